@@ -114,6 +114,6 @@ impl JumpHandle {
     /// Removes them. Calling this again does nothing.
     fn remove(&self) {
         let guard = self.0.lock().take();
-        drop(guard); // outside the lock: it may be the last that is left of the callbacks
+        drop(guard); // outside the lock, since this may drop the callbacks
     }
 }

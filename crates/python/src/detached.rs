@@ -22,7 +22,7 @@ impl<T: Send> Deref for Detached<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        self.value.as_ref().expect("it is taken only when it is dropped")
+        self.value.as_ref().expect("the value is taken only on drop")
     }
 }
 

@@ -95,7 +95,7 @@ impl Ready {
             match queue.claim(py, &entity, self) {
                 Claim::Python => return Ok(Called::Asks(entity)),
                 Claim::Nothing => {}
-                Claim::Busy => self.entities.lock().push_back((entity, queue)), // another time
+                Claim::Busy => self.entities.lock().push_back((entity, queue)), // to be tried later
                 Claim::Call { callback, item, group, has_more } => {
                     let called = call_with_first(py, &callback, &item);
                     if has_more {
@@ -275,7 +275,7 @@ impl Waiting {
         let is_told =
             matches!(&state.told, Told::Executor(told) if std::ptr::eq(told.as_ptr(), ready));
         if !is_told {
-            return Claim::Nothing; // who is told now has it in a queue of its own
+            return Claim::Nothing; // the new recipient has queued the entity itself
         }
         if state.is_closed || state.items.is_empty() {
             state.is_queued = false;
@@ -303,7 +303,7 @@ impl EntityQueue {
 
     fn replace_listener(&self, index: usize, listener: Option<Py<PyAny>>) {
         let before = std::mem::replace(&mut self.0.state.lock().listeners[index], listener);
-        drop(before); // perhaps the last that is left of a function
+        drop(before); // this may drop a Python function
     }
 }
 
@@ -343,7 +343,7 @@ impl EntityQueue {
         let before = std::mem::replace(&mut state.told, told);
         state.is_queued = false;
         drop(state);
-        drop(before); // perhaps the last that is left of a function
+        drop(before); // this may drop a Python function
         self.0.announce(py)
     }
 

@@ -156,7 +156,7 @@ impl Executor {
         if let Some(place) = contexts.iter().position(|(known, _)| *known == name) {
             let context = contexts.swap_remove(place);
             drop(contexts);
-            py.detach(|| drop(context)); // perhaps the last that is left of the context
+            py.detach(|| drop(context)); // this may end the context
         }
     }
 

@@ -106,7 +106,7 @@ impl Interfaces {
             Some(fault) => format!("; also, some packages cannot be read: {fault}"),
             None => String::new(),
         };
-        format!("types are found {PLACES} and in those given to feros.interfaces.add_folder{fault}")
+        format!("types are found {PLACES} and in those added by feros.interfaces.add_folder{fault}")
     }
 
     /// The names of all packages.
@@ -143,7 +143,7 @@ impl Interfaces {
                 let service_hash = service_hash(&set, &name);
                 Ok(MessageType::new(definition.clone(), description, service_hash))
             }
-            None => Err(PyValueError::new_err(format!("{name} is no message"))),
+            None => Err(PyValueError::new_err(format!("{name} is not a message"))),
         }
     }
 
@@ -151,7 +151,7 @@ impl Interfaces {
     fn definition<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
         let (set, name) = self.find_in(name)?;
         let Some(definition) = set.message(&name) else {
-            return Err(PyValueError::new_err(format!("{name} is no message")));
+            return Err(PyValueError::new_err(format!("{name} is not a message")));
         };
         describe(py, definition)
     }
@@ -179,7 +179,7 @@ impl Interfaces {
         let (set, name) = self.find_in(name)?;
         let found = set.get(&name).map(|interface| interface.to_string());
         let part = || set.message(&name).map(|message| message.to_string());
-        found.or_else(part).ok_or_else(|| PyValueError::new_err(format!("{name} is no definition")))
+        found.or_else(part).ok_or_else(|| PyValueError::new_err(format!("{name} has no definition")))
     }
 }
 

@@ -93,7 +93,7 @@ impl Node {
     #[pyo3(signature = (message_type, topic, qos, callback, *, with_info=false, raw=false,
         views=true, max_pinned=8, schedule=None, on_event=None, ignore_local=false,
         content_filter=None))]
-    #[allow(clippy::too_many_arguments, reason = "named in Python")]
+    #[allow(clippy::too_many_arguments, reason = "Python passes them by name")]
     fn create_subscription(
         &self,
         py: Python<'_>,
@@ -127,7 +127,7 @@ impl Node {
 
     /// A subscription whose messages wait to be taken.
     #[pyo3(signature = (message_type, topic, qos, *, depth, raw=false, views=true, max_pinned=8))]
-    #[allow(clippy::too_many_arguments, reason = "named in Python")]
+    #[allow(clippy::too_many_arguments, reason = "Python passes them by name")]
     fn create_inbox(
         &self,
         py: Python<'_>,
@@ -155,7 +155,7 @@ impl Node {
     }
 
     #[pyo3(signature = (name, type_name, request_type, response_type, qos, callback, schedule=None))]
-    #[allow(clippy::too_many_arguments, reason = "named in Python")]
+    #[allow(clippy::too_many_arguments, reason = "Python passes them by name")]
     fn create_service(
         &self,
         py: Python<'_>,

@@ -119,7 +119,7 @@ impl CallbackThread {
 
 impl Drop for CallbackThread {
     fn drop(&mut self) {
-        self.changed.trigger(); // the thread finds that this is gone
+        self.changed.trigger(); // the thread finds that its owner is gone
     }
 }
 

@@ -94,7 +94,7 @@ impl Filter {
             Some(Arc::new(self.compile(expression, parameters)?))
         };
         let former = std::mem::replace(&mut *self.current.write(), replaced);
-        drop(former); // after the lock
+        drop(former); // after the lock is released
         Ok(())
     }
 

@@ -40,7 +40,7 @@ fn check_name(name: Option<&str>) -> Result<(), Failure> {
     match name {
         None | Some("" | DISTRIBUTION) => Ok(()),
         Some(other) => Err(Failure::unsupported(format!(
-            "this librmw_feros.so is for ROS 2 {DISTRIBUTION}, and ROS_DISTRO is {other}: source \
+            "this librmw_feros.so is for ROS 2 {DISTRIBUTION}, but ROS_DISTRO is {other}: source \
              ROS 2 {DISTRIBUTION}, or use another RMW_IMPLEMENTATION"
         ))),
     }
@@ -83,7 +83,7 @@ impl Loaded {
         }
         let name = known.map_or_else(String::new, |name| format!("of ROS 2 {name}, "));
         Err(Failure::unsupported(format!(
-            "this librmw_feros.so is for ROS 2 {DISTRIBUTION}, and {} is {name}with rmw {}: use the \
+            "this librmw_feros.so is for ROS 2 {DISTRIBUTION}, but {} is {name}with rmw {}: use the \
              libraries of ROS 2 {DISTRIBUTION}, or another RMW_IMPLEMENTATION",
             self.library.display(),
             self.version

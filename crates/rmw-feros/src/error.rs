@@ -54,7 +54,7 @@ impl Failure {
 
     /// The allocator of the host program returned null.
     pub(crate) fn out_of_memory(size_bytes: usize) -> Self {
-        let text = format!("the allocator gave no memory for {size_bytes} bytes");
+        let text = format!("the allocator has no memory for {size_bytes} bytes");
         Self::new(RMW_RET_BAD_ALLOC, text)
     }
 
@@ -65,7 +65,7 @@ impl Failure {
 
     /// No node of this name is known.
     pub(crate) fn no_node(name: &str) -> Self {
-        let text = format!("no node {name} is known now: nodes that were just started may follow");
+        let text = format!("no node {name} is known: nodes that just started may appear later");
         Self::new(RMW_RET_NODE_NAME_NON_EXISTENT, text)
     }
 

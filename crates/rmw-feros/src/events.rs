@@ -215,7 +215,7 @@ pub(crate) unsafe fn init(
     // SAFETY: as the caller promises.
     let before = unsafe { given(event, "rmw_event") }?;
     if !before.implementation_identifier.is_null() {
-        return Err(Failure::invalid("the event was initialized already"));
+        return Err(Failure::invalid("the event was already initialized"));
     }
     let data = events.end(event_type)?.cast_mut().cast();
     // SAFETY: the event was checked.

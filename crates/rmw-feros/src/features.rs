@@ -72,7 +72,7 @@ extern "C" fn rmw_get_serialized_message_size(
 fn without_network_flows() -> rmw_ret_t {
     guarded(|| {
         Err(Failure::unsupported(
-            "rmw_feros has no network flow of its own per endpoint: the endpoints of a context \
+            "rmw_feros has no separate network flow per endpoint: the endpoints of a context \
              share its sockets",
         ))
     })
@@ -101,7 +101,7 @@ extern "C" fn rmw_subscription_get_network_flow_endpoints(
 fn without_dynamic_messages() -> rmw_ret_t {
     guarded(|| {
         Err(Failure::unsupported(
-            "rmw_feros takes no dynamic messages of rosidl_dynamic_typesupport: take the message \
+            "rmw_feros does not support messages of rosidl_dynamic_typesupport: take the message \
              serialized",
         ))
     })

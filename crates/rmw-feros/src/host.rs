@@ -52,7 +52,7 @@ impl Function {
 /// Sets a text as the error of this thread, and replaces an earlier error.
 pub(crate) fn set_error(text: &str) {
     let (Some(reset), Some(set)) = (RESET_ERROR.address(), SET_ERROR_STATE.address()) else {
-        eprintln!("[{NAME}] {text}"); // a host program without rcutils cannot ask for it
+        eprintln!("[{NAME}] {text}"); // a host program without rcutils cannot read it
         return;
     };
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();

@@ -103,7 +103,7 @@ impl<S: Source> Inbox<S> {
     /// Drops all items.
     pub(crate) fn close(&self) {
         let closed = self.contents.lock().take();
-        drop(closed); // after the lock
+        drop(closed); // after the lock is released
     }
 }
 

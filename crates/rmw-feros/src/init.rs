@@ -71,7 +71,7 @@ unsafe extern "C" fn rmw_init_options_init(
         // SAFETY: as the caller promises.
         let allocator = unsafe { Allocator::new(allocator) }?;
         if !before.implementation_identifier.is_null() {
-            return Err(Failure::invalid("the init options were initialized already"));
+            return Err(Failure::invalid("the init options were already initialized"));
         }
         let options = rmw_init_options_t {
             implementation_identifier: identifier(),
@@ -169,7 +169,7 @@ unsafe extern "C" fn rmw_init_options_copy(
             let before = given(dst, "dst")?;
             let from = ours(src)?;
             if !before.implementation_identifier.is_null() {
-                return Err(Failure::invalid("`dst` was initialized already"));
+                return Err(Failure::invalid("`dst` was already initialized"));
             }
             dst.write(copy(from)?);
         }
@@ -233,7 +233,7 @@ unsafe fn session_options(options: &rmw_init_options_t) -> Result<SessionOptions
     let domain_id = match options.domain_id {
         RMW_DEFAULT_DOMAIN_ID => 0,
         other => u32::try_from(other)
-            .map_err(|_| Failure::invalid(format!("the domain id {other} is not possible")))?,
+            .map_err(|_| Failure::invalid(format!("the domain id {other} is not valid")))?,
     };
     Ok(SessionOptions { domain_id, enclave: enclave.to_owned(), discovery_range, static_peers })
 }
@@ -241,7 +241,7 @@ unsafe fn session_options(options: &rmw_init_options_t) -> Result<SessionOptions
 fn check_security(options: &rmw_security_options_t) -> Result<(), Failure> {
     if options.enforce_security == RMW_SECURITY_ENFORCEMENT_ENFORCE {
         return Err(Failure::unsupported(
-            "rmw_feros has no DDS security yet, and it is enforced: use another implementation, or \
+            "rmw_feros has no DDS security yet, but it is enforced: use another implementation, or \
              unset ROS_SECURITY_STRATEGY",
         ));
     }
@@ -271,7 +271,7 @@ unsafe extern "C" fn rmw_init(
             let before = given(context, "context")?;
             let options = ours(options)?;
             if !before.implementation_identifier.is_null() {
-                return Err(Failure::invalid("the context was initialized already"));
+                return Err(Failure::invalid("the context was already initialized"));
             }
             check_security(&options.security_options)?;
             let of_session = session_options(options)?;

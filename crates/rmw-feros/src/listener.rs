@@ -67,7 +67,7 @@ impl Listener {
         let mut state = self.state.lock();
         while let Some(caller) = state.caller {
             if caller == me {
-                return; // the function itself did what leads here; the news stay news
+                return; // the function itself led here; its news stays untold
             }
             state = self.has_ended.wait(state);
         }
@@ -108,7 +108,7 @@ mod tests {
         listener.tell(|| 0);
         listener.clear();
         assert!(!listener.is_set());
-        listener.tell(|| unreachable!("nobody listens any more"));
+        listener.tell(|| unreachable!("nobody listens any longer"));
         assert_eq!(counter.load(Ordering::Relaxed), 3);
     }
 

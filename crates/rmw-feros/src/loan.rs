@@ -59,7 +59,7 @@ unsafe extern "C" fn rmw_borrow_loaned_message(
         let (_, place) =
             unsafe { (given(type_support, "type_support")?, given(ros_message, "ros_message")?) };
         if !place.is_null() {
-            return Err(Failure::invalid("`ros_message` points at a message already"));
+            return Err(Failure::invalid("`ros_message` already points at a message"));
         }
         let mut loan = end.publisher.lend(HEADER.len() + plain.body_len).map_err(Failure::error)?;
         let (header, body) = loan.bytes_mut().split_at_mut(HEADER.len());
@@ -127,7 +127,7 @@ unsafe fn take_loaned(
     let (place, taken) =
         unsafe { (given(loaned_message, "loaned_message")?, Out::new(taken, "taken")?) };
     if !place.is_null() {
-        return Err(Failure::invalid("`loaned_message` points at a message already"));
+        return Err(Failure::invalid("`loaned_message` already points at a message"));
     }
     taken.set(false);
     let lent = end.take_with(|message| LentMessage::new(&end.program, message))?;

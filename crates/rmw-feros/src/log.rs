@@ -48,7 +48,7 @@ fn severity(level: Level) -> i32 {
 
 impl Subscriber for StandardError {
     fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
-        Interest::sometimes() // the severity may be set anew
+        Interest::sometimes() // the severity may change
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {

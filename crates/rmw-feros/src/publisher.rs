@@ -133,7 +133,7 @@ fn create(
         == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED
     {
         return Err(Failure::unsupported(
-            "rmw_feros has no network flow of its own per publisher, which is strictly required",
+            "rmw_feros has no separate network flow per publisher, which is strictly required",
         ));
     }
     let (statuses, on_event) = Statuses::new();

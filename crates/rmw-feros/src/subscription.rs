@@ -156,7 +156,7 @@ unsafe fn create(
         == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED
     {
         return Err(Failure::unsupported(
-            "rmw_feros has no network flow of its own per subscription, which is strictly required",
+            "rmw_feros has no separate network flow per subscription, which is strictly required",
         ));
     }
     let filter = Arc::new(filter);

@@ -36,7 +36,7 @@ fn main() {
     let tf2 = Package::built("tf2_msgs", Path::new(env!("CARGO_TARGET_TMPDIR")));
     wheels.add_folder(tf2.libraries());
     let fast_cdr = wheels.fast_cdr();
-    println!("medians of {rounds} rounds, ns per message: Fast CDR, Feros, how many times faster");
+    println!("medians of {rounds} rounds, ns per message: Fast CDR, Feros, speedup");
     println!("{:24} {:4} {:>26} {:>26} {:>26}", "", "", "serialize", "deserialize", "fresh");
     for language in LANGUAGES {
         for (label, message) in messages() {

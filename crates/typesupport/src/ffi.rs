@@ -1,7 +1,7 @@
 //! The structures of `rosidl_runtime_c` and of both introspection packages, as the headers of ROS 2
 //! Kilted declare them; `tests/it/layouts.rs` compares them with the headers.
 
-#![allow(non_camel_case_types)] // the names of the headers
+#![allow(non_camel_case_types)] // the names are those of the headers
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -224,7 +224,7 @@ pub struct rosidl_runtime_c__U16String {
 }
 
 /// The values of [`MessageMember::type_id_`].
-#[allow(missing_docs)] // the names say it
+#[allow(missing_docs)] // the names say everything
 pub mod field_type {
     pub const FLOAT: u8 = 1;
     pub const DOUBLE: u8 = 2;

@@ -84,7 +84,7 @@ impl Class {
         let py = class.py();
         let size: usize = class.getattr("__basicsize__")?.extract()?;
         let trial = self.allocate(py)?;
-        let mark = pyo3::types::PyList::empty(py).into_any(); // referred to by nobody else
+        let mark = pyo3::types::PyList::empty(py).into_any(); // no other references to it exist
         let trial_instance = Instance { class: self, object: &trial };
         trial_instance.set(index, &mark)?;
         let step = size_of::<*mut ffi::PyObject>();

@@ -1,6 +1,6 @@
 //! The C interface of Python, for what the bindings offer no safe way to do: slots of instances,
 //! new instances, and memory lent to and by Python. All of the crate's `unsafe` is here.
-#![allow(unsafe_code)] // the functions of C; each block says why it is right
+#![allow(unsafe_code)] // C functions; each block says why it is sound
 
 mod block;
 mod buffer;

@@ -101,7 +101,7 @@ impl<'py> Decoder<'_, 'py> {
         };
         instance.set(plan.check(), &self.check)?;
         if plan.slots.is_empty() {
-            self.reader.read::<u8>()?; // the member that stock ROS 2 puts into an empty message
+            self.reader.read::<u8>()?; // the member that stock ROS 2 adds to an empty message
         }
         for (index, slot) in plan.slots.iter().enumerate() {
             let value = self.field(slot).map_err(|failure| failure.inside(&slot.name))?;

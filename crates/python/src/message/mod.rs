@@ -114,7 +114,7 @@ impl MessageType {
         for (index, field) in self.definition.fields.iter().enumerate() {
             class.setattr(field.name.as_str(), Field::new(&plan, index))?;
         }
-        let twice = |_| PyRuntimeError::new_err(format!("{} has a class already", self.name()));
+        let twice = |_| PyRuntimeError::new_err(format!("{} already has a class", self.name()));
         self.plan.set(plan).map_err(twice)
     }
 

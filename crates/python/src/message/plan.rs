@@ -207,7 +207,7 @@ impl Kind {
                 for index in 0..count {
                     let step = extent[at % 8];
                     if step % 8 == 0 {
-                        return Some(at + step * (count - index)); // the rest starts alike
+                        return Some(at + step * (count - index)); // all others start alike
                     }
                     at += step;
                 }

@@ -9,5 +9,5 @@ mod layouts;
 mod owned;
 mod tables;
 mod values;
-#[allow(dead_code)] // a part of it is for the benchmark alone
+#[allow(dead_code)] // only the benchmark uses parts of it
 mod wheels;
