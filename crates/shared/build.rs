@@ -1,3 +1,3 @@
-//! Nothing is built here; cargo looks at build dependencies only where there is a build script.
+//! Nothing is built here; cargo regards build dependencies only if there is a build script.
 
 fn main() {}

@@ -1,10 +1,10 @@
-//! The processes that a command starts: their lines come in one queue, and none of them stays
+//! The processes that a command starts: their lines arrive in one queue, and no process is left
 //! behind.
 //!
-//! Each child has its input on a pipe and takes the end of it as the wish that it ends. Whoever
-//! does not is killed after [`LEAVE_LIMIT`], by the handle of its process. SIGINT, SIGTERM and
-//! SIGHUP of the command come in the same queue, so that it can end its children before itself;
-//! Ctrl-C does not reach the children, which have a process group of their own each.
+//! Each child has its input on a pipe, and ends when its input does. A child that does not end is
+//! killed after [`LEAVE_LIMIT`], by its process handle. SIGINT, SIGTERM and SIGHUP of the command
+//! arrive in the same queue, so that it can end its children before itself; Ctrl-C does not reach
+//! the children, because each has its own process group.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt as _;
@@ -22,7 +22,7 @@ use crate::error::CliError;
 /// How long a child may take to end after its input has ended.
 const LEAVE_LIMIT: Duration = Duration::from_secs(5);
 
-/// Lines that wait to be read; who prints more waits.
+/// Lines that wait to be read; a child that prints more waits.
 const QUEUE_DEPTH: usize = 1024;
 
 /// What happened to a process of a group.
@@ -34,7 +34,7 @@ pub(crate) enum ProcessEvent {
     Ended(Member),
     /// The user wants to end the command.
     Interrupted,
-    /// Nothing until the deadline.
+    /// Nothing happened until the deadline.
     Timeout,
 }
 
@@ -57,7 +57,7 @@ struct Running {
 }
 
 impl ProcessGroup {
-    /// A group without children. From now on SIGINT, SIGTERM and SIGHUP are events of it.
+    /// Creates a group without children. From now on SIGINT, SIGTERM and SIGHUP are its events.
     pub(crate) fn new() -> io::Result<Self> {
         let (sender, events) = sync_channel(QUEUE_DEPTH);
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
@@ -73,7 +73,7 @@ impl ProcessGroup {
         Ok(Self { children: Vec::new(), sender, events, signals: handle })
     }
 
-    /// Starts a child. Its errors go where this process's errors go.
+    /// Starts a child. Its standard error is that of this process.
     pub(crate) fn start(&mut self, name: &str, command: &mut Command) -> io::Result<Member> {
         let mut process =
             command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -89,7 +89,7 @@ impl ProcessGroup {
                     return;
                 }
             }
-            // Nobody listens any more when the group is gone.
+            // Once the group is gone, nobody listens.
             let _ = sender.send(ProcessEvent::Ended(member));
         })?;
         Ok(member)
@@ -106,7 +106,7 @@ impl ProcessGroup {
         self.children[member.0].process.id()
     }
 
-    /// Sends a line to a child. One that is ending does not hear it, which shows as
+    /// Sends a line to a child. A child that is ending does not read it, which shows as
     /// [`ProcessEvent::Ended`].
     pub(crate) fn tell(&mut self, member: Member, line: &dyn std::fmt::Display) {
         if let Some(input) = &mut self.children[member.0].input {
@@ -114,32 +114,32 @@ impl ProcessGroup {
         }
     }
 
-    /// What happens next, waiting until `deadline` for it.
+    /// Returns the next event, waiting for it until `deadline`.
     pub(crate) fn next(&self, deadline: Instant) -> ProcessEvent {
         match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(event) => event,
-            // The group holds a sender itself.
+            // The group itself holds a sender.
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                 ProcessEvent::Timeout
             }
         }
     }
 
-    /// Has a child end, and says how it did.
+    /// Makes a child end, and returns its exit status.
     pub(crate) fn end(&mut self, member: Member) -> io::Result<ExitStatus> {
         let child = &mut self.children[member.0];
         drop(child.input.take());
         child.wait_until(Instant::now() + LEAVE_LIMIT)
     }
 
-    /// Has all children end. All leave at the same time.
+    /// Makes all children end at the same time.
     pub(crate) fn end_all(&mut self) {
         for child in &mut self.children {
             drop(child.input.take());
         }
         let deadline = Instant::now() + LEAVE_LIMIT;
         for child in &mut self.children {
-            // A child that cannot be waited for is none of ours any more.
+            // A child that cannot be waited for no longer belongs to this process.
             let _ = child.wait_until(deadline);
         }
     }
@@ -168,7 +168,7 @@ impl Running {
     }
 }
 
-/// Hands each line of this process's input to `on_line`, on a thread of its own; the end of the
+/// Passes each line of this process's input to `on_line`, on a thread of its own; the end of the
 /// input shuts the context down.
 pub(crate) fn listen_to_lines(
     context: &Context,
@@ -186,8 +186,7 @@ pub(crate) fn listen_to_lines(
     Ok(())
 }
 
-/// Ends this process because its coordinator wants that or is gone; in any case, even if something
-/// hangs.
+/// Ends this process because its coordinator wants that or is gone, even if something hangs.
 fn leave(context: Context) -> ! {
     context.shutdown();
     drop(context);

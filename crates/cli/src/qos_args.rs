@@ -14,7 +14,7 @@ pub(crate) struct QosArgs {
     /// The profile to begin with
     #[arg(long, value_name = "PROFILE")]
     qos_profile: Option<Profile>,
-    /// Number of messages that are kept
+    /// Number of messages to keep
     #[arg(long, value_name = "N")]
     qos_depth: Option<usize>,
     /// keep_last, keep_all or system_default
@@ -29,7 +29,7 @@ pub(crate) struct QosArgs {
     /// automatic, manual_by_topic, best_available or system_default
     #[arg(long, value_name = "POLICY")]
     qos_liveliness: Option<Liveliness>,
-    /// Time after which a publisher that did not show that it is alive counts as gone
+    /// Time after which a publisher that has not shown that it is alive counts as gone
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     qos_liveliness_lease_duration_seconds: Option<Duration>,
 }
@@ -54,7 +54,7 @@ enum Profile {
     ActionStatusDefault,
     /// Everything left to the engine
     SystemDefault,
-    /// What matches the most endpoints
+    /// The policies that match the most endpoints
     BestAvailable,
 }
 
@@ -75,7 +75,7 @@ impl Profile {
 }
 
 impl QosArgs {
-    /// The verb's own profile, with what the user says in its place.
+    /// The verb's own profile, with the user's policies in place of its own.
     pub(crate) fn over(&self, own: QosProfile) -> QosProfile {
         let mut qos = self.qos_profile.map_or(own, Profile::qos);
         qos.depth = self.qos_depth.unwrap_or(qos.depth);

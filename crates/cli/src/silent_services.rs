@@ -1,5 +1,5 @@
-//! Services whose calls nobody tells of: servers and clients publish events only once they are told
-//! to, so that who asks for the events would wait for ever without a word.
+//! Services without events: servers and clients publish events only if introspection is turned on,
+//! so a command that prints events would otherwise wait forever without a word.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,20 +13,20 @@ use crate::notices;
 /// A service is announced a moment before its events are.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Warns once of each service that is there and has no events.
+/// Warns once of each existing service that has no events.
 pub(crate) struct SilentServices {
-    /// Those that nothing was said of yet.
+    /// The services that need no warning so far.
     services: Vec<String>,
     silent_since: BTreeMap<String, Instant>,
 }
 
 impl SilentServices {
-    /// Looks at these services, by their full names.
+    /// Watches these services, given by their full names.
     pub(crate) fn among(services: &[String]) -> Self {
         Self { services: services.to_vec(), silent_since: BTreeMap::new() }
     }
 
-    /// Looks at the graph, and warns.
+    /// Checks the graph, and warns.
     pub(crate) fn look(&mut self, graph: &GraphSnapshot) {
         let silent_since = &mut self.silent_since;
         self.services.retain(|name| {
@@ -44,7 +44,7 @@ impl SilentServices {
     }
 }
 
-/// Warns where a service is there and has no events, after a moment in which they may appear.
+/// Warns if a service exists and has no events, after a moment in which they may appear.
 ///
 /// # Errors
 /// When the user interrupts.
@@ -59,12 +59,12 @@ pub(crate) fn warn_of_silent(connection: &Connection, name: &str) -> Result<(), 
 
 fn warn(name: &str) {
     notices::warn(format!(
-        "service {name} publishes no events, so nothing of its calls is seen: its server or a \
+        "service {name} publishes no events, so its calls cannot be shown: its server or a \
          client has to switch them on, by configure_introspection (C++, Python and Rust have it)"
     ));
 }
 
-/// Whether a service has servers or clients, and nobody publishes its events.
+/// Whether a service has servers or clients, but no publisher of its events.
 fn is_silent(graph: &GraphSnapshot, name: &str) -> bool {
     let is_there = [EndpointKind::Service, EndpointKind::Client]
         .into_iter()

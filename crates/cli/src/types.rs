@@ -32,12 +32,12 @@ impl InterfaceArgs {
 /// All known interfaces.
 pub(crate) struct Types {
     set: InterfaceSet,
-    /// What could not be loaded from the folders of variables: said only where a type is missing.
+    /// Faults in the folders that variables name: they are reported only if a type is missing.
     faults: Vec<String>,
 }
 
 impl Types {
-    /// Loads them: later sources replace packages of earlier ones as a whole.
+    /// Loads the interfaces: packages of later sources replace those of earlier ones as a whole.
     pub(crate) fn load(args: &InterfaceArgs) -> Result<Self, CliError> {
         let mut set = feros_interface::shipped().clone();
         let faults = set.load_environment();
@@ -48,7 +48,7 @@ impl Types {
         Ok(Self { set, faults })
     }
 
-    /// The interfaces as they are.
+    /// The set of all interfaces.
     pub(crate) fn set(&self) -> &InterfaceSet {
         &self.set
     }
@@ -77,7 +77,7 @@ impl Types {
         DynamicType::resolve(&self.set, &name).map_err(|error| self.unknown(error))
     }
 
-    /// Refuses what cannot be the name of a message type, known or not.
+    /// Refuses a text that cannot be the name of a message type, known or not.
     pub(crate) fn check_name(&self, text: &str) -> Result<(), CliError> {
         match text.parse::<TypeName>() {
             Ok(_) => Ok(()),
@@ -142,7 +142,7 @@ impl Types {
         Err(self.unknown(format!("unknown package `{name}`{likely}")))
     }
 
-    /// Says what of the folders that variables name could not be read.
+    /// Warns of the faults in the folders that variables name.
     pub(crate) fn warn_of_faults(&self) {
         self.faults.iter().for_each(crate::notices::warn);
     }
@@ -191,7 +191,7 @@ impl DynamicAction {
     }
 }
 
-/// The name of a type as the graph has it, for its short form `package/Name` too.
+/// The name of a type as the graph has it, even if the user gave the short form `package/Name`.
 pub(crate) fn full_name(text: &str, namespace: Namespace) -> String {
     match text.split_once('/') {
         Some((package, name)) if !name.contains('/') => {

@@ -1,12 +1,12 @@
-//! What options of several verbs are read with: clap's value parsers.
+//! Value parsers for clap that options of several verbs share.
 
 use std::time::Duration;
 
-/// Reads a duration in seconds, such as `0.5`.
+/// Parses a duration in seconds, such as `0.5`.
 pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 =
         text.parse().map_err(|_| "expected a number of seconds, such as 2 or 0.5".to_owned())?;
-    // A year is for ever, and keeps arithmetic with clocks in range.
+    // A year counts as forever, and keeps arithmetic with clocks in range.
     if (0.0..=31_536_000.0).contains(&seconds) {
         Ok(Duration::from_secs_f64(seconds))
     } else {
@@ -14,7 +14,7 @@ pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Reads a number of messages, such as the size of a window.
+/// Parses a number of messages, such as the size of a window.
 pub(crate) fn parse_count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..=10_000_000) => Ok(number),

@@ -1,4 +1,4 @@
-//! Messages that users type, as YAML or JSON; where one is malformed, the place is shown.
+//! Messages that users type, as YAML or JSON; errors show the position of the mistake.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use feros_wording::harmless;
 
 use crate::error::CliError;
 
-/// The fields of a message or request, from one of three places.
+/// The fields of a message or request, from one of three sources.
 #[derive(clap::Args, Clone)]
 pub(crate) struct ValuesArgs {
-    /// The fields that are not at their defaults, as YAML or JSON
+    /// The fields that differ from their defaults, as YAML or JSON
     #[arg(default_value = "{}")]
     values: String,
     /// Read the fields from standard input
@@ -23,7 +23,7 @@ pub(crate) struct ValuesArgs {
 }
 
 impl ValuesArgs {
-    /// The text, wherever it comes from.
+    /// The text from whichever source the user chose.
     pub(crate) fn text(&self) -> Result<String, CliError> {
         match &self.yaml_file {
             Some(path) => {
@@ -38,8 +38,8 @@ impl ValuesArgs {
         }
     }
 
-    /// The messages of a file in their order, each with its time fields; `None` where there is no
-    /// file, but one message.
+    /// The messages of a file in order, each with its time fields; `None` if the user named no
+    /// file, but gave one message.
     pub(crate) fn file_messages(
         &self,
         ty: &DynamicType,
@@ -88,16 +88,16 @@ pub(crate) fn read(
         .map_err(|error| CliError::usage(with_place(&error, text)))
 }
 
-/// The error, and below it the line with a caret under the place.
+/// The error, and below it the line with a caret under the position.
 fn with_place(error: &InputError, text: &str) -> String {
     let place =
         error.position().and_then(|(line, column)| match text.lines().nth(line.checked_sub(1)?) {
             Some(shown) => Some((shown, column.checked_sub(1)?)),
-            // Something is missing behind the end.
+            // Something is missing after the end.
             None => text.lines().last().map(|last| (last, usize::MAX)),
         });
     match place {
-        // A line that a terminal cannot show as one is no help.
+        // A line that is too long for a terminal does not help.
         Some((line, column)) if line.chars().count() <= 200 => {
             let before: String = line.chars().take(column).collect();
             let column = harmless(&before).chars().count();
@@ -107,14 +107,14 @@ fn with_place(error: &InputError, text: &str) -> String {
     }
 }
 
-/// A time in nanoseconds, as stamps have it.
+/// A time in nanoseconds, in the form of stamps.
 pub(crate) fn stamp(nanos: i64) -> (i32, u32) {
     const SECOND: i64 = 1_000_000_000;
     let seconds = i32::try_from(nanos.div_euclid(SECOND)).unwrap_or(i32::MAX);
     (seconds, u32::try_from(nanos.rem_euclid(SECOND)).unwrap_or(0))
 }
 
-/// The time now, as stamps have it.
+/// The current time, in the form of stamps.
 pub(crate) fn now() -> (i32, u32) {
     let now =
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

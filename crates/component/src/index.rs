@@ -281,7 +281,7 @@ mod tests {
             crate::library::exported_symbols(&pipe).unwrap_err().to_string(),
             crate::library::Library::read(&pipe).unwrap_err().to_string(),
         ];
-        assert!(said.iter().all(|said| said.contains("no regular file")), "{said:#?}");
+        assert!(said.iter().all(|said| said.contains("not a regular file")), "{said:#?}");
     }
 
     #[test]

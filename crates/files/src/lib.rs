@@ -1,5 +1,5 @@
-//! Files that others name: definitions, parameter files, launch files. Whatever lies under such a
-//! name, opening it does not wait, as a pipe without a writer would. And where installed ones lie.
+//! Files that users or other files name: definitions, parameter files, launch files. Opening one
+//! never waits, as a pipe without a writer would. Also finds the prefixes of installed files.
 #![forbid(unsafe_code)]
 
 mod prefixes;
@@ -16,12 +16,12 @@ use rustix::fs::OFlags;
 /// Opens a regular file for reading; links to one are followed.
 ///
 /// # Errors
-/// When the system refuses, and of what is no regular file: a pipe, a device, a folder.
+/// When the system refuses, or the path is a pipe, a device or a folder instead of a regular file.
 pub fn open(path: &Path) -> Result<File, Error> {
     open_with(OpenOptions::new().read(true), path)
 }
 
-/// Opens a regular file that is there, for writing; links to one are followed.
+/// Opens an existing regular file for writing; links to one are followed.
 ///
 /// # Errors
 /// As [`open`].
@@ -32,7 +32,7 @@ pub fn open_for_writing(path: &Path) -> Result<File, Error> {
 /// Reads a regular file as a whole.
 ///
 /// # Errors
-/// As [`open`], and of a file of more than `most_bytes`.
+/// As [`open`], and when the file has more than `most_bytes`.
 pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     open(path)?.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -43,12 +43,12 @@ pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// As [`read`], of a text.
+/// Reads a text file, like [`read`].
 ///
 /// # Errors
-/// As [`read`], and of what is no UTF-8.
+/// As [`read`], and when the file is not UTF-8.
 pub fn read_to_string(path: &Path, most_bytes: u64) -> Result<String, Error> {
-    let not_utf8 = |_| Error::new(ErrorKind::InvalidData, "it is no text in UTF-8");
+    let not_utf8 = |_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text");
     String::from_utf8(read(path, most_bytes)?).map_err(not_utf8)
 }
 
@@ -58,7 +58,10 @@ fn open_with(options: &mut OpenOptions, path: &Path) -> Result<File, Error> {
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
-        Err(Error::new(ErrorKind::InvalidInput, "it is no regular file (a pipe, device or folder)"))
+        Err(Error::new(
+            ErrorKind::InvalidInput,
+            "it is not a regular file (a pipe, device or folder)",
+        ))
     }
 }
 
@@ -75,7 +78,7 @@ mod tests {
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         for path in [pipe.as_path(), "/dev/zero".as_ref(), folder.path()] {
             let error = super::open(path).unwrap_err();
-            assert!(error.to_string().contains("no regular file"), "{error}");
+            assert!(error.to_string().contains("not a regular file"), "{error}");
             assert!(super::open_for_writing(path).is_err());
             assert!(super::read(path, 9).is_err() && super::read_to_string(path, 9).is_err());
         }

@@ -185,7 +185,7 @@ fn a_pipe_as_definition_is_refused_and_not_waited_for() {
     assert!(made.unwrap().success());
     let mut set = InterfaceSet::new();
     let error = set.load_package_dir(folder.path().join("my_msgs")).unwrap_err();
-    assert!(error.to_string().contains("no regular file"), "{error}");
+    assert!(error.to_string().contains("not a regular file"), "{error}");
 }
 
 #[test]

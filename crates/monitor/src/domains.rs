@@ -1,8 +1,8 @@
-//! Programs of this host and the DDS domains that they are in.
+//! The programs of this host, and the DDS domains that they are in.
 //!
-//! The ports at which a participant listens say its domain (DDSI-RTPS 2.5, 9.6.2.3): those of
-//! domain `d` begin at 7400 + 250 d. The system tells which ports are listened at, so no domain is
-//! joined for it.
+//! The ports on which a participant listens reveal its domain (DDSI-RTPS 2.5, 9.6.2.3): those of
+//! domain `d` begin at 7400 + 250 d. The system lists the ports in use, so no domain has to be
+//! joined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -14,7 +14,7 @@ use crate::program_name::program_name;
 
 const FIRST_PORT: u16 = 7400;
 const PORTS_OF_A_DOMAIN: u16 = 250;
-/// From this port of a domain on each participant has two: for discovery, and for messages.
+/// From this port of a domain on, each participant has two: for discovery, and for messages.
 const FIRST_OF_PARTICIPANTS: u16 = 10;
 
 /// A program that takes part in a domain.
@@ -22,26 +22,26 @@ const FIRST_OF_PARTICIPANTS: u16 = 10;
 pub struct DomainProgram {
     /// The domain.
     pub domain_id: u32,
-    /// Which program it is.
+    /// The program.
     pub program: Program,
 }
 
-/// A program, as far as it may be looked at.
+/// A program, as far as this user may inspect it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Program {
     /// A process of this user (of all users, for root).
     Process {
         /// Its id.
         pid: u32,
-        /// What people call it.
+        /// The name by which people know it.
         name: String,
     },
-    /// A process of another user, who is known by number.
+    /// A process of another user, of whom only the number is known.
     OfUser(u32),
 }
 
-/// The programs on DDS of this host (of this network namespace), by domain; without this process.
-/// Engines on other wires, such as Zenoh, have no such ports.
+/// The programs of this host (of this network namespace) that use DDS, by domain; without this
+/// process. Engines with other protocols, such as Zenoh, have no such ports.
 pub fn domain_programs() -> Vec<DomainProgram> {
     let tables = [procfs::net::udp(), procfs::net::udp6()];
     let sockets: Vec<_> = tables.into_iter().flatten().flatten().collect();
@@ -82,7 +82,7 @@ pub fn domain_programs() -> Vec<DomainProgram> {
     found.into_iter().collect()
 }
 
-/// A child may have inherited the sockets of its parent, which is the older one.
+/// A child, which is younger, may have inherited the sockets of its parent.
 fn oldest_first() -> Vec<Process> {
     let all = procfs::process::all_processes().into_iter().flatten().flatten();
     let mut all: Vec<(u64, Process)> =
@@ -99,7 +99,7 @@ fn name(process: &Process) -> String {
     program_name(&process.cmdline().unwrap_or_default())
 }
 
-/// Ports that the system gives to whoever asks for none in particular.
+/// Ports that the system assigns to programs that ask for no port in particular.
 fn given_out_ports() -> RangeInclusive<u16> {
     let text = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
     let ends = text.ok().and_then(|text| {
@@ -109,15 +109,15 @@ fn given_out_ports() -> RangeInclusive<u16> {
     ends.unwrap_or(32_768..=60_999)
 }
 
-/// A port's domain, and which of the domain's ports it is.
+/// A port's domain, and its position among the domain's ports.
 fn domain_of(port: u16) -> Option<(u32, u16)> {
     let beyond = port.checked_sub(FIRST_PORT)?;
     Some((u32::from(beyond / PORTS_OF_A_DOMAIN), beyond % PORTS_OF_A_DOMAIN))
 }
 
-/// The domains of a program that listens at these ports: it listens at the port at which
-/// participants announce themselves by multicast, or at both ports of one participant. Ports that
-/// were given out say nothing.
+/// The domains of a program that listens on these ports: it listens on the port on which
+/// participants announce themselves by multicast, or on both ports of one participant. Ports that
+/// the system assigns say nothing.
 fn domains(ports: &BTreeSet<u16>, given_out: &RangeInclusive<u16>) -> BTreeSet<u32> {
     let domain = |port: &u16| {
         let (domain, number) = domain_of(*port)?;
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn this_process_is_left_out() {
         let port = 7400 + 250 * 99;
-        // Another program of this host may be there, which is not to be found missing either.
+        // If another program has the port, this test cannot use it.
         let Ok(_socket) = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)) else { return };
         let own = std::process::id();
         let is_own = |found: &DomainProgram| matches!(&found.program, Program::Process { pid, .. } if *pid == own);

@@ -1,4 +1,4 @@
-//! Topics and nodes of a graph as those who watch need them.
+//! Topics and nodes of a graph, summarized for tools that watch them.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub struct MatchesByTransport {
 pub struct TopicSummary {
     /// Its fully qualified name.
     pub name: String,
-    /// The types that it is used with; more than one is a mistake of somebody.
+    /// The types that it is used with; more than one is somebody's mistake.
     pub types: Vec<String>,
     /// Its publishers.
     pub publishers: usize,
@@ -33,7 +33,7 @@ pub struct TopicSummary {
     pub subscriptions: usize,
     /// Its matches.
     pub matches: MatchesByTransport,
-    /// Pairs that do not match, and why.
+    /// Pairs that do not match, with the reasons.
     pub mismatches: Vec<Mismatch>,
 }
 
@@ -42,8 +42,8 @@ pub struct TopicSummary {
 pub struct NodeSummary {
     /// Its name.
     pub name: NodeName,
-    /// Its process, if that is known and runs on this host; of several nodes of one name, of one of
-    /// them.
+    /// Its process, if that is known and runs on this host; for several nodes of one name, the
+    /// process of one of them.
     pub pid: Option<u32>,
     /// Its publishers.
     pub publishers: usize,
@@ -55,8 +55,8 @@ pub struct NodeSummary {
     pub clients: usize,
 }
 
-/// The topics of a graph by name. Endpoints of the participant `own` are left out: who watches is
-/// not part of what is watched.
+/// The topics of a graph by name, without the endpoints of the participant `own`: the watcher is
+/// not part of the watched system.
 pub fn topics(graph: &GraphSnapshot, own: Gid) -> Vec<TopicSummary> {
     let is_own = |gid: Gid| gid.is_of_session_of(&own);
     let mut topics: BTreeMap<&str, TopicSummary> = BTreeMap::new();
@@ -98,7 +98,7 @@ pub fn topics(graph: &GraphSnapshot, own: Gid) -> Vec<TopicSummary> {
     topics.into_values().collect()
 }
 
-/// Those of endpoints that are not ours.
+/// The mismatches between endpoints that are not the watcher's own.
 fn mismatches(graph: &GraphSnapshot, topic: &str, is_own: impl Fn(Gid) -> bool) -> Vec<Mismatch> {
     let of_others = GraphSnapshot {
         generation: graph.generation,

@@ -1,8 +1,8 @@
-//! What a running system does, for who watches it: how often and how late messages come, which
-//! transports they take, what does not match, and what the processes of nodes cost.
+//! Watches a running system: how often and how late messages arrive, which transports they take,
+//! what does not match, and what the processes of nodes cost.
 //!
-//! Watching disturbs as little as can be. The graph is known anyway; a topic is listened to only as
-//! long as there is a [`TopicMeter`] for it, best effort, without looking into messages; and
+//! Watching disturbs as little as possible. The graph is known anyway; a topic has a subscription
+//! only as long as there is a [`TopicMeter`] for it, best effort and without decoding messages; and
 //! processes are read from `/proc`.
 #![forbid(unsafe_code)]
 

@@ -1,13 +1,13 @@
-//! What was lost on the way, from the numbers that publishers give their messages.
+//! Messages that were lost on the way, from the numbers that publishers give their messages.
 
 use std::collections::HashMap;
 
 use feros::{Gid, MessageInfo};
 
-/// Publishers whose numbers are followed at most.
+/// The most publishers whose numbers are followed.
 const MAX_PUBLISHERS: usize = 1024;
 
-/// Counts the messages of a topic that did not come.
+/// Counts the messages of a topic that did not arrive.
 #[derive(Debug, Default)]
 pub struct Losses {
     /// The last number of each publisher.
@@ -16,7 +16,8 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Counts what the publisher of this message sent between it and the one before.
+    /// Counts the messages that this one's publisher sent between its previous message and this
+    /// one.
     pub fn came(&mut self, info: &MessageInfo) {
         let Some(number) = info.publication_sequence_number else { return };
         if self.numbers.len() >= MAX_PUBLISHERS && !self.numbers.contains_key(&info.publisher_gid) {
@@ -28,7 +29,7 @@ impl Losses {
         }
     }
 
-    /// The messages that did not come so far.
+    /// The number of messages that did not arrive so far.
     pub fn count(&self) -> u64 {
         self.lost
     }
@@ -54,7 +55,7 @@ mod tests {
         assert_eq!([came(1, Some(5)), came(2, Some(100)), came(1, Some(6))], [0, 0, 0]);
         assert_eq!(came(1, Some(9)), 2);
         assert_eq!(came(2, Some(102)), 3);
-        assert_eq!(came(1, Some(9)), 3, "one that comes again");
-        assert_eq!(came(1, None), 3, "one without a number");
+        assert_eq!(came(1, Some(9)), 3, "a repeated message");
+        assert_eq!(came(1, None), 3, "a message without a number");
     }
 }

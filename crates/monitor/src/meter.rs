@@ -1,4 +1,4 @@
-//! Figures of one topic, from listening to it.
+//! Figures of one topic, measured by a subscription.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,11 +12,12 @@ use feros_sync::Mutex;
 
 use crate::losses::Losses;
 
-/// How a subscription listens that only watches: it asks for nothing that costs the publisher
+/// The QoS of a subscription that only watches: it asks for nothing that costs the publisher
 /// anything.
 ///
 /// Best effort, and a history as long as a queue in shared memory can be: with a longer one the
-/// network transport would be taken, which costs the publisher a write for the watcher alone.
+/// messages would take the network transport, which costs the publisher a write for the watcher
+/// alone.
 ///
 /// ```
 /// assert_eq!(feros_monitor::watching_qos().depth, 128);
@@ -25,12 +26,12 @@ use crate::losses::Losses;
 pub fn watching_qos() -> QosProfile {
     QosProfile::keep_last(128).best_effort()
 }
-/// Readings that figures are made of: with one a second, a topic of 1 Hz has a steady rate.
+/// The readings that figures are made of: with one per second, a topic of 1 Hz has a steady rate.
 const READINGS: usize = 5;
-/// Ages of a reading that are kept: a topic of 1 kHz is judged by the last half of each second.
+/// The ages that a reading keeps: a topic of 1 kHz is judged by the last half of each second.
 const MAX_AGES: usize = 512;
 
-/// Listens to a topic as long as it lives.
+/// Listens to a topic until it is dropped.
 ///
 /// The subscription is best effort and volatile: it asks publishers for nothing.
 pub struct TopicMeter {
@@ -38,23 +39,23 @@ pub struct TopicMeter {
     _subscription: GenericSubscription,
 }
 
-/// What came in the last readings of a [`TopicMeter`].
+/// The figures of a [`TopicMeter`], from its last readings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TopicFigures {
     /// Messages per second.
     pub rate_hz: f64,
     /// Bytes of serialized messages per second.
     pub bytes_per_second: f64,
-    /// The mean time from a message's source timestamp to its arrival; `None`: nothing came, or
-    /// nothing says when it was sent. Between machines it is as true as their clocks.
+    /// The mean time from a message's source timestamp to its arrival; `None` if no message came,
+    /// or no message has a source timestamp. Between machines it is only as good as their clocks.
     pub age: Option<Duration>,
     /// The age that half of the messages do not exceed; as `age`.
     pub age_p50: Option<Duration>,
     /// The age that 99 of 100 messages do not exceed; as `age`.
     pub age_p99: Option<Duration>,
-    /// Messages that did not come, since the meter began.
+    /// Messages that did not arrive, since the meter began.
     pub lost: u64,
-    /// Messages that came, since the meter began.
+    /// Messages that arrived, since the meter began.
     pub received: u64,
 }
 
@@ -62,7 +63,7 @@ struct State {
     losses: Losses,
     received: u64,
     since_reading: Counts,
-    /// The newest last.
+    /// The newest reading comes last.
     readings: VecDeque<(Duration, Counts)>,
     read_at: Instant,
 }
@@ -71,7 +72,7 @@ struct State {
 struct Counts {
     messages: u64,
     bytes: u64,
-    /// Messages that say when they were sent, and their ages together.
+    /// The number of messages with a source timestamp, and the sum of their ages.
     aged: u32,
     age: Duration,
     /// The last of these ages.
@@ -79,10 +80,10 @@ struct Counts {
 }
 
 impl TopicMeter {
-    /// Begins to listen with a node that somebody spins.
+    /// Begins to listen with a node that the caller spins.
     ///
     /// # Errors
-    /// The subscription cannot be made.
+    /// When the subscription cannot be created.
     pub fn new(node: &Node, topic: &str, identity: &TypeIdentity) -> Result<Self, CreateError> {
         let state = Arc::new(Mutex::new(State::new(Instant::now())));
         let heard = Arc::clone(&state);
@@ -99,7 +100,7 @@ impl TopicMeter {
         Ok(Self { state, _subscription: subscription })
     }
 
-    /// What came in the last readings, this one included. To be called about once a second.
+    /// The figures of the last readings, this one included. To be called about once a second.
     pub fn read(&self) -> TopicFigures {
         self.state.lock().read(Instant::now())
     }

@@ -1,31 +1,33 @@
-//! What processes of this host cost: processor time, memory and threads.
+//! The costs of this host's processes: processor time, memory and threads.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use procfs::process::Process;
 
-/// What a process costs.
+/// The costs of a process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProcessFigures {
-    /// Processor time since the last reading, in percent of one processor; `None` with the first.
+    /// Processor time since the last reading, in percent of one processor; `None` for the first
+    /// one.
     pub cpu_percent: Option<f64>,
-    /// Memory that it has at hand, shared memory included.
+    /// Its resident memory, shared memory included.
     pub resident_bytes: u64,
     /// Its threads.
     pub threads: u64,
 }
 
-/// Reads what processes cost, again and again.
+/// Reads the costs of processes, again and again.
 #[derive(Debug, Default)]
 pub struct ProcessMeter {
-    /// When each was read, its start (an id may be given again), and its processor time then.
+    /// For each process: the time of the last reading, its start (an id may be reused), and its
+    /// processor time then.
     last: HashMap<u32, (Instant, u64, Duration)>,
 }
 
 impl ProcessMeter {
-    /// Reads these processes of this host; those that are gone, or are not to be looked at, have no
-    /// figures.
+    /// Reads these processes of this host; processes that are gone, or that this user may not
+    /// inspect, have no figures.
     pub fn read(&mut self, pids: impl IntoIterator<Item = u32>) -> HashMap<u32, ProcessFigures> {
         let mut read = HashMap::new();
         let mut last = HashMap::new();
@@ -53,10 +55,10 @@ impl ProcessMeter {
     }
 }
 
-/// The memory of a process of this host, where pages that several processes share count in parts
-/// (PSS); `None` of one that is gone or not to be looked at.
+/// The memory of a process of this host, in which a page that several processes share counts in
+/// part (PSS); `None` if the process is gone, or if this user may not inspect it.
 ///
-/// The system adds up all pages of the process: some milliseconds for a large one.
+/// The system adds up all pages of the process, which takes some milliseconds for a large one.
 pub fn proportional_memory_bytes(pid: u32) -> Option<u64> {
     let process = Process::new(i32::try_from(pid).ok()?).ok()?;
     let maps = process.smaps_rollup().ok()?.memory_map_rollup;

@@ -8,7 +8,7 @@ use procfs::process::{MMapPath, Process};
 
 use crate::program_name::program_name;
 
-/// Libraries whose names begin like those of implementations, and that are none.
+/// Libraries whose names begin like those of implementations, but which are not implementations.
 const NO_IMPLEMENTATIONS: [&str; 5] = [
     "rmw_implementation",
     "rmw_dds_common",
@@ -23,7 +23,7 @@ const OURS: &str = "rmw_feros";
 pub struct RmwProgram {
     /// The process.
     pub pid: u32,
-    /// The program's name, or that of the script which an interpreter runs.
+    /// The program's name, or that of the script that an interpreter runs.
     pub name: String,
     /// The implementation that it runs on, such as `rmw_fastrtps_cpp`.
     pub rmw: String,
@@ -34,9 +34,9 @@ pub struct RmwProgram {
 /// The programs of this user (of all users, for root) that have loaded an rmw implementation, in
 /// the order of their process ids.
 ///
-/// The memory maps of a process say what it has loaded. `rmw_feros` is loaded only where it is
-/// asked for, and then comes before an implementation that `librcl.so` is linked to, as that of
-/// the wheels is.
+/// The memory maps of a process show which libraries it has loaded. `rmw_feros` is loaded only
+/// where the user asks for it, and then comes before an implementation that `librcl.so` is linked
+/// to, as the library of the wheels is.
 pub fn rmw_programs() -> Vec<RmwProgram> {
     let Ok(processes) = procfs::process::all_processes() else { return Vec::new() };
     let mut found: Vec<_> = processes.flatten().filter_map(|process| program(&process)).collect();
@@ -44,7 +44,7 @@ pub fn rmw_programs() -> Vec<RmwProgram> {
     found
 }
 
-/// `None` of a process that has no rmw, is gone, or is not to be looked at.
+/// `None` if the process has no rmw, is gone, or may not be inspected.
 fn program(process: &Process) -> Option<RmwProgram> {
     let maps = process.maps().ok()?;
     let loaded: BTreeSet<String> = maps
@@ -64,7 +64,7 @@ fn program(process: &Process) -> Option<RmwProgram> {
     Some(RmwProgram { pid: process.pid.unsigned_abs(), name: program_name(&words), rmw, wanted })
 }
 
-/// `rmw_feros` of `/usr/lib/librmw_feros.so` and of `librmw_feros.so.1`.
+/// The name `rmw_feros` for `/usr/lib/librmw_feros.so` and for `librmw_feros.so.1`.
 fn implementation(library: &Path) -> Option<String> {
     let name = library.file_name()?.to_str()?.strip_prefix("lib")?;
     let (name, _) = name.split_once(".so")?;

@@ -1,5 +1,5 @@
-//! The bounded queue of an asynchronous publisher. Pushing never waits; when it is full, the oldest
-//! item goes.
+//! The bounded queue of an asynchronous publisher. Pushing never waits; when the queue is full, its
+//! oldest item is dropped.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub struct DropOldestQueue<T> {
 
 struct State<T> {
     items: VecDeque<T>,
-    /// An item was popped and is not done yet.
+    /// True while an item was popped and is not done.
     busy: bool,
     closed: bool,
     dropped: u64,
@@ -29,7 +29,7 @@ impl<T> DropOldestQueue<T> {
         Self { state: Mutex::new(state), changed: Condvar::new(), depth }
     }
 
-    /// Appends an item; when the queue is full, its oldest one goes, counted.
+    /// Appends an item; if the queue is full, its oldest item is dropped and counted.
     pub fn push(&self, item: T) {
         let oldest = {
             let mut state = self.state.lock();
@@ -43,8 +43,8 @@ impl<T> DropOldestQueue<T> {
         drop(oldest); // without the lock: freeing may take long
     }
 
-    /// Waits for the next item; `None` when the queue was closed. The item counts as being worked
-    /// on until the next call.
+    /// Waits for the next item; `None` if the queue was closed. The item counts as not done until
+    /// the next call.
     pub fn pop(&self) -> Option<T> {
         let mut state = self.state.lock();
         if std::mem::take(&mut state.busy) {
@@ -62,7 +62,7 @@ impl<T> DropOldestQueue<T> {
         }
     }
 
-    /// Waits until everything that was pushed is done; false when time ran out first.
+    /// Waits until all pushed items are done; returns false if time ran out first.
     pub fn wait_until_done(&self, timeout: Duration) -> bool {
         let is_busy = |state: &mut State<T>| state.busy || !state.items.is_empty();
         let mut state = self.changed.wait_timeout_while(self.state.lock(), timeout, is_busy);
@@ -75,7 +75,7 @@ impl<T> DropOldestQueue<T> {
         self.changed.notify_all();
     }
 
-    /// Drops what is queued, counted.
+    /// Drops all queued items, and counts them.
     pub fn discard(&self) {
         let items = {
             let mut state = self.state.lock();
@@ -86,7 +86,7 @@ impl<T> DropOldestQueue<T> {
         drop(items);
     }
 
-    /// How many items went without being popped.
+    /// The number of items that were dropped without being popped.
     pub fn dropped(&self) -> u64 {
         self.state.lock().dropped
     }

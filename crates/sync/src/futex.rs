@@ -18,34 +18,34 @@ impl Futex {
         Self(AtomicU32::new(value))
     }
 
-    /// As [`AtomicU32::load`].
+    /// Like [`AtomicU32::load`].
     pub fn load(&self, order: Ordering) -> u32 {
         self.0.load(order)
     }
 
-    /// As [`AtomicU32::store`]; wakes nobody.
+    /// Like [`AtomicU32::store`]; wakes no thread.
     pub fn store(&self, value: u32, order: Ordering) {
         self.0.store(value, order);
     }
 
-    /// As [`AtomicU32::swap`]; wakes nobody.
+    /// Like [`AtomicU32::swap`]; wakes no thread.
     pub fn swap(&self, value: u32, order: Ordering) -> u32 {
         self.0.swap(value, order)
     }
 
-    /// As [`AtomicU32::fetch_add`]; wakes nobody.
+    /// Like [`AtomicU32::fetch_add`]; wakes no thread.
     pub fn fetch_add(&self, value: u32, order: Ordering) -> u32 {
         self.0.fetch_add(value, order)
     }
 
-    /// Changes `from` to `to`, with this order if the word was `from`; tells whether it was.
+    /// Changes `from` to `to`, with this order if the word was `from`; returns whether it was.
     pub fn replace(&self, from: u32, to: u32, order: Ordering) -> bool {
         self.0.compare_exchange(from, to, order, Ordering::Relaxed).is_ok()
     }
 
     /// Sleeps while the word holds `expected`, at most for `timeout`. May return early for any
-    /// reason (a signal, a wake-up, a changed word): the caller looks at its own condition again,
-    /// so the reason is not told.
+    /// reason (a signal, a wake-up, a changed word): the caller checks its own condition again, so
+    /// the reason is not returned.
     pub fn wait(&self, expected: u32, sharing: Sharing, timeout: Option<Duration>) {
         let timeout = timeout.map(|duration| Timespec {
             tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),

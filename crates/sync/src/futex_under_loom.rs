@@ -6,7 +6,7 @@ use crate::{AtomicU32, Ordering, Sharing};
 use loom::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-/// As the futex of Linux.
+/// Like the futex of Linux.
 #[derive(Debug)]
 pub struct Futex {
     word: AtomicU32,

@@ -1,4 +1,4 @@
-//! What threads meet on: atomics, locks without poison, and the [`Futex`].
+//! Synchronization of threads: atomics, locks without poison, and the [`Futex`].
 //!
 //! Under `cfg(loom)` all of them are [loom](https://docs.rs/loom)'s, so that the code that loom
 //! checks is the code that runs. This crate is the one place that makes the choice.
@@ -31,7 +31,7 @@ pub use std::sync::{
     atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
 };
 
-/// Who may sleep on a [`Futex`] and wake it.
+/// The threads that may sleep on a [`Futex`] and wake it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
     /// Threads of one process: the kernel finds the sleeper by the virtual address, which is

@@ -1,4 +1,4 @@
-//! Mutex, read-write lock and condition variable that know no poison.
+//! Mutex, read-write lock and condition variable without poison.
 
 #[cfg(loom)]
 use loom::sync as real;
@@ -30,7 +30,7 @@ impl<T> Mutex<T> {
         Self(real::Mutex::new(value))
     }
 
-    /// The value, which nobody else has any more.
+    /// The value, which no other thread can borrow any longer.
     pub fn into_inner(self) -> T {
         whatever(self.0.into_inner())
     }
@@ -42,7 +42,7 @@ impl<T: ?Sized> Mutex<T> {
         whatever(self.0.lock())
     }
 
-    /// Borrows the value unless somebody else has it.
+    /// Borrows the value unless another thread holds it.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         match self.0.try_lock() {
             Ok(guard) => Some(guard),
@@ -51,7 +51,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// The value, which nobody else can borrow now.
+    /// The value, which no other thread can borrow now.
     pub fn get_mut(&mut self) -> &mut T {
         whatever(self.0.get_mut())
     }
@@ -79,7 +79,7 @@ impl<T> RwLock<T> {
         whatever(self.0.read())
     }
 
-    /// Waits for everybody else, and borrows the value alone.
+    /// Waits for all other threads, and borrows the value alone.
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         whatever(self.0.write())
     }
@@ -108,7 +108,7 @@ impl Condvar {
         whatever(self.0.wait(guard))
     }
 
-    /// As [`wait`](Self::wait), at most for `timeout`.
+    /// Like [`wait`](Self::wait), at most for `timeout`.
     pub fn wait_timeout<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -178,7 +178,7 @@ mod tests {
         });
     }
 
-    /// A panic under a lock leaves the value to others, as it was at that moment.
+    /// A panic under a lock leaves the value to other threads, as it was at that moment.
     #[test]
     fn a_panic_poisons_nothing() {
         let (mutex, lock) = (Mutex::new(1), RwLock::new(1));

@@ -1,5 +1,5 @@
-//! A point in time on a clock. A crate of its own, since the executor, which knows no message, and
-//! the messages, which know no executor, both mean it.
+//! A point in time on a clock. A crate of its own, because both the executor, which knows no
+//! messages, and the messages, which know no executor, use it.
 #![forbid(unsafe_code)]
 
 use std::ops::{Add, Sub};
@@ -56,7 +56,7 @@ impl Sub<Duration> for Time {
     }
 }
 
-/// The nanoseconds of a duration, at most as many as a [`Time`] can have (292 years).
+/// The nanoseconds of a duration, limited to what a [`Time`] can hold (292 years).
 pub fn saturating_nanos(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -29,9 +29,9 @@ pub(crate) fn all(folder: &Path) -> Vec<Input> {
         of(view_of_topics(folder), computed),
         of(computed_messages(folder), computed),
         of(pages_in_a_circle(folder), "a query took"),
-        of(pipe(folder, "pipe", "pipe_0.mcap"), "no regular file"),
-        of(pipe(folder, "pipe_of_sqlite", "pipe_0.db3"), "no regular file"),
-        of(pipe_beside(folder), "no regular file"),
+        of(pipe(folder, "pipe", "pipe_0.mcap"), "not a regular file"),
+        of(pipe(folder, "pipe_of_sqlite", "pipe_0.db3"), "not a regular file"),
+        of(pipe_beside(folder), "not a regular file"),
     ]
 }
 

@@ -99,7 +99,7 @@ fn run_measures_and_report_shows_it() {
     );
     let ran = fixture.run("run ../scenarios/tiny.toml --out crashed");
     assert!(
-        ran.success().starts_with("2 cells in crashed: 1 measured now, 1 failed, 0 cannot"),
+        ran.success().starts_with("2 cells in crashed: 1 measured now, 1 failed, 0 not possible"),
         "{ran:?}"
     );
     assert!(

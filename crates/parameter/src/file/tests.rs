@@ -230,5 +230,5 @@ fn a_pipe_is_refused_and_not_waited_for() {
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     let read = super::read(&path);
     std::fs::remove_file(&path).unwrap();
-    assert!(read.unwrap_err().to_string().contains("no regular file"));
+    assert!(read.unwrap_err().to_string().contains("not a regular file"));
 }

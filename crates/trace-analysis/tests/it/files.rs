@@ -12,7 +12,7 @@ fn a_pipe_is_refused_without_a_wait() {
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let error = Process::read(&pipe).unwrap_err();
     assert!(matches!(error, ReadError::Io { .. }), "{error}");
-    assert!(error.to_string().contains("no regular file"), "{error}");
+    assert!(error.to_string().contains("not a regular file"), "{error}");
 }
 
 #[test]
