@@ -121,8 +121,8 @@ impl Mirror {
         Ok(())
     }
 
-    /// Waits until the wanted subscriptions match. Through the bridge, the original publisher
-    /// counts them as matched already, so its first message must not be lost.
+    /// Waits until the subscriptions that the topic is bridged for match. The original publisher
+    /// has the bridge's subscription as a match already, so its first message must not be lost.
     fn meet(&self, met: &Bell, mirrors: &Mirrors) {
         if self.qos.durability == Durability::TransientLocal {
             return; // later matches get the message as well

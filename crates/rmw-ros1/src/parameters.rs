@@ -52,7 +52,7 @@ pub(crate) fn yaml(value: &Value) -> String {
     match value {
         Value::Int(number) => number.to_string(),
         Value::Bool(value) => value.to_string(),
-        // Formatted with a decimal point, since it would be a whole number without.
+        // Formatted with a decimal point, since it would be a whole number without it.
         Value::Double(number) if number.is_finite() => format!("{number:?}"),
         Value::Double(number) if number.is_nan() => ".nan".to_owned(),
         Value::Double(number) => if *number > 0.0 { ".inf" } else { "-.inf" }.to_owned(),

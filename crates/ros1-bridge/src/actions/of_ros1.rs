@@ -25,7 +25,7 @@ use crate::BridgeError;
 use crate::counts::Counters;
 use crate::types::{ActionPlans, Types};
 
-/// The goal's handle may learn of canceling slightly later than the server of ROS 1.
+/// How long to wait for the goal's handle, which may learn of canceling after the ROS 1 server.
 const CANCELING_WITHIN: Duration = Duration::from_secs(1);
 
 /// A server of ROS 1 that ROS 2 calls.
