@@ -179,7 +179,9 @@ impl Interfaces {
         let (set, name) = self.find_in(name)?;
         let found = set.get(&name).map(|interface| interface.to_string());
         let part = || set.message(&name).map(|message| message.to_string());
-        found.or_else(part).ok_or_else(|| PyValueError::new_err(format!("{name} has no definition")))
+        found
+            .or_else(part)
+            .ok_or_else(|| PyValueError::new_err(format!("{name} has no definition")))
     }
 }
 

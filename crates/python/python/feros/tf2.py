@@ -95,7 +95,7 @@ class Buffer:
     def __init__(self, cache_time=10.0):
         nanos = round(cache_time * 1_000_000_000)
         if nanos <= 0:
-            raise ValueError(f"a buffer cannot keep {cache_time} s")
+            raise ValueError(f"a buffer cannot have a cache time of {cache_time} s")
         self._buffer = _feros.TransformBuffer(_transform_type(), nanos)
 
     def set_transform(self, transform, authority="", *, static=False):

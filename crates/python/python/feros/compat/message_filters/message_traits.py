@@ -28,6 +28,6 @@ def time_or_arrival(
     if allow_headerless:
         return ROSClock().now()
     get_logger(logger_name).warning(
-        f'A {type(message).__name__} without a stamp is dropped: allow_headerless=True takes such'
-        ' messages as of the time when they came.', throttle_duration_sec=10.0)
+        f'A {type(message).__name__} without a stamp is dropped: allow_headerless=True gives such'
+        ' messages the time of their arrival.', throttle_duration_sec=10.0)
     return None

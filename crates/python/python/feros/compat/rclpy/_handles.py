@@ -170,7 +170,8 @@ class SubscriptionHandle(ListeningHandle):
 class ServiceHandle(ListeningHandle):
     """The handle of a server."""
 
-    name = property(lambda self: self._owner.service_name, doc='The full name of the service.')
+    name = property(
+        lambda self: self._owner.service_name, doc='The fully qualified name of the service.')
     qos = property(lambda self: self._owner.qos_profile, doc='Its profile.')
 
     def service_take_request(self, pyrequest_type: Any) -> Tuple[Any, Any]:

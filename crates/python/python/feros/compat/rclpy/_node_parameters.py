@@ -80,7 +80,7 @@ class NodeParameters:
                 # Without a type, the only possible meaning is a value of any type.
                 descriptor.dynamic_typing = True
                 warnings.warn(
-                    f"parameter '{name}' is declared with nothing but its name, which is"
+                    f"parameter '{name}' is declared with only its name, which is"
                     ' deprecated: give it a value, a type, or a descriptor with dynamic_typing',
                     stacklevel=2)
             full = f'{namespace}{PARAMETER_SEPARATOR_STRING}{name}' if namespace else name
@@ -277,7 +277,7 @@ class NodeParameters:
         for callback in list(self._on_set_parameters_callbacks):
             result = callback(parameters)
             if not isinstance(result, SetParametersResult):
-                raise TypeError('a callback of parameters has to return a SetParametersResult')
+                raise TypeError('a parameter callback has to return a SetParametersResult')
             if not result.successful:
                 return result
         self._rclpy_store(parameters, given, is_set)

@@ -81,7 +81,7 @@ def read_points(
         points = points[uvs if isinstance(uvs, np.ndarray) else np.fromiter(uvs, int)]
     if reshape_organized_cloud and cloud.height > 1:
         # Skipped points leave no rectangle.
-        assert len(points) == cloud.width * cloud.height, 'The cloud is not whole any more'
+        assert len(points) == cloud.width * cloud.height, 'The cloud is no longer complete'
         points = points.reshape(cloud.width, cloud.height)
     return points
 

@@ -107,6 +107,6 @@ class BufferClient(BufferInterface):
         future.add_done_callback(lambda _: done.set())
         if not done.wait(seconds):
             raise tf2.TimeoutException(
-                f'The BufferServer did not answer within {seconds} s. Is the node that asks spun'
-                ' by another thread?')
+                f'The BufferServer did not answer within {seconds} s. Does another thread spin'
+                ' the asking node?')
         return future.result()

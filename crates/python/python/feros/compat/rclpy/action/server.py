@@ -175,8 +175,8 @@ class ActionServer:
         if execute_callback is not None:
             self.register_execute_callback(execute_callback)
         elif handle_accepted_callback is default_handle_accepted_callback:
-            raise TypeError('an execute_callback is needed, or a handle_accepted_callback of'
-                            ' which the goals are ended elsewhere')
+            raise TypeError('an execute_callback is needed, or a handle_accepted_callback'
+                            ' whose goals are ended elsewhere')
         self.register_goal_callback(goal_callback)
         self.register_handle_accepted_callback(handle_accepted_callback)
         self.register_cancel_callback(cancel_callback)

@@ -236,9 +236,9 @@ class AsyncNode(Node):
     async def __aenter__(self) -> 'AsyncNode':
         self._rclpy_living  # noqa: B018: raises when destroyed
         if sys.version_info < (3, 11):
-            raise RuntimeError('AsyncNode needs Python 3.11, whose asyncio has groups of tasks')
+            raise RuntimeError('AsyncNode needs Python 3.11, whose asyncio has task groups')
         if self._rclpy_entered:
-            raise RuntimeError('the node runs already: enter it, or run it, once')
+            raise RuntimeError('the node already runs: enter it, or run it, only once')
         self._rclpy_entered = True
         self._rclpy_loop, self._rclpy_over = asyncio.get_running_loop(), asyncio.Event()
         self._rclpy_tasks = asyncio.TaskGroup()
@@ -308,7 +308,7 @@ class AsyncNode(Node):
             except TypeError:
                 continue
         else:
-            raise RuntimeError('a callback of a timer takes nothing, or the TimerInfo')
+            raise RuntimeError('a timer callback takes no argument, or a TimerInfo')
         timer = super().create_timer(timer_period_sec, callback, **options)
         return self._rclpy_made_async(AsyncTimer, timer, False)
 

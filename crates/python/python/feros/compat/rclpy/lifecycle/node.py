@@ -216,7 +216,7 @@ class LifecycleNodeMixin(ManagedEntity):
             returned = TransitionCallbackReturn.ERROR
         if not isinstance(returned, TransitionCallbackReturn):
             self.get_logger().error(  # type: ignore[attr-defined]
-                f'{name}() has to return a TransitionCallbackReturn, and returned {returned!r}')
+                f'{name}() has to return a TransitionCallbackReturn, but returned {returned!r}')
             returned = TransitionCallbackReturn.ERROR
         self._rclpy_passing = here
         self._rclpy_returned.append(returned)
@@ -251,7 +251,7 @@ class LifecycleNodeMixin(ManagedEntity):
             if not isinstance(returned, TransitionCallbackReturn):
                 raise TypeError(
                     f'{name}() of {entity} has to return a TransitionCallbackReturn,'
-                    f' and returned {returned!r}')
+                    f' but returned {returned!r}')
             if returned != TransitionCallbackReturn.SUCCESS:
                 return returned
         return TransitionCallbackReturn.SUCCESS
