@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))
 import contract  # noqa: E402
 
 ARGUMENTS = contract.parse(sys.argv[1:], [("profile", ["default", "large-data"], "default")])
-# The library writes to standard output, which belongs to the contract.
+# The library writes to standard output, which is reserved for the contract.
 _own = os.dup(1)
 os.dup2(2, 1)
 sys.stdout = os.fdopen(_own, "w")
@@ -31,7 +31,7 @@ except ImportError as missing:
     contract.error("failed", f"{missing}; python3 -m venv .venv-connext && .venv-connext/bin/pip install rti.connext")
 
 
-# The bound is what one message has, so that no pool is made for larger ones.
+# The bound is the size of one message, so that no pool is created for larger messages.
 @idl.struct(member_annotations={"data": [idl.bound(ARGUMENTS.size)]})
 class Bytes:
     data: Sequence[idl.uint8] = field(default_factory=idl.array_factory(idl.uint8))
@@ -68,7 +68,7 @@ def qos(of_writer):
 
 
 def check():
-    """What can be looked at without a licence: the type and the QoS."""
+    """Checks the parts that need no licence: the type and the QoS."""
     TYPE()
     qos(True), qos(False)
     return dds.ProductVersion.current
@@ -95,7 +95,7 @@ class Sender:
     def wait_for(self, count):
         while self.matches() < count:
             if contract.wait_stopped(ARGUMENTS, 0.001):
-                contract.error("not-matched", f"{count} subscriptions have not come")
+                contract.error("not-matched", f"{count} subscriptions were not found in time")
 
     def send_all(self):
         message = TYPE()
@@ -118,7 +118,7 @@ class Sender:
 
 
 class Receiver:
-    """A reader and the waitset that says when it has something."""
+    """A reader, and the wait set that reports when it has messages."""
 
     def __init__(self, participant, topic, samples, relay_to=None):
         self.reader = dds.DataReader(dds.Subscriber(participant), topic, qos(False))

@@ -1,9 +1,10 @@
-/* Why this exists: the engine of Feros without Feros. What a C program gets that calls the API of Cyclone DDS and nothing else:
+/* Why this exists: the engine of Feros without Feros. It shows what a C program gets that calls only the API of Cyclone DDS:
  * the floor of every ROS 2 client on Cyclone DDS.
  *
- * How fair it is: the QoS of a ROS 2 profile, plain CDR, a type with one field. It takes into one sample that it keeps, so that a
- * payload's memory is allocated once. `--receive waitset` (default): a thread of ours waits and takes, as an executor would;
- * `listener`: the callback runs on the engine's receiving thread, the shortest way that the API has. */
+ * How fair it is: the QoS of a ROS 2 profile, plain CDR, a type with one field. It keeps one sample and takes every message
+ * into it, so that the payload's memory is allocated once. `--receive waitset` (default): a thread of this program waits and
+ * takes, as an executor would; `listener`: the callback runs on the engine's receiving thread, which is the fastest mode of
+ * the API. */
 #include <pthread.h>
 
 #include "dds/dds.h"
@@ -41,7 +42,7 @@ union message {
   struct text text;
 };
 
-/* A relay is ready when somebody receives from it. */
+/* A relay is ready once it has a subscription, or after this time. */
 #define RELAY_PATIENCE_NANOS 5000000000u
 
 static struct contract c;
@@ -52,7 +53,7 @@ static dds_entity_t checked(dds_return_t code, const char *what) {
   return code;
 }
 
-/* ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST restricts this program as it does those of ROS 2. */
+/* ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST restricts this program as it does programs of ROS 2. */
 static void obey_discovery_range(void) {
   static const char local[] =
       "<CycloneDDS><Domain><General><Interfaces><NetworkInterface address=\"127.0.0.1\"/></Interfaces>"
@@ -119,7 +120,7 @@ static uint64_t matches(dds_entity_t writer) {
 
 static void wait_for_matches(dds_entity_t writer, uint64_t wanted) {
   while (matches(writer) < wanted)
-    if (contract_wait_stopped(&c, 1)) contract_error("not-matched", "the subscriptions did not come", NULL);
+    if (contract_wait_stopped(&c, 1)) contract_error("not-matched", "the subscriptions were not found in time", NULL);
 }
 
 static void *new_message(union message *message) {
@@ -160,7 +161,7 @@ struct receiving {
   struct sending *relay_to;
 };
 
-/* Threads of ours that wait for readers. */
+/* A thread of this program that waits for readers. */
 struct waiting {
   struct receiving **all;
   size_t count;
@@ -216,7 +217,7 @@ static void begin_waiting(struct waiting *w, dds_entity_t participant, struct re
   }
 }
 
-/* Takes what comes until it is over: said by another thread, by the last message, or by the laboratory. */
+/* Takes messages until another thread, the last message or the laboratory ends the loop. */
 static void wait_and_take(struct waiting *w, bool is_alone) {
   dds_attach_t *const triggered = (dds_attach_t *) calloc(w->count, sizeof *triggered);
   while (!__atomic_load_n(&w->is_over, __ATOMIC_ACQUIRE)) {
@@ -275,7 +276,7 @@ static void listener_or_relay(dds_entity_t participant) {
   contract_end(is_relay ? &sending.published : NULL, samples, 1);
 }
 
-/* One waitset and thread for all subscriptions; with --executor multi or isolated, one for each. */
+/* One wait set and thread for all subscriptions; with --executor multi or isolated, one for each. */
 static void pair(dds_entity_t participant) {
   const size_t n = c.subscriptions, threads = c.executor >= CONTRACT_EXECUTOR_MULTI ? n : 1;
   struct receiving *const receiving = (struct receiving *) calloc(n, sizeof *receiving), *all[n];
@@ -325,7 +326,7 @@ static void chain(dds_entity_t participant) {
   contract_end(&sending[0].published, samples, 1);
 }
 
-/* There are no nodes; a participant is what comes nearest. One is made already. */
+/* There are no nodes; a participant comes nearest. One already exists. */
 static void nodes(void) {
   for (uint64_t i = 1; i < c.nodes; i++) new_participant();
   contract_ready();

@@ -1,15 +1,16 @@
 // Why this exists: Fast DDS itself, without a client library above it, through its C++ API. The contract is in ../README.md.
 //
-// How fair it is: Fast DDS as it is installed (2 of Debian's package, or 3: ../fastdds3); what a variant sets stands in `participant_qos`. The payload is a sequence of
-// octets or a string without a bound, in CDR, written here by hand as its generator would (a length and one copy), so that no
-// generator is needed. History memory is PREALLOCATED_WITH_REALLOC, as rmw_fastrtps has it.
+// How fair it is: Fast DDS as it is installed (2 of Debian's package, or 3: ../fastdds3); `participant_qos` has the settings
+// of the variants. The payload is an unbounded sequence of octets or string, in CDR, written here by hand as its generator
+// would (a length and one copy), so that no generator is needed. History memory is PREALLOCATED_WITH_REALLOC, as rmw_fastrtps
+// has it.
 //
-// Callbacks are DataReaderListener's: a thread of the transport runs them, or, inside of a process, the writer's own thread.
-// `--executor single` and `isolated` wait with WaitSets instead, on one thread or on one for each subscription; so does every node of
-// a chain. Placement `composed`: Fast DDS delivers from writer to reader without a transport, but serialized; it has no pointer
-// way for data without a bound, so there is no `intra`. The variant `zero_copy` has data of a fixed size: loaned from the
-// writer, written in place, and read there by another process (data sharing). A reader that its writer overtakes crashes there, in
-// Fast DDS: zero_copy_overrun.cpp.
+// Callbacks are those of DataReaderListener: a thread of the transport runs them, or, within a process, the writer's own
+// thread. `--executor single` and `isolated` wait with WaitSets instead, on one thread or on one for each subscription; so
+// does every node of a chain. Placement `composed`: Fast DDS delivers from writer to reader without a transport, but
+// serialized; it cannot pass unbounded data by pointer, so there is no `intra`. The variant `zero_copy` has data of a fixed
+// size: loaned from the writer, written in place, and read there by another process (data sharing). There, a reader that its
+// writer overtakes crashes in Fast DDS: zero_copy_overrun.cpp.
 #include <fastdds/dds/core/condition/GuardCondition.hpp>
 #include <fastdds/dds/core/condition/StatusCondition.hpp>
 #include <fastdds/dds/core/condition/WaitSet.hpp>
@@ -42,11 +43,11 @@ using versions::ReturnCode_t;
 
 constexpr int ACKNOWLEDGED_WITHIN_SECONDS = 2;
 constexpr uint64_t GONE_WITHIN_MILLIS = 200;
-/// This long a relay waits for somebody to pass messages on to, which who published to it cannot see.
+/// How long a relay waits for a subscription to its output, which the talker cannot await.
 constexpr uint64_t ONWARD_WITHIN_MILLIS = 5000;
 constexpr uint32_t SEGMENT_BYTES = 64 << 20;
 constexpr uint32_t SOCKET_BUFFER_BYTES = 12 << 20;
-/// Of the representation (CDR, little-endian) and of the length that follows it.
+/// The sizes of the representation header (CDR, little-endian) and of the length that follows it.
 constexpr uint32_t HEAD_BYTES = 4, LENGTH_BYTES = 4;
 
 [[noreturn]] void failed(const char *what) { contract_error("failed", what, "Fast DDS refused it"); }
@@ -57,7 +58,7 @@ using Payload = std::vector<uint8_t>;
 class Unbounded : public Type {
  public:
   explicit Unbounded(bool is_string) : terminator_(is_string ? 1 : 0) {
-    // What is reserved before; it grows with the first message.
+    // The memory reserved in advance; it grows with the first message.
     describe(is_string ? "feros_lab::String" : "feros_lab::Bytes", HEAD_BYTES + LENGTH_BYTES + 256);
   }
 
@@ -126,7 +127,7 @@ class Plain : public Type {
   uint32_t size_;
 };
 
-/// The settings of the contract and the variant's, and what all entities hang on.
+/// The settings of the contract and of the variant, and the parents of all entities.
 class Domain {
  public:
   Domain(const contract &settings, const std::string &variant) : c(settings), is_plain(variant == "zero_copy") {
@@ -192,7 +193,7 @@ class Domain {
     qos.durability().kind = c.is_transient_local ? TRANSIENT_LOCAL_DURABILITY_QOS : VOLATILE_DURABILITY_QOS;
     qos.history().kind = c.is_keep_all ? KEEP_ALL_HISTORY_QOS : KEEP_LAST_HISTORY_QOS;
     qos.history().depth = int32_t(c.depth);
-    // The most samples that a reader or writer keeps, 5000 by default, has to have room for the depth.
+    // The limit of samples that a reader or writer keeps, 5000 by default, must not be below the depth.
     if (int32_t(c.depth) > qos.resource_limits().max_samples_per_instance) {
       qos.resource_limits().max_samples_per_instance = int32_t(c.depth);
       qos.resource_limits().max_samples = int32_t(c.depth);
@@ -215,7 +216,7 @@ class Domain {
   Subscriber *subscriber_;
 };
 
-/// A subscription and its callback; in a relay also where messages go from there.
+/// A subscription and its callback; in a relay also the writer that passes messages on.
 class Reader : public DataReaderListener {
  public:
   Reader(Domain &domain, const contract *counting, const std::string &topic, uint64_t index)
@@ -254,8 +255,8 @@ class Reader : public DataReaderListener {
     }
   }
 
-  /// A writer that shares its data may overwrite what is being read: Fast DDS asks readers of loans to look afterwards whether the sample
-  /// was still there (`is_sample_valid`), which says nothing of copies.
+  /// A writer that shares its data may overwrite a sample during reading: Fast DDS asks readers of loans to check afterwards
+  /// whether the sample was still valid (`is_sample_valid`). The check does not apply to copies.
   void received(const uint8_t *data, size_t size, void *sample, const SampleInfo *loaned = nullptr) {
     const uint64_t now = contract_now();
     const contract_seen seen = contract_see(&domain_.c, data, size);
@@ -325,7 +326,7 @@ void publish_all(DataWriter &writer, const Domain &domain, contract_published &s
   while (contract_pace_next(&pace, &number)) {
     void *loan = nullptr;
     const uint64_t asked = domain.is_plain ? contract_now() : 0;
-    // Where all loans are with a reader the message is not sent; a program would have to wait or drop it, too.
+    // If readers hold all loans, the message is not sent; a real program would also have to wait or drop it.
     if (domain.is_plain && writer.loan_sample(loan) != OK) {
       ++refused;
       continue;
@@ -337,7 +338,7 @@ void publish_all(DataWriter &writer, const Domain &domain, contract_published &s
   if (refused > 0) fprintf(stderr, "fastdds: %llu messages were refused by write()\n", (unsigned long long) refused);
 }
 
-/// Until what was published has arrived, or can arrive no more.
+/// Waits until the published messages have arrived, or no longer can.
 void wait_delivered(DataWriter &writer, const contract &c) {
   if (c.is_reliable) writer.wait_for_acknowledgments(Duration_t(ACKNOWLEDGED_WITHIN_SECONDS, 0));
   const uint64_t until = contract_now() + GONE_WITHIN_MILLIS * 1000000u;
@@ -353,7 +354,7 @@ void talker(Domain &domain) {
   contract_end(&sent, nullptr, 0);
 }
 
-/// Calls back on the middleware's threads, or on as many threads of ours as the executor says.
+/// Calls back on the engine's threads, or on as many threads of this program as the executor requires.
 std::vector<std::unique_ptr<Spin>> start(const contract &c, const std::vector<Reader *> &readers, bool isolated) {
   std::vector<std::unique_ptr<Spin>> spins;
   if (isolated || c.executor == CONTRACT_EXECUTOR_ISOLATED)
@@ -436,7 +437,7 @@ void chain(Domain &domain) {
   contract_end(&sent, &samples, 1);
 }
 
-/// DDS has no nodes: a participant is the nearest, N of them here.
+/// DDS has no nodes: a participant comes nearest, so this creates N of them.
 void idle(const contract &c, const std::string &variant) {
   std::vector<std::unique_ptr<Domain>> domains;
   for (uint64_t i = 0; i < c.nodes; ++i) domains.push_back(std::make_unique<Domain>(c, variant));
@@ -456,7 +457,7 @@ int main(int argc, char **argv) {
   contract_parse(&c, argc, argv, &variant, 1);
   contract_hello(&c, "fastdds", VERSION);
   const std::string chosen = variant.value;
-  if (c.placement == CONTRACT_INTRA) contract_error("unsupported", "Fast DDS has no pointer way for data without a bound", nullptr);
+  if (c.placement == CONTRACT_INTRA) contract_error("unsupported", "Fast DDS cannot pass unbounded data by pointer", nullptr);
   if (c.executor == CONTRACT_EXECUTOR_MULTI) contract_error("unsupported", "Fast DDS has no executor", nullptr);
   if (chosen == "zero_copy" && (c.is_string || c.is_keep_all || c.role == CONTRACT_RELAY || c.role == CONTRACT_CHAIN))
     contract_error("unsupported", "zero copy is for octets of a fixed size, kept last, that go to their readers directly", nullptr);

@@ -1,4 +1,4 @@
-// Why this exists: Fast DDS 3 has other names for what Fast DDS 2 has. fastdds.cpp is written against what stands here.
+// Why this exists: Fast DDS 3 renamed parts of Fast DDS 2. fastdds.cpp uses only the names defined here.
 #pragma once
 
 #if __has_include(<fastdds/config.hpp>)
@@ -33,7 +33,7 @@ inline bool is_written(bool written) { return written; }
 #endif
 using rtps::SerializedPayload_t;
 
-/// A type as either version wants it.
+/// A type that works with either version.
 class Type : public eprosima::fastdds::dds::TopicDataType {
  public:
   virtual bool write_to(const void *data, SerializedPayload_t &to) = 0;

@@ -1,10 +1,10 @@
-// Why this exists: proof that the SIGSEGV of a reader with data sharing, where its writer writes without pause, is Fast DDS's own
-// (docs/measurements/0009-conditions-of-a-table.md). The reader has no listener and takes nothing: no code but Fast DDS's touches a
-// sample in its process.
+// Why this exists: it proves that the SIGSEGV of a data-sharing reader whose writer writes without pause is a fault of Fast
+// DDS (docs/measurements/0009-conditions-of-a-table.md). The reader has no listener and takes nothing: no code but Fast DDS's
+// touches a sample in its process.
 //
 //   c++ -std=c++17 -O2 zero_copy_overrun.cpp -o /tmp/zero_copy_overrun -lfastrtps -lfastcdr && /tmp/zero_copy_overrun
 //
-// It says how often the reader's process ended by which signal, of ten times.
+// It prints how often, out of ten runs, the reader's process ended by which signal.
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
 #include <fastdds/dds/publisher/DataWriter.hpp>
@@ -31,7 +31,7 @@ using std::chrono::steady_clock;
 
 constexpr uint32_t SIZE = 1024;
 
-/// A kilobyte, as it lies in memory.
+/// A kilobyte, with its memory as its representation.
 class Kilobyte : public TopicDataType {
  public:
   Kilobyte() {

@@ -46,13 +46,13 @@ class Sender:
         self.published = contract.Published(ARGUMENTS)
 
     def wait_for(self, count, seconds=None):
-        """Until so many subscriptions match; a relay goes on without after some seconds."""
+        """Waits until this many subscriptions match; after some seconds a relay continues without them."""
         until = None if seconds is None else contract.now_nanos() + seconds * 1_000_000_000
         while self.publisher.subscription_count < count:
             if until is not None and contract.now_nanos() > until:
                 return
             if contract.wait_stopped(ARGUMENTS, 0.001):
-                contract.error("not-matched", f"{self.publisher.subscription_count} of {count} subscriptions have come")
+                contract.error("not-matched", f"{self.publisher.subscription_count} of {count} subscriptions were found in time")
 
     def send_all(self):
         if ARGUMENTS.form == "numpy" and ARGUMENTS.type != "string":
@@ -108,7 +108,7 @@ def new_executor():
 
 
 def spin_until(node, is_over):
-    """Looks for the laboratory only now and then."""
+    """Checks only now and then whether the laboratory stops the program."""
     with new_executor() as executor:
         executor.add_node(node)
         looked = contract.now_nanos()

@@ -1,4 +1,4 @@
-/* Why this exists: where the talker of a floor over the network is, and how many listeners it has at most. */
+/* Why this exists: the address of the talker of a network floor, and the most listeners that it can have. */
 #ifndef FEROS_LAB_FLOORS_ADDRESS_H
 #define FEROS_LAB_FLOORS_ADDRESS_H
 

@@ -1,7 +1,7 @@
-/* Why this exists: what no middleware of this machine can be faster than, as systems under test like the others: at their rate, size,
- * placement and link, in turn with them.
+/* Why this exists: the limits that no engine on this machine can beat, measured as systems under test like the others: at
+ * their rate, size, placement and link, in turn with them.
  *
- * handover.c has what happens within a host, udp.c and tcp.c what goes through sockets. */
+ * handover.c has the floors within a host, udp.c and tcp.c those over sockets. */
 #define _GNU_SOURCE
 #include <sys/utsname.h>
 

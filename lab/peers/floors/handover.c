@@ -1,4 +1,4 @@
-/* Why this exists: the barest hand-over of a message, in the roles of a middleware, to be measured in turn with one.
+/* Why this exists: the barest hand-over of a message, in the roles of an engine, to be measured in turn with engines.
  *
  *   --kind futex        two processes, a futex word in shared memory; the payload is built where it is read
  *   --kind copy         the same after one copy of the payload into the shared memory
@@ -19,13 +19,13 @@
 
 enum { PAYLOADS = 8, PAYLOADS_IN_MEMORY = 96, MOST_RECEIVERS = 16 };
 
-/* One receiver's; the counts are of messages. */
+/* The doorbell of one receiver; the counters count messages. */
 struct bell {
   _Atomic uint32_t rung, taken, listening;
   uint8_t *_Atomic pointer; /* of thread to thread */
 };
 
-/* What processes share. */
+/* The memory that processes share. */
 struct segment {
   struct bell bells[MOST_RECEIVERS];
   uint8_t message[];
@@ -49,7 +49,7 @@ static struct segment *shared_segment(const struct contract *c) {
   return (struct segment *) found;
 }
 
-/* Sleeps until more than `seen` messages were sent; false when the program is to stop. */
+/* Sleeps until more than `seen` messages were sent; false if the program must stop. */
 static bool wait_for_ring(const struct contract *c, struct bell *bell, uint32_t seen, int wait) {
   const struct timespec patience = {.tv_sec = 0, .tv_nsec = 100000000};
   while (atomic_load(&bell->rung) == seen) {
@@ -59,7 +59,8 @@ static bool wait_for_ring(const struct contract *c, struct bell *bell, uint32_t 
   return true;
 }
 
-/* Nothing is overwritten before it was taken: outside of what is measured, and only where the receiver was held up. */
+/* Waits until the previous message was taken, so that it is not overwritten. This is not measured, and takes time only if a
+ * receiver was held up. */
 static bool wait_until_taken(const struct contract *c, struct bell *bells, uint64_t receivers, uint64_t number) {
   for (uint64_t i = 0; i < receivers; i++) {
     while (atomic_load(&bells[i].taken) != (uint32_t) number) {
@@ -81,7 +82,7 @@ static void talk(const struct contract *c, bool copies) {
   struct segment *const segment = shared_segment(c);
   for (uint64_t i = 0; i < c->matched; i++)
     while (atomic_load(&segment->bells[i].listening) == 0)
-      if (contract_wait_stopped(c, 1)) contract_error("not-matched", "not all listeners have come", NULL);
+      if (contract_wait_stopped(c, 1)) contract_error("not-matched", "not all listeners were found in time", NULL);
   char name[128];
   name_segment(c, name, sizeof name);
   shm_unlink(name); /* all have it */
@@ -194,7 +195,7 @@ static void thread_to_thread(const struct contract *c) {
   end_pair(c, &published, receivers);
 }
 
-/* `different` payloads in turn. */
+/* Calls with `different` payloads in turn. */
 static void call(const struct contract *c, unsigned different) {
   struct receiver receivers[MOST_RECEIVERS] = {{.c = c}};
   struct receiver *volatile unknown = receivers;

@@ -1,8 +1,8 @@
-/* Why this exists: the payload from process to process through plain TCP connections: what nothing that goes over TCP, as Zenoh does
- * by default, can be faster than.
+/* Why this exists: the payload from process to process through plain TCP connections: the limit for every system over TCP,
+ * which is Zenoh's default.
  *
- * The talker listens at FEROS_LAB_ADDRESS and FEROS_LAB_PORT; a listener tries until it is connected. Every message has the same
- * size, so that the stream needs no frames. Nothing waits for more bytes (TCP_NODELAY). */
+ * The talker listens at FEROS_LAB_ADDRESS and FEROS_LAB_PORT; a listener tries until it is connected. Every message has the
+ * same size, so the stream needs no frames. No data waits for more bytes (TCP_NODELAY). */
 #define _GNU_SOURCE
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -21,7 +21,7 @@ static int open_socket(void) {
   return fd;
 }
 
-/* False where the connection has ended. */
+/* Sends all bytes; returns false if the connection has ended. */
 static bool send_all(int fd, const uint8_t *from, size_t size) {
   while (size > 0) {
     const ssize_t sent = send(fd, from, size, MSG_NOSIGNAL);
@@ -45,7 +45,7 @@ static void talk(const struct contract *c) {
       const int on = 1;
       setsockopt(listeners[known++], IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     } else if (contract_stopped(c)) {
-      contract_error("not-matched", "not all listeners have come", NULL);
+      contract_error("not-matched", "not all listeners were found in time", NULL);
     }
   }
   uint8_t *const payload = floors_memory(c->size_bytes);
@@ -99,7 +99,7 @@ static void listen_for(const struct contract *c) {
 }
 
 void tcp(const struct contract *c) {
-  if (c->matched > MOST_LISTENERS) contract_error("unsupported", "a floor has 16 listeners at most", NULL);
+  if (c->matched > MOST_LISTENERS) contract_error("unsupported", "a floor has at most 16 listeners", NULL);
   if (c->role == CONTRACT_TALKER) talk(c);
   else if (c->role == CONTRACT_LISTENER) listen_for(c);
   else contract_error("unsupported", "this kind of floor has no such role", "tcp");

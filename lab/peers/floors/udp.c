@@ -1,12 +1,12 @@
-/* Why this exists: the payload from process to process through plain UDP sockets, within a host or over a link: what nothing that
- * goes over the network can be faster than.
+/* Why this exists: the payload from process to process through plain UDP sockets, within a host or over a link: the limit for
+ * every system over the network.
  *
- * Datagrams are as large as the way to the listener carries in one packet: 65507 bytes over loopback, 1472 over a link of 1500.
- * Each has a head; a message is complete when as many bytes of it have come as it has. Nothing is sent again: a message of which a
- * datagram is missing is lost, and the laboratory counts it.
+ * A datagram is as large as fits in one packet to the listener: 65507 bytes over loopback, 1472 over a link with an MTU of
+ * 1500. Each has a header; a message is complete when all of its bytes have come. Nothing is sent again: a message with a
+ * missing datagram is lost, and the laboratory counts it.
  *
- * The talker is at FEROS_LAB_ADDRESS and FEROS_LAB_PORT. A listener tells it its own address and index, again and again until the
- * talker has answered. */
+ * The talker is at FEROS_LAB_ADDRESS and FEROS_LAB_PORT. A listener sends its address and index to the talker repeatedly
+ * until the talker has answered. */
 #define _GNU_SOURCE
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -19,7 +19,7 @@
 enum { LARGEST_DATAGRAM = 65507, HEADERS_BYTES = 28 };
 #define GREETING UINT64_MAX /* in place of a message's number; `offset` is the listener's index */
 
-/* Before the part of a payload in each datagram. */
+/* The header before the part of a payload in each datagram. */
 struct head {
   uint64_t number, offset;
 };
@@ -30,7 +30,8 @@ struct listener {
   bool is_known;
 };
 
-/* All that is under way may wait in the kernel: forced where this process may, else what net.core.rmem_max and wmem_max grant. */
+/* The buffers hold all messages under way: forced if this process may, otherwise as large as net.core.rmem_max and wmem_max
+ * allow. */
 static int open_socket(const struct contract *c) {
   const int fd = socket(AF_INET, SOCK_DGRAM, 0);
   if (fd < 0) contract_error("failed", "socket", strerror(errno));
@@ -43,14 +44,14 @@ static int open_socket(const struct contract *c) {
   return fd;
 }
 
-/* What fits into one packet on the way there: a datagram in fragments of IP would be lost with each of them. */
+/* The most payload that fits into one packet to this address: a datagram in IP fragments would be lost with any of them. */
 static size_t part_bytes_to(const struct sockaddr_in *address) {
   const int fd = socket(AF_INET, SOCK_DGRAM, 0);
   int mtu = 0;
   socklen_t length = sizeof mtu;
   if (fd < 0 || connect(fd, (const struct sockaddr *) address, sizeof *address) != 0 ||
       getsockopt(fd, IPPROTO_IP, IP_MTU, &mtu, &length) != 0 || mtu <= HEADERS_BYTES + (int) sizeof(struct head))
-    contract_error("failed", "the largest packet to a listener is not known", strerror(errno));
+    contract_error("failed", "the largest packet to a listener is unknown", strerror(errno));
   close(fd);
   const size_t datagram = (size_t) mtu - HEADERS_BYTES;
   return (datagram < LARGEST_DATAGRAM ? datagram : LARGEST_DATAGRAM) - sizeof(struct head);
@@ -64,7 +65,7 @@ struct talker {
   uint64_t known, refused;
 };
 
-/* Takes in and answers whatever listeners said. */
+/* Receives and answers the greetings of listeners. */
 static void hear_greetings(struct talker *talker) {
   struct head head;
   struct sockaddr_in from;
@@ -100,7 +101,7 @@ static void talk(const struct contract *c) {
   while (talker.known < c->matched) {
     hear_greetings(&talker);
     if (talker.known < c->matched && contract_wait_stopped(c, 1))
-      contract_error("not-matched", "not all listeners have come", NULL);
+      contract_error("not-matched", "not all listeners were found in time", NULL);
   }
   uint8_t *const payload = floors_memory(c->size_bytes);
   struct contract_published published;
@@ -121,14 +122,14 @@ static void talk(const struct contract *c) {
 
 /* --- listener ----------------------------------------------------------------------------------------------------- */
 
-/* A message as far as it has come. */
+/* A partially received message. */
 struct partial {
   uint8_t *payload; /* with room for one more datagram */
   uint64_t number;
   size_t got, end;  /* bytes in all, and where the furthest of them end */
 };
 
-/* Receives one datagram to where it most likely belongs, which is behind all that has come. Says whether its message is complete. */
+/* Receives one datagram at its most likely position, behind all received parts. Returns whether its message is complete. */
 static bool take_in(struct partial *partial, int fd, const struct contract *c, bool *is_answered) {
   struct head head;
   struct iovec pieces[] = {{&head, sizeof head}, {partial->payload + partial->end, LARGEST_DATAGRAM}};
@@ -139,7 +140,7 @@ static bool take_in(struct partial *partial, int fd, const struct contract *c, b
   *is_answered = true;
   if (head.number == GREETING || head.offset > c->size_bytes || part > c->size_bytes - head.offset) return false;
   const uint8_t *const came_to = partial->payload + partial->end;
-  if (head.number != partial->number) { /* of one before something is missing for good */
+  if (head.number != partial->number) { /* parts of the previous message are lost for good */
     partial->number = head.number;
     partial->got = partial->end = 0;
   }
@@ -151,7 +152,8 @@ static bool take_in(struct partial *partial, int fd, const struct contract *c, b
   return true;
 }
 
-/* A listener that looked more often than it has to would keep its processor warm for its messages. */
+/* Limits the wait of a receive. A listener that woke more often than necessary would keep its processor warm for its
+ * messages. */
 static void wait_at_most(int fd, int millis) {
   const struct timeval patience = {.tv_sec = 0, .tv_usec = millis * 1000};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -184,7 +186,7 @@ static void listen_for(const struct contract *c) {
 
 void udp(const struct contract *c) {
   if (c->matched > MOST_LISTENERS || c->index >= MOST_LISTENERS)
-    contract_error("unsupported", "a floor has 16 listeners at most", NULL);
+    contract_error("unsupported", "a floor has at most 16 listeners", NULL);
   if (c->role == CONTRACT_TALKER) talk(c);
   else if (c->role == CONTRACT_LISTENER) listen_for(c);
   else contract_error("unsupported", "this kind of floor has no such role", "udp");

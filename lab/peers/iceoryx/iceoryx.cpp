@@ -1,14 +1,16 @@
 // Why this exists: iceoryx itself, the shared memory transport with a daemon (RouDi) that owns the memory, through its untyped C++
 // API. The contract is in ../README.md.
 //
-// How fair it is: Debian's package as it is; the daemon's pools are those of roudi.toml, sized for the payloads and depths that
-// scenarios have. A message is loaned from the pool, stamped in place and published: nothing is copied or serialized, and what is
-// behind the stamp is what the loan had, unless `--fill each` has it written. A relay has to copy into a loan of its own. Both types are octets here. There is no
-// network, so no `remote`; inside of a process it is the same path (`composed`).
+// How fair it is: Debian's package as it is; the daemon's pools are those of roudi.toml, sized for the payloads and depths of
+// the scenarios. A message is loaned from the pool, stamped in place and published: nothing is copied or serialized, and the
+// bytes behind the stamp keep the loan's old content, unless `--fill each` overwrites them. A relay has to copy into its own
+// loan. Both types are octets here. There is no network, so no `remote`; within a process it is the same transport
+// (`composed`).
 //
-// Subscriptions are read through WaitSets: `single` (the default) has one on one thread for all of them, `isolated`, and every node
-// of a chain, one each. `reliable` with `keep_all` blocks the publisher when a queue is full, everything else discards the oldest.
-// Depth is at most what iceoryx was built with: 256 for a queue, 16 for the history of TRANSIENT_LOCAL.
+// Subscriptions are read through WaitSets: `single` (the default) has one WaitSet and thread for all of them; `isolated`, and
+// every node of a chain, has its own. `reliable` with `keep_all` blocks the publisher when a queue is full; every other QoS
+// discards the oldest message. The depth is limited by the build of iceoryx: 256 for a queue, 16 for the history of
+// TRANSIENT_LOCAL.
 #include <iceoryx_hoofs/log/logmanager.hpp>
 #include <iceoryx_posh/mepoo/chunk_header.hpp>
 #include <iceoryx_posh/popo/untyped_publisher.hpp>
@@ -37,9 +39,9 @@ using iox::popo::UntypedSubscriber;
 /// The largest payload that roudi.toml has a pool for.
 constexpr size_t LARGEST_BYTES = 5 << 20;
 constexpr uint64_t MOST_QUEUED = 256, MOST_HISTORY = 16;
-/// This long a relay waits for somebody to pass messages on to, which who published to it cannot see.
+/// How long a relay waits for a subscription to its output, which the talker cannot await.
 constexpr uint64_t ONWARD_WITHIN_MILLIS = 5000;
-/// This long a talker stays for subscriptions to read what is queued.
+/// How long a talker waits for subscriptions to read queued messages.
 constexpr uint64_t LINGER_MILLIS = 200;
 
 IdString_t id(const std::string &text) { return IdString_t(iox::cxx::TruncateToCapacity, text.c_str()); }
@@ -55,7 +57,7 @@ std::unique_ptr<UntypedPublisher> publisher_of(const contract &c, const std::str
   return std::make_unique<UntypedPublisher>(service("messages", topic), options);
 }
 
-/// A subscription and its callback; in a relay also where messages go from there.
+/// A subscription and its callback; in a relay also the publisher that passes messages on.
 class Reader {
  public:
   Reader(const contract &c, const contract *counting, const std::string &topic, uint64_t index)
@@ -77,7 +79,8 @@ class Reader {
     }
   }
 
-  /// A publisher knows whether there are subscriptions, not how many: one that is connected says so itself, as a service of its own.
+  /// A publisher knows whether there are subscriptions, but not how many: so each connected subscription announces itself, as
+  /// a separate service.
   bool say_when_connected() {
     if (presence_ == nullptr && subscriber.getSubscriptionState() == iox::SubscribeState::SUBSCRIBED) {
       const std::string instance = topic_ + "_" + std::to_string(getpid()) + "_" + std::to_string(index_);
@@ -274,7 +277,7 @@ void chain(const contract &c) {
   contract_end(&sent, &samples, 1);
 }
 
-/// Nodes as iceoryx has them: names that an application registers with RouDi.
+/// Nodes in the sense of iceoryx: names that an application registers with RouDi.
 void idle(const contract &c) {
   std::vector<iox::runtime::Node> nodes;
   for (uint64_t i = 0; i < c.nodes; ++i)
@@ -293,7 +296,7 @@ int main(int argc, char **argv) {
   contract_parse(&c, argc, argv, nullptr, 0);
   contract_hello(&c, "iceoryx", VERSION);
   if (c.placement == CONTRACT_REMOTE || c.placement == CONTRACT_INTRA)
-    contract_error("unsupported", "iceoryx is shared memory of one host, the same way inside of a process", nullptr);
+    contract_error("unsupported", "iceoryx is shared memory of one host, and uses it within a process as well", nullptr);
   if (c.publish == CONTRACT_PUBLISH_ASYNC) contract_error("unsupported", "iceoryx delivers in the publisher's thread", nullptr);
   if (c.executor == CONTRACT_EXECUTOR_MULTI) contract_error("unsupported", "iceoryx has no executor", nullptr);
   if (c.role != CONTRACT_NODES && c.size_bytes > LARGEST_BYTES)

@@ -19,7 +19,7 @@ import contract  # noqa: E402
 
 FAULTS = ["none", "lossy", "initial-loss", "duplicates", "hang", "crash", "garbage", "unfinished", "no-licence", "unsupported"]
 TRANSPORTS = ["untold", "shared_memory", "network"]
-# What is lost or comes twice: messages whose number ends with this digit.
+# Messages whose number ends with this digit are lost or come twice.
 DIGIT = 9
 INITIAL_LOSS = 5
 CALL_NANOS = 20_000
@@ -32,7 +32,7 @@ def address(topic, index):
 
 def bound(arguments):
     receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    # A relay's index tells it from other relays; on its topic it is the only one.
+    # A relay's index distinguishes it from other relays, but on its topic it is the only receiver.
     receiver.bind(address(arguments.topic, 0 if arguments.role == "relay" else arguments.index))
     return receiver
 
@@ -46,7 +46,7 @@ def send(sender, to, number, at):
 
 
 def misbehave(arguments, number):
-    """Half-way, listeners and pairs do what the variant says."""
+    """Halfway through the run, listeners and pairs show the fault of the variant."""
     if number != arguments.warm_up + arguments.count // 2:
         return
     if arguments.fault == "hang":
@@ -62,7 +62,7 @@ def misbehave(arguments, number):
 
 
 def receive(arguments, samples, number, at):
-    """What reaches the subscription of message `number`."""
+    """Notes the copies of message `number` that reach the subscription."""
     misbehave(arguments, number)
     is_chosen = number % 10 == DIGIT
     if (arguments.fault == "lossy" and is_chosen) or (arguments.fault == "initial-loss" and number < INITIAL_LOSS):
@@ -79,7 +79,7 @@ def talker(arguments):
     to = [address(arguments.topic, index) for index in range(arguments.matched)]
     while not all(send(sender, one, (1 << 64) - 1, 0) for one in to):
         if contract.wait_stopped(arguments, 0.005):
-            contract.error("not-matched", f"{arguments.matched} subscriptions were waited for")
+            contract.error("not-matched", f"{arguments.matched} subscriptions were not found in time")
     contract.ready()
     for number in contract.pace(arguments):
         at = contract.now_nanos()
@@ -156,7 +156,7 @@ def nodes(arguments):
 
 
 def executor(arguments):
-    """Half as fast with each tenth idle entity: known, and not constant."""
+    """The rate halves with every ten idle entities: it is known, and not constant."""
     contract.ready()
     contract.values(events_per_second=1e6 / (1 + arguments.idle / 10))
     contract.end()

@@ -1,6 +1,6 @@
 /* Why this exists: servers and clients of a service of stock ROS 2; each response has a text of `--size` characters.
  *
- * Both wait with rcl_wait, as the executors of rclcpp and rclpy do; the client waits on the thread that calls. */
+ * Both wait with rcl_wait, like the executors of rclcpp and rclpy; the client waits on the calling thread. */
 #include "calls.h"
 
 #include <pthread.h>
@@ -50,7 +50,7 @@ static void serving_fini(struct serving *serving) {
   checked(rcl_node_fini(&serving->node), "rcl_node_fini");
 }
 
-/* Answers all that has come before the next wait. */
+/* Answers all requests that have come before the next wait. */
 static void answer_all(struct serving *serving) {
   std_srvs__srv__Trigger_Request request;
   if (!std_srvs__srv__Trigger_Request__init(&request)) contract_error("failed", "a request", "no memory");
@@ -115,7 +115,7 @@ struct calling {
   struct contract_published published;
 };
 
-/* With its server there; rcl has no call that waits for that. */
+/* Creates the client and waits for its server; rcl has no call for that wait. */
 static void calling_init(struct calling *calling, const struct contract *c) {
   calling->c = c;
   node_init(&calling->node, "client", 0);
@@ -140,7 +140,7 @@ static void calling_fini(struct calling *calling) {
   checked(rcl_node_fini(&calling->node), "rcl_node_fini");
 }
 
-/* The size of the response's text. */
+/* Makes one call; returns the size of the response's text. */
 static size_t call_once(struct calling *calling, std_srvs__srv__Trigger_Request *request, std_srvs__srv__Trigger_Response *response) {
   int64_t sent = 0;
   checked(rcl_send_request(&calling->client, request, &sent), "rcl_send_request");
@@ -154,7 +154,7 @@ static size_t call_once(struct calling *calling, std_srvs__srv__Trigger_Request 
   }
 }
 
-/* A sample is the time from before a call until its response is there. */
+/* Makes all calls. A sample is the time from before a call until its response has come. */
 static void call_all(struct calling *calling) {
   const struct contract *c = calling->c;
   std_srvs__srv__Trigger_Request request;
@@ -171,7 +171,7 @@ static void call_all(struct calling *calling) {
     const uint64_t at = contract_stamp(c, stamp, number);
     const size_t size = call_once(calling, &request, &response);
     const uint64_t now = contract_now();
-    if (size != c->size_bytes) contract_error("failed", "a response has not the size that was sent", NULL);
+    if (size != c->size_bytes) contract_error("failed", "a response does not have the size that was sent", NULL);
     contract_note_received(&calling->samples, stamp, size, now);
     contract_note_published(&calling->published, number, at, now);
   }
@@ -189,7 +189,7 @@ void client(const struct contract *c) {
   calling_fini(&calling);
 }
 
-/* The server has a thread of its own. */
+/* A server with its own thread, and a client. */
 void both(const struct contract *c) {
   struct end end;
   struct serving serving;

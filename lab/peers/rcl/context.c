@@ -1,8 +1,8 @@
 /* Why this exists: the one context of the program, its nodes, and how its waits end. */
 #include "context.h"
 
-/* librcl.so of the wheels is linked to libraries of the Python bindings, which nothing here calls. So that no Python
- * has to be in the process, their two variables are defined here, and their functions stay unresolved until called. */
+/* librcl.so of the wheels is linked to libraries of the Python bindings, which nothing here calls. So that the process needs
+ * no Python, their two variables are defined here, and their functions stay unresolved until called. */
 char _Py_TrueStruct[64];
 void *PyExc_RuntimeError;
 

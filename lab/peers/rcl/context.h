@@ -1,4 +1,4 @@
-/* Why this exists: what all roles need of `rcl`: the context, nodes, how a call fails and how waits end. */
+/* Why this exists: the parts of `rcl` that all roles need: the context, nodes, the failure of calls and the end of waits. */
 #ifndef FEROS_LAB_RCL_CONTEXT_H
 #define FEROS_LAB_RCL_CONTEXT_H
 
@@ -13,7 +13,7 @@ static inline void checked(rcl_ret_t code, const char *what) {
   if (code != RCL_RET_OK) contract_error("failed", what, rcl_error_is_set() ? rcl_get_error_string().str : "no reason given");
 }
 
-/* What the main thread and the threads that wait have to agree on: the end, and how a wait is interrupted. */
+/* The state that the main thread shares with waiting threads: the end, and the interruption of a wait. */
 struct end {
   const struct contract *c;
   rcl_guard_condition_t *guards; /* one for each waiting thread: a guard condition wakes one wait */
@@ -26,7 +26,7 @@ void end_now(struct end *end);
 void end_fini(struct end *end);
 static inline bool ended(const struct end *end) { return __atomic_load_n(&end->reached, __ATOMIC_ACQUIRE); }
 
-/* A node with nothing of its own but the name; no /rosout. */
+/* A node that has only a name, without /rosout. */
 void node_init(rcl_node_t *node, const char *kind, uint64_t number);
 
 #endif

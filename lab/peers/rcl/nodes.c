@@ -1,8 +1,8 @@
-/* Why this exists: the role `nodes`: what nodes of stock ROS 2 cost while they have nothing to do.
+/* Why this exists: the role `nodes`: the cost of idle nodes of stock ROS 2.
  *
- * A node here is what a node of rclcpp or rclpy is: it has /rosout, publishes /parameter_events and serves the six services of
- * its parameters. What those have besides (a subscription to /parameter_events, clocks, the type description service) is left
- * out, as Feros does not have it: the comparison errs in favour of stock ROS 2. */
+ * A node here matches a node of rclcpp or rclpy: it has /rosout, publishes /parameter_events and serves the six services of
+ * its parameters. Their further parts (a subscription to /parameter_events, clocks, the type description service) are left
+ * out, as Feros does not have them: the comparison errs in favour of stock ROS 2. */
 #include "nodes.h"
 
 #include <pthread.h>

@@ -1,15 +1,15 @@
 /* Why this exists: stock ROS 2 at its fastest: `rcl` in C, without the cost of an executor of rclcpp or of rclpy.
  * The contract is in ../README.md.
  *
- * How fair it is: the ROS 2 Kilted wheels as installed (rcl, rmw_fastrtps_cpp, Fast DDS). As in rclcpp the wait set is filled
- * for every wait; unlike there all that has come is taken before the next wait, and the message that is taken into is kept, so
- * that its buffer is allocated once. Nodes that carry messages have neither /rosout nor services of parameters: they would
- * only cost. (The role `nodes` has them, because there they are what is measured.)
+ * How fair it is: the ROS 2 Kilted wheels as installed (rcl, rmw_fastrtps_cpp, Fast DDS). As in rclcpp, the wait set is
+ * filled for every wait. Unlike there, all available messages are taken before the next wait, and messages are taken into one
+ * that is kept, so that its buffer is allocated once. Nodes that carry messages have neither /rosout nor parameter services,
+ * which would only add cost. (The role `nodes` has them, because it measures them.)
  *
  * Placements: `composed` is publisher and subscriptions in one process and one context; Fast DDS then delivers from writer to
- * reader without a transport, serialized. rcl has no way past serialization, so there is no `intra`.
- * Executors: rcl has none. `single` (the default) waits with one wait set on one thread for all subscriptions, `isolated` with
- * one each; publishing has the main thread. */
+ * reader without a transport, serialized. rcl always serializes, so there is no `intra`. rcl has no executors. `single` (the
+ * default) waits with one wait set on one thread for all subscriptions, `isolated` with one for each; the main thread
+ * publishes. */
 #include <pthread.h>
 
 #include "calls.h"
@@ -19,7 +19,7 @@
 #include "wait_set.h"
 
 enum { ACKNOWLEDGED_WITHIN_MILLIS = 2000, GONE_WITHIN_MILLIS = 200 };
-/* This long a relay waits for somebody to pass messages on to. */
+/* How long a relay waits for a subscription to its output. */
 #define ONWARD_WITHIN_MILLIS 5000ull
 
 /* --- entities ---------------------------------------------------------------------------------------------------- */
@@ -60,28 +60,29 @@ static size_t matches_of(const struct writer *writer) {
   return matches;
 }
 
-/* rcl has no call that waits for a match: looked at every 2 ms, outside of what is measured. */
+/* rcl has no call that waits for a match: so this checks every 2 ms, before the measurement. */
 static void wait_for_matches(const struct writer *writer, const struct contract *c, uint64_t wanted) {
   while (matches_of(writer) < wanted) {
     if (contract_wait_stopped(c, 2)) contract_error("not-matched", "the subscriptions were not found in time", NULL);
   }
 }
 
-/* Until what a relay passes on is received: who published to it cannot see that. Not for ever: it may be alone on purpose. */
+/* Waits for a subscription to a relay's output, which the talker cannot await. It does not wait forever, since a relay may be
+ * alone on purpose. */
 static void wait_for_onward(const struct writer *writer, const struct contract *c) {
   const uint64_t until = contract_now() + ONWARD_WITHIN_MILLIS * 1000000u;
   while (matches_of(writer) == 0 && contract_now() < until && !contract_wait_stopped(c, 2)) {
   }
 }
 
-/* A full history that keeps all refuses a message after a while: then it is not sent, and the run goes on. */
+/* A full "keep all" history refuses a message after a while: then it is not sent, and the run goes on. */
 static bool published(struct writer *writer, struct message *message) {
   if (rcl_publish(&writer->publisher, memory_of(message), NULL) == RCL_RET_OK) return true;
   rcl_reset_error();
   return false;
 }
 
-/* A subscription, the message that it takes into, and, in a relay, where it goes from there. */
+/* A subscription, the message that it takes into, and, in a relay, the publisher that passes it on. */
 struct reader {
   rcl_node_t *node;
   rcl_subscription_t subscription;
@@ -118,7 +119,7 @@ struct spin {
   pthread_t thread;
 };
 
-/* The callback of each message; says whether it was the last one. */
+/* Takes all messages and calls back for each; returns whether the last message was among them. */
 static bool take_all(struct reader *reader) {
   bool last = false;
   for (;;) {
@@ -193,13 +194,13 @@ static void talker(const struct contract *c) {
   writer_init(&writer, &node, c, c->topic);
   wait_for_matches(&writer, c, c->matched);
   publish_all(&writer, c, &sent);
-  /* A time-out is no error here: what is missing is counted as lost on the other side. */
+  /* A time-out is no error here: the other side counts missing messages as lost. */
   if (c->is_reliable && rcl_publisher_wait_for_all_acked(&writer.publisher, RCL_MS_TO_NS(ACKNOWLEDGED_WITHIN_MILLIS)) != RCL_RET_OK)
     rcl_reset_error();
-  /* Best effort has no acknowledgement; what a thread still has to send gets a moment. */
+  /* Best effort has no acknowledgement; a sending thread gets a moment for its remaining messages. */
   const uint64_t until = contract_now() + GONE_WITHIN_MILLIS * 1000000u;
   while (!c->is_reliable && contract_now() < until && matches_of(&writer) > 0) contract_sleep_millis(2);
-  /* Before anything is taken down: a middleware that hangs in that takes no result along. */
+  /* The result is written before anything is destroyed, in case the engine hangs then. */
   contract_end(&sent, NULL, 0);
   writer_fini(&writer);
   checked(rcl_node_fini(&node), "rcl_node_fini");
@@ -213,7 +214,7 @@ static void *wait_for_stop(void *argument) {
   return NULL;
 }
 
-/* Listener and relay: alone on the main thread, which a second one ends when standard input does. */
+/* Listener and relay run alone on the main thread; a second thread ends it at the end of standard input. */
 static void listener(const struct contract *c) {
   const bool relays = c->role == CONTRACT_RELAY;
   struct contract counting = *c;
@@ -236,7 +237,7 @@ static void listener(const struct contract *c) {
   spin_until_end(&spin, true);
   struct contract_samples *samples = &reader.samples;
   contract_end(relays ? &reader.published : NULL, &samples, 1);
-  /* What a relay passed on last has to leave before it does. */
+  /* The last messages that a relay passed on have to leave before it ends. */
   if (relays && c->is_reliable && rcl_publisher_wait_for_all_acked(&writer.publisher, RCL_MS_TO_NS(ACKNOWLEDGED_WITHIN_MILLIS)) != RCL_RET_OK)
     rcl_reset_error();
   if (pthread_cancel(stop) == 0) pthread_join(stop, NULL);
@@ -246,7 +247,7 @@ static void listener(const struct contract *c) {
   checked(rcl_node_fini(&node), "rcl_node_fini");
 }
 
-/* Joins what waits, says what was measured. */
+/* Joins the waiting threads and reports the measurements. */
 static void finish(struct end *end, struct spin *spins, size_t n, struct contract_published *sent, struct contract_samples **samples,
                    size_t readers) {
   end_now(end);
@@ -289,7 +290,7 @@ static void pair(const struct contract *c) {
   free(nodes), free(readers), free(spins), free(samples);
 }
 
-/* Node 0 publishes from the main thread; every other node has a thread and a wait set of its own. */
+/* Node 0 publishes from the main thread; every other node has its own thread and wait set. */
 static void chain(const struct contract *c) {
   const size_t links = c->nodes - 1;
   struct contract counting = *c;
@@ -322,7 +323,7 @@ static void chain(const struct contract *c) {
   free(nodes), free(writers), free(readers), free(spins);
 }
 
-/* The rmw of the wheels is linked; another one has to be preloaded, and must not be missing in silence. */
+/* The rmw of the wheels is linked; another one has to be preloaded, and its absence must be reported. */
 static void check_rmw(void) {
   const char *wanted = getenv("RMW_IMPLEMENTATION");
   if (wanted != NULL && strcmp(wanted, rmw_get_implementation_identifier()) != 0)
@@ -338,7 +339,7 @@ int main(int argc, char **argv) {
   snprintf(version, sizeof version, "%s, %s", RCL_VERSION, strcmp(rmw, "rmw_fastrtps_cpp") == 0 ? RMW_FASTRTPS_VERSION : rmw);
   contract_hello(&c, "rcl", version);
   check_rmw();
-  if (c.placement == CONTRACT_INTRA) contract_error("unsupported", "rcl has no way past serialization inside of a process", NULL);
+  if (c.placement == CONTRACT_INTRA) contract_error("unsupported", "rcl always serializes, even within a process", NULL);
   if (c.executor == CONTRACT_EXECUTOR_MULTI) contract_error("unsupported", "rcl has no executor that spreads callbacks over threads", NULL);
   if (c.publish != CONTRACT_PUBLISH_DEFAULT)
     setenv("RMW_FASTRTPS_PUBLICATION_MODE", c.publish == CONTRACT_PUBLISH_SYNC ? "SYNCHRONOUS" : "ASYNCHRONOUS", 1);

@@ -1,10 +1,10 @@
 // Why this exists: ROS 2 as its C++ programs use it, rclcpp with an executor. The contract is in ../README.md.
 //
-// How fair it is: nothing is configured but what a variant says. Callbacks take a message by `ConstSharedPtr` and are called by the
-// executor of the role: `single`, `multi` and the variant `events` are rclcpp's own, `isolated` is a single-threaded one for each
-// node. Publishing has the main thread, which publishes a reference of a message that it fills; `intra` is rclcpp's intra-process
-// communication, where a publisher gives a message away by `unique_ptr`. Nodes that carry messages have no parameter services and
-// no /rosout; those of the role `nodes` have all that rclcpp gives.
+// How fair it is: only variants configure anything. Callbacks take a message by `ConstSharedPtr` and run on the executor of
+// the role: `single`, `multi` and the variant `events` are rclcpp's own, `isolated` is a single-threaded executor for each
+// node. The main thread publishes, by reference to a message that it fills; `intra` is rclcpp's intra-process communication,
+// where a publisher gives a message away by `unique_ptr`. Nodes that carry messages have no parameter services and no
+// /rosout; nodes of the role `nodes` have everything that rclcpp gives them.
 #include <rmw/rmw.h>
 
 #include <cstdlib>
@@ -27,12 +27,12 @@ using std::chrono::milliseconds;
 using EventsExecutor = rclcpp::experimental::executors::EventsExecutor;
 
 constexpr milliseconds ACKNOWLEDGED_WITHIN{2000};
-/// Best effort has no acknowledgement: a talker stays until its subscriptions have left, but not longer than this.
+/// Best effort has no acknowledgement: a talker waits until its subscriptions have left, but not longer than this.
 constexpr uint64_t GONE_WITHIN_MILLIS = 500;
-/// This long a relay waits for somebody to pass messages on to, which who published to it cannot see.
+/// How long a relay waits for a subscription to its output, which the talker cannot await.
 constexpr uint64_t ONWARD_WITHIN_MILLIS = 5000;
 
-/// The settings of the contract and the variant's.
+/// The settings of the contract and of the variant.
 struct Settings {
   const contract *c;
   bool events;
@@ -53,7 +53,7 @@ struct Settings {
     return std::make_shared<rclcpp::Node>(name, options);
   }
 
-  /// A relay counts only.
+  /// A relay only counts.
   contract counting() const {
     contract counts = *c;
     counts.keeps_samples = c->keeps_samples && c->role != CONTRACT_RELAY;
@@ -141,7 +141,7 @@ class Writer {
   typename rclcpp::Publisher<Message>::SharedPtr publisher_;
 };
 
-/// A subscription and its callback; in a relay also where messages go from there.
+/// A subscription and its callback; in a relay also the publisher that passes messages on.
 template <class Message>
 class Reader {
  public:
@@ -186,7 +186,7 @@ void talker(const Settings &settings) {
   contract_end(&sent, nullptr, 0);
 }
 
-/// Listener and relay: their callbacks on a thread of the executor, while this one waits for the end.
+/// Listener and relay run their callbacks on a thread of the executor, while this thread waits for the end.
 template <class Message>
 void listener(const Settings &settings) {
   const contract &c = *settings.c;
@@ -232,7 +232,7 @@ void pair(const Settings &settings) {
   contract_end(&sent, samples.data(), samples.size());
 }
 
-/// As rclcpp makes them, in one executor.
+/// Idle nodes as rclcpp creates them, in one executor.
 void idle_nodes(const Settings &settings) {
   Spinning spinning(settings);
   std::vector<rclcpp::Node::SharedPtr> nodes;

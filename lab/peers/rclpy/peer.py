@@ -18,7 +18,8 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # at the end: a fo
 import contract  # noqa: E402
 
 LOOK_SECONDS = 0.2
-# Rarely, on a busy machine, rclpy does not come to its end after all was said: then each thread's place goes to standard error.
+# Rarely, on a busy machine, rclpy does not end after the last line of output: then the stack of each thread goes to standard
+# error.
 END_SECONDS = 20
 ARGUMENTS = contract.parse(sys.argv[1:], [("events", ["no", "yes"], "no")])
 
@@ -78,7 +79,7 @@ def new_executor(kind):
 
 
 class Spinning:
-    """One executor for all nodes, or one with a thread for each."""
+    """One executor for all nodes, or one executor and thread for each."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -98,7 +99,7 @@ class Spinning:
                 pass
 
         for executor in self.executors:
-            # Not waited for at the end of the program: an executor may not notice that it is to stop.
+            # The end of the program does not wait for this thread, since an executor may not notice that it must stop.
             self.threads.append(threading.Thread(target=spin, args=(executor,), daemon=True))
             self.threads[-1].start()
 
@@ -109,7 +110,7 @@ class Spinning:
             thread.join(5)
 
     def until(self, is_over):
-        """Spins on this thread where one executor has everything; looks for the laboratory only now and then."""
+        """Spins on this thread if there is one executor; checks only now and then whether the laboratory stops the program."""
         if self.kind == "isolated":
             self.start()
             while not is_over() and not contract.wait_stopped(ARGUMENTS, 0.02):
@@ -132,13 +133,13 @@ class Sender:
         self.published = contract.Published(ARGUMENTS)
 
     def wait_for(self, count, seconds=None):
-        """Until so many subscriptions match; a relay goes on without after some seconds."""
+        """Waits until this many subscriptions match; after some seconds a relay continues without them."""
         until = None if seconds is None else contract.now_nanos() + seconds * 1_000_000_000
         while self.publisher.get_subscription_count() < count:
             if until is not None and contract.now_nanos() > until:
                 return
             if contract.wait_stopped(ARGUMENTS, 0.001):
-                contract.error("not-matched", f"{self.publisher.get_subscription_count()} of {count} subscriptions have come")
+                contract.error("not-matched", f"{self.publisher.get_subscription_count()} of {count} subscriptions were found in time")
 
     def send_all(self):
         message = TYPE()
@@ -276,7 +277,7 @@ def server():
 
 
 def client():
-    """Calls, one after the other; a sample is the time from before a call until its response is there."""
+    """Makes calls, one after the other; a sample is the time from before a call until its response has come."""
     node, executor = rclpy.create_node("client"), new_executor("single")
     executor.add_node(node)
     calls = node.create_client(Trigger, ARGUMENTS.topic)
@@ -298,7 +299,7 @@ def client():
 
 
 def calls():
-    """A server with a thread of its own, and a client."""
+    """A server with its own thread, and a client."""
     spinning = Spinning(ARGUMENTS.executor)
     node = rclpy.create_node("server")
     service = serve(node)
@@ -320,7 +321,7 @@ def main():
     }
     on_thread = ARGUMENTS.role in ("pair", "chain", "calls") or ARGUMENTS.executor == "isolated"
     if ARGUMENTS.events == "yes" and on_thread:
-        contract.error("unsupported", "rclpy's executor of events is measured on the main thread alone")
+        contract.error("unsupported", "rclpy's executor of events is measured only on the main thread")
     if ARGUMENTS.role not in roles or ARGUMENTS.placement == "intra":
         contract.error("unsupported", f"rclpy has no role {ARGUMENTS.role} with placement {ARGUMENTS.placement}")
     rclpy.init(args=[])

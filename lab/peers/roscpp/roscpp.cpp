@@ -1,18 +1,18 @@
-// Why this exists: ROS 1 Noetic as its programs use it: roscpp between processes, nodelets inside of one.
-// The contract is in ../README.md.
+// Why this exists: ROS 1 Noetic as its programs use it: roscpp between processes, nodelets within one. The contract is in
+// ../README.md.
 //
-// How fair it is: Debian's packages with a real rosmaster, nothing configured but what a variant says. Callbacks are roscpp's,
-// called by its AsyncSpinner with one thread, which does what ros::spin() does; publishing has the main thread. /rosout, a topic
-// that every ROS 1 node has, is off in nodes that carry messages and on in the role `nodes`.
+// How fair it is: Debian's packages with a real rosmaster; only variants configure anything. Callbacks are roscpp's, called
+// by its AsyncSpinner with one thread, which does the same as ros::spin(); the main thread publishes. /rosout, a topic that
+// every ROS 1 node has, is off in nodes that carry messages and on in the role `nodes`.
 //
-// Placements. roscpp does not connect to itself through TCP: a subscription finds its own process and takes a shortcut, whatever
-// the program does. `composed` is what a program gets that publishes a message by reference: the message is serialized, handed over
-// in memory and deserialized. `intra` are nodelets in the nodelet library's loader that publish shared pointers: nothing is copied.
-// The loader is the one of the nodelet manager, with its pool of threads; only the plugin files are left out.
+// Placements. roscpp does not connect to itself through TCP: a subscription finds its own process and takes a shortcut,
+// whatever the program does. `composed` is a program that publishes a message by reference: the message is serialized, handed
+// over in memory and deserialized. `intra` are nodelets in the nodelet library's loader that publish shared pointers: nothing
+// is copied. The loader is the one of the nodelet manager, with its pool of threads; only the plugin files are left out.
 //
-// What ROS 1 has not: best effort over TCP (it gets TCP, which is more), deadlines (they are not watched), acknowledgement (a talker
-// stays until its subscriptions have left, 2 s at most). TRANSIENT_LOCAL is a latched topic, which keeps one message. KEEP_ALL is
-// a queue without limit. Publishing is always asynchronous: a thread of roscpp writes to the sockets.
+// ROS 1 lacks best effort over TCP (it gets TCP, which is more), deadlines (they are not watched) and acknowledgement (a
+// talker waits until its subscriptions have left, 2 s at most). TRANSIENT_LOCAL is a latched topic, which keeps one message.
+// KEEP_ALL is a queue without limit. Publishing is always asynchronous: a thread of roscpp writes to the sockets.
 #include <nodelet/loader.h>
 #include <nodelet/nodelet.h>
 #include <ros/callback_queue.h>
@@ -31,7 +31,7 @@
 namespace {
 
 constexpr uint64_t LINGER_MILLIS = 2000;
-/// This long a relay waits for somebody to pass messages on to, which who published to it cannot see.
+/// How long a relay waits for a subscription to its output, which the talker cannot await.
 constexpr uint64_t ONWARD_WITHIN_MILLIS = 5000;
 
 std_msgs::String::_data_type &data_of(std_msgs::String &message) { return message.data; }
@@ -39,14 +39,14 @@ std_msgs::UInt8MultiArray::_data_type &data_of(std_msgs::UInt8MultiArray &messag
 const std_msgs::String::_data_type &data_of(const std_msgs::String &message) { return message.data; }
 const std_msgs::UInt8MultiArray::_data_type &data_of(const std_msgs::UInt8MultiArray &message) { return message.data; }
 
-/// The settings of the contract and the variant's.
+/// The settings of the contract and of the variant.
 struct Settings {
   const contract *c;
   ros::TransportHints hints;
   bool by_pointer;
 
   uint32_t queue_size() const { return c->is_keep_all ? 0 : c->depth; }
-  /// A relay and the middle of a chain count only.
+  /// A relay and the middle of a chain only count.
   contract counting() const {
     contract counts = *c;
     counts.keeps_samples = false;
@@ -59,7 +59,7 @@ ros::Publisher advertise(ros::NodeHandle &node, const Settings &settings, const 
   return node.advertise<Message>(topic, settings.queue_size(), settings.c->is_transient_local);
 }
 
-/// A subscription and its callback; in a relay also where messages go from there.
+/// A subscription and its callback; in a relay also the publisher that passes messages on.
 template <class Message>
 class Reader {
  public:
@@ -72,7 +72,7 @@ class Reader {
     subscriber_ = node.subscribe<Message>(topic, settings_.queue_size(), &Reader::received, this, settings_.hints);
   }
 
-  /// Before its callback queue goes.
+  /// Shuts the subscription down, which must happen before its callback queue is destroyed.
   void leave() { subscriber_.shutdown(); }
 
   void pass_on_to(const ros::Publisher &publisher) { onward_ = publisher; }
@@ -99,11 +99,11 @@ class Reader {
   ros::Publisher onward_;
 };
 
-/// Where nodes of one process live, and which threads call their callbacks.
+/// The owner of the nodes of one process, and of the threads that call their callbacks.
 class Home {
  public:
   virtual ~Home() = default;
-  /// Makes a node and hands its handle to `make`, on this thread.
+  /// Creates a node and hands its handle to `make`, on this thread.
   virtual void add(const std::string &name, const std::function<void(ros::NodeHandle &)> &make) = 0;
   virtual void start() = 0;
   virtual void stop() = 0;
@@ -140,7 +140,7 @@ class Handles : public Home {
   std::vector<std::unique_ptr<ros::NodeHandle>> nodes_;
 };
 
-/// A nodelet that does what it is told when it is loaded.
+/// A nodelet that runs a given function when it is loaded.
 class Part : public nodelet::Nodelet {
  public:
   explicit Part(std::function<void(ros::NodeHandle &)> make) : make_(std::move(make)) {}
@@ -151,7 +151,7 @@ class Part : public nodelet::Nodelet {
   std::function<void(ros::NodeHandle &)> make_;
 };
 
-/// Nodelets in a loader, which has threads of its own.
+/// Nodelets in a loader, which has its own threads.
 class Nodelets : public Home {
  public:
   Nodelets() : loader_([this](const std::string &) { return boost::make_shared<Part>(next_); }) {}
@@ -184,7 +184,7 @@ void wait_for_matches(const ros::Publisher &publisher, const contract &c, uint64
     if (contract_wait_stopped(&c, 2)) contract_error("not-matched", "the subscriptions were not found in time", nullptr);
 }
 
-/// Messages that are published by pointer must not change afterwards: those that nobody holds any more are used again.
+/// Messages that are published by pointer must not change afterwards: only messages without other owners are reused.
 template <class Message>
 class Pool {
  public:
@@ -245,7 +245,7 @@ void talker(const Settings &settings) {
   contract_end(&sent, nullptr, 0);
 }
 
-/// Listener and relay: their callbacks on a spinner's thread, while this one waits for the end.
+/// Listener and relay run their callbacks on a spinner's thread, while this thread waits for the end.
 template <class Message>
 void listener(const Settings &settings) {
   const bool relays = settings.c->role == CONTRACT_RELAY;
@@ -286,7 +286,7 @@ void pair(const Settings &settings) {
     home->add("listener_" + std::to_string(i), [&](ros::NodeHandle &node) { readers.back()->subscribe(node, c.topic); });
   }
   home->start();
-  // All subscriptions of a process share one link to its publisher.
+  // All subscriptions of a process share one connection to its publisher.
   wait_for_matches(publisher, c, 1);
   contract_published sent;
   publish_all<Message>(publisher, settings, sent);
@@ -324,7 +324,7 @@ void chain(const Settings &settings) {
   contract_end(&sent, &samples, 1);
 }
 
-/// A ROS 1 process is one node. More of them in a process are nodelets.
+/// A ROS 1 process is one node. Further nodes in a process are nodelets.
 void idle_nodes(const contract &c) {
   std::unique_ptr<Home> home;
   if (c.nodes == 1) home = std::make_unique<Handles>(CONTRACT_EXECUTOR_SINGLE);
@@ -365,7 +365,7 @@ int main(int argc, char **argv) {
   const char *const names[] = {"talker", "listener", "relay", "pair", "chain", "node"};
   const std::string name = std::string("feros_lab_") + names[c.role] + "_" + std::to_string(getpid());
   ros::init(ros::M_string(), name, ros::init_options::NoSigintHandler | (c.role == CONTRACT_NODES ? 0u : uint32_t(ros::init_options::NoRosout)));
-  // What roscpp has to say below an error goes to standard output, which is not its own here.
+  // roscpp logs messages below the level of errors to standard output, which is reserved for the contract here.
   ros::console::set_logger_level(ROSCONSOLE_DEFAULT_NAME, ros::console::levels::Error);
   ros::console::notifyLoggerLevelsChanged();
   if (!ros::master::check()) contract_error("failed", "there is no rosmaster at ROS_MASTER_URI", getenv("ROS_MASTER_URI"));

@@ -1,7 +1,7 @@
 //! The transport that the messages of a cell took, if its system reports it, and whether it is the
 //! one that the manifest gives for the placement.
 //!
-//! A system whose fastest transport was disturbed continues with a slower one: such a result is not
+//! A system whose shortest transport was disturbed continues with a longer one: such a result is not
 //! one of the system under test.
 
 use std::collections::BTreeMap;

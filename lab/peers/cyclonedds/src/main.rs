@@ -1,5 +1,5 @@
-//! Chooses the configuration where the program runs (a network namespace has interfaces of its
-//! own), then becomes the C program.
+//! Chooses the configuration at run time (a network namespace has its own interfaces), then becomes
+//! the C program.
 //!
 //! `--configuration default|recommended|as-feros` comes first; the rest is for the C program.
 
@@ -9,8 +9,8 @@ use std::process::{Command, ExitCode};
 use feros_rmw::SessionOptions;
 use feros_rmw_cyclonedds::config::{Circumstances, configuration, interfaces};
 
-/// What the page of ROS 2 on tuning asks for; less where the kernel does not allow it, because the
-/// engine refuses to start then.
+/// The buffer size that the tuning page of ROS 2 asks for. It is not forced if the kernel does not
+/// permit it, because the engine would refuse to start.
 const RECOMMENDED_BUFFER_BYTES: u64 = 10_000_000;
 
 fn main() -> ExitCode {
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// A configuration, and what is to be said of it beside the version.
+/// A configuration, and the remark on it that follows the version.
 type Configured = (String, String);
 
 fn recommended() -> Configured {

@@ -11,7 +11,7 @@ use feros_lab_contract::{Placement, now_nanos};
 use crate::spinning::Spinning;
 use crate::{Task, transport};
 
-/// Longer than any call takes that is worth a number.
+/// Longer than any call whose time is worth measuring.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Serves until the laboratory stops it.
@@ -25,7 +25,7 @@ pub(crate) fn server(task: &Task<'_>, output: &Output) -> Result<Ended, Failure>
     Ok(output.end(None, &[]))
 }
 
-/// Calls, one call after the other.
+/// Makes calls, one after the other.
 pub(crate) fn client(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
     let node = task.context.create_node("client")?;
     let calling = Calling::new(task, &node)?;
@@ -35,7 +35,7 @@ pub(crate) fn client(task: &Task<'_>, output: &Output) -> Result<Ended, Failure>
     Ok(output.end(Some(&calling.published), &[calling.samples]))
 }
 
-/// A node that serves, with a thread of its own, and one that calls.
+/// A node that serves, with its own thread, and a node that calls.
 pub(crate) fn both(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
     let spinning = Spinning::new(task.arguments);
     let serving = task.context.create_node("server")?;
@@ -70,18 +70,18 @@ struct Calling<'a> {
 }
 
 impl<'a> Calling<'a> {
-    /// With its server there, on the transport that is to be measured.
+    /// Creates the client and waits for its server on the transport under test.
     fn new(task: &Task<'a>, node: &Node) -> Result<Self, Failure> {
         let arguments = task.arguments;
         let client = node.create_client::<Trigger>(&arguments.topic)?;
         client
             .wait_for_service(PATIENCE)
             .map_err(|error| Failure::not_matched(error.to_string()))?;
-        // The network is there first; a shorter transport comes a moment later.
+        // The network is available first; a shorter transport follows a moment later.
         let is_pending = |found: &MatchTransport| found.reason == Some(Reason::Pending);
         while client.transports().iter().any(is_pending) {
             if arguments.wait_stopped(Duration::from_millis(2)) {
-                return Err(Failure::not_matched("shared memory was not there in time"));
+                return Err(Failure::not_matched("shared memory was not available in time"));
             }
         }
         transport::check_matches(arguments, &client.transports())?;
@@ -89,7 +89,7 @@ impl<'a> Calling<'a> {
         Ok(Self { arguments, client, published, samples })
     }
 
-    /// A sample is the time from before a call until its response is there.
+    /// Makes all calls. A sample is the time from before a call until its response has come.
     fn call_all(&self) -> Result<(), Failure> {
         let mut stamp = self.arguments.payload();
         let size_bytes = stamp.len();
@@ -106,7 +106,7 @@ impl<'a> Calling<'a> {
         Ok(())
     }
 
-    /// Says how many calls took each transport; that of a process is the network where the
+    /// Reports how many calls took each transport; within a process that is the network if the
     /// placement asks for it.
     fn tell(&self, output: &Output) {
         let counts = self.client.counts();

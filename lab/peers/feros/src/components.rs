@@ -1,6 +1,6 @@
-//! Talker and listeners as components of one process: loaded into a container they do what a pair
-//! composed by hand does. What they have received lies in one place of the process, from where the
-//! talker tells it at the end.
+//! Talker and listeners as components of one process: loaded into a container, they do the same as
+//! a pair composed by hand. The messages that they receive are noted in one place of the process,
+//! from which the talker reports them at the end.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use crate::{EXTRAS, Task, version};
 static RECEIVED: Mutex<BTreeMap<usize, Samples>> = Mutex::new(BTreeMap::new());
 static POOL: LazyLock<Pool<UInt8MultiArray>> = LazyLock::new(Pool::default);
 
-/// The arguments of a component, as its program would have them.
+/// The arguments of a component, parsed like those of a program.
 ///
 /// # Errors
 /// As [`Arguments::parse`].
@@ -26,10 +26,10 @@ pub fn arguments(line: &str) -> Result<Arguments, String> {
     Arguments::parse(line.split_whitespace().map(str::to_owned), &EXTRAS)
 }
 
-/// The subscription of a listener.
+/// Creates the subscription of a listener.
 ///
 /// # Errors
-/// When it cannot be made.
+/// If it cannot be created.
 pub fn listen(
     context: &Context,
     node: &Node,
@@ -45,7 +45,7 @@ pub fn listen(
     Ok(subscription)
 }
 
-/// The whole run of a talker, from its hello to its last line.
+/// Performs the whole run of a talker, from its hello to its last line.
 pub fn talk(system: &str, context: &Context, node: &Node, arguments: &Arguments) -> ExitCode {
     let version = version(Some(context));
     Program { system, version: &version, extras: &EXTRAS }.run_with(

@@ -1,4 +1,4 @@
-//! A subscription and what it received, in each form of a message.
+//! A subscription and the messages that it received, in each form of a message.
 
 use std::sync::Arc;
 
@@ -12,18 +12,17 @@ use crate::outgoing::Pool;
 use crate::payload::Carrier;
 use crate::{Form, Task};
 
-/// What a callback does with a message, besides noting it.
+/// The action of a callback after it has noted a message.
 pub(crate) enum Then<M> {
-    /// Its memory goes back to whoever publishes, where that is in this process.
+    /// The message's memory goes back to the publisher, if that is in this process.
     Recycle(Pool<M>),
-    /// It is shared with other subscriptions.
+    /// The message is shared with other subscriptions.
     Share,
-    /// It is published again.
+    /// The message is published again.
     Relay(Publisher<M>, Published),
 }
 
-/// Creates a subscription. The time is read before anything else: from there on it is the user's
-/// code that runs.
+/// Creates a subscription. Its callback first reads the time, since the user's code begins there.
 pub(crate) fn subscribe<M: Carrier>(
     task: &Task<'_>,
     node: &Node,
@@ -116,7 +115,7 @@ fn raw_payload<M: Carrier>(message: &[u8], size_bytes: usize) -> &[u8] {
 fn publish(result: Result<(), feros::PublishError>, published: &Published, at: u64) {
     match result {
         Ok(()) => published.note(published.sent(), at),
-        // What is missing is counted by the laboratory; why it is, is said here.
+        // The laboratory counts missing messages; the reason is logged here.
         Err(error) => eprintln!("error: a relay could not publish: {error}"),
     }
 }

@@ -1,5 +1,5 @@
-//! The points of each message's way, where the laboratory asks for layers (`FEROS_LAB_LAYERS=1`).
-//! Otherwise nothing is recorded, so that tracing touches no other number.
+//! The trace points of each message, if the laboratory asks for layers (`FEROS_LAB_LAYERS=1`).
+//! Otherwise nothing is recorded, so that tracing affects no other number.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,10 +8,10 @@ use feros::trace::{self, Event};
 use feros::{Gid, MessageInfo};
 use feros_lab_contract::{Arguments, Output, Points, Role};
 
-/// More than the events of one message in one thread.
+/// More events than one message has in one thread.
 const EVENTS_A_MESSAGE: u64 = 16;
 
-/// What becomes of the points of this run.
+/// The trace points of this run.
 #[derive(Default)]
 pub(crate) struct Layers {
     is_on: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Layers {
     seen: Seen,
 }
 
-/// Numbers of received messages, by the stamp that their events have.
+/// The numbers of received messages, by the stamp in their events.
 #[derive(Clone, Default)]
 pub(crate) struct Seen(Arc<Mutex<HashMap<i64, u64>>>);
 
@@ -36,7 +36,8 @@ impl Seen {
 }
 
 impl Layers {
-    /// Before anything else is made: threads take what is set when their first event comes.
+    /// Sets up tracing. It must run before anything else is created, since threads take the
+    /// settings at their first event.
     pub(crate) fn new(arguments: &Arguments) -> Self {
         let is_asked = std::env::var("FEROS_LAB_LAYERS").is_ok_and(|value| value == "1");
         let has_points =
@@ -53,17 +54,18 @@ impl Layers {
         Self { is_on: true, ..Self::default() }
     }
 
-    /// This process publishes it: numbers of its messages are those of its publications.
+    /// Registers a publisher of this process: the numbers of its messages are those of its
+    /// publications.
     pub(crate) fn publishes(&self, publisher: Gid) {
         lock(&self.own).push(publisher);
     }
 
-    /// For a subscription to messages of another process.
+    /// The table for a subscription to messages of another process.
     pub(crate) fn seen(&self, arguments: &Arguments) -> Option<Seen> {
         (self.is_on && arguments.role == Role::Listener).then(|| self.seen.clone())
     }
 
-    /// Says all points.
+    /// Reports all points.
     pub(crate) fn tell(&self, output: &Output) {
         if !self.is_on {
             return;

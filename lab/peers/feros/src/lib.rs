@@ -1,13 +1,14 @@
-//! Feros as a system under test: the client library as its user has it, in every role, placement
-//! and form of a message. The program composes by hand; [`components`] is the same for what a
-//! container loads.
+//! Feros as a system under test: the client library as users have it, in every role, placement and
+//! form of a message. The program composes by hand; [`components`] is the same as components for
+//! containers.
 //!
-//! `--form`: how a message is published and taken. `ordinary` as most programs do (publish, a
-//! closure that takes the struct), `view` taken in place, `built` in memory that the publisher
-//! lends and taken in place, `raw` as bytes. `--transport` is the one that all messages have to
-//! take. `--in-turn` has so many messages given away within a process and back (`cache`: eight,
-//! `memory`: more than caches hold). `--dispatch publishing-thread` runs callbacks where the
-//! message is published. `--busy-wait yes` has executors look for work before they sleep.
+//! `--form`: how a message is published and taken. `ordinary` is the form of most programs
+//! (publish, and a closure that takes the struct), `view` takes in place, `built` builds in memory
+//! that the publisher lends and takes in place, `raw` uses bytes. `--transport` is the only
+//! transport that messages may take. With `--in-turn`, messages circulate within a process: given
+//! away and given back (`cache`: eight, `memory`: more than caches hold). `--dispatch
+//! publishing-thread` runs callbacks on the publishing thread. `--busy-wait yes` makes executors
+//! look for work before they sleep.
 
 mod calls;
 pub mod components;
@@ -36,7 +37,7 @@ pub(crate) const EXTRAS: [Extra<'_>; 5] = [
     Extra { name: "--busy-wait", allowed: &["no", "yes"], default: "no" },
 ];
 
-/// How messages are published and taken.
+/// The form in which messages are published and taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Ordinary,
@@ -45,7 +46,7 @@ enum Form {
     Raw,
 }
 
-/// What is to be done, in Feros's words.
+/// The task of the program, in Feros's types.
 struct Task<'a> {
     arguments: &'a Arguments,
     context: Context,
@@ -55,7 +56,7 @@ struct Task<'a> {
     layers: Layers,
 }
 
-/// The program: its arguments are those of the process.
+/// The program, with the arguments of the process.
 pub fn main() -> ExitCode {
     let opened = Arguments::parse(std::env::args().skip(1), &EXTRAS).map(|arguments| {
         let layers = Layers::new(&arguments);
@@ -79,7 +80,7 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// What is measured; with its engine, once a context has one.
+/// The version of Feros, with its engine once there is a context.
 pub(crate) fn version(context: Option<&Context>) -> String {
     let mut version = format!("Feros {}", env!("CARGO_PKG_VERSION"));
     if let Some(context) = context {
@@ -92,7 +93,7 @@ pub(crate) fn version(context: Option<&Context>) -> String {
 fn open(arguments: &Arguments) -> Result<Context, Failure> {
     let mut options = ContextOptions::from_variables()?;
     options.transports = transport::restricted(arguments, options.transports)?;
-    // What is in shared memory goes with the context.
+    // The context removes its shared memory.
     options.handle_signals = true;
     Ok(Context::new(options)?)
 }

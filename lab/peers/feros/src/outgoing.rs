@@ -1,4 +1,4 @@
-//! A publisher and what it sends.
+//! A publisher and its messages.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,22 +11,22 @@ use feros_shm::LoanError;
 use crate::payload::Carrier;
 use crate::{Form, Task, transport};
 
-/// How long the shortest transport may take to be there after the match; messages before it take
-/// the network transport.
+/// How long the shortest transport may take to become available after the match; earlier messages
+/// take the network transport.
 const PATH_NANOS: u64 = 1_000_000_000;
-/// How long a talker stays for the messages that lie in its shared memory to be read.
+/// How long a talker waits for the messages in its shared memory to be read.
 const LINGER_NANOS: u64 = 500_000_000;
-/// How long a talker stays away while another process makes or removes shared memory.
+/// How long a talker pauses while another process creates or removes shared memory.
 const BUSY_PAUSE: Duration = Duration::from_micros(200);
-/// Messages in turn, within caches and beyond them.
+/// The numbers of messages in turn that fit in caches, and that exceed them.
 const PAYLOADS_IN_CACHE: usize = 8;
 const PAYLOADS_IN_MEMORY: usize = 96;
 const RELAY_NANOS: u64 = 5_000_000_000;
-/// So many messages wait to be sent by a thread of the publisher; a larger depth of the history has
-/// room for itself.
+/// The most messages that wait for the publisher's sending thread, unless the depth of the history
+/// is larger.
 const QUEUE_DEPTH: usize = 10;
 
-/// Messages whose memory is used again, in turn: making them is not what is measured.
+/// Messages whose memory is reused in turn, since their creation is not under test.
 pub(crate) struct Pool<M>(Arc<Mutex<VecDeque<M>>>);
 
 impl<M> Clone for Pool<M> {
@@ -70,18 +70,18 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         Ok(Self { task, publisher, published: task.arguments.published(), pool: Pool::default() })
     }
 
-    /// The same with messages that subscriptions give back to this pool.
+    /// The same publisher with a pool to which subscriptions give messages back.
     pub(crate) fn with_pool(self, pool: Pool<M>) -> Self {
         Self { pool, ..self }
     }
 
-    /// Waits for subscriptions, and for a moment for the transport that their messages will take.
+    /// Waits for subscriptions, and briefly for the transport that their messages will take.
     pub(crate) fn wait_for(&self, subscriptions: usize) -> Result<(), Failure> {
         while self.publisher.subscription_count() < subscriptions {
             if self.task.arguments.wait_stopped(Duration::from_millis(1)) {
                 let found = self.publisher.subscription_count();
                 return Err(Failure::not_matched(format!(
-                    "{found} of {subscriptions} subscriptions have come"
+                    "{found} of {subscriptions} subscriptions were found in time"
                 )));
             }
         }
@@ -97,7 +97,7 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         self.wait_for_transport()
     }
 
-    /// The shortest transport may be set up after the match.
+    /// Waits for the shortest transport, which may be set up after the match.
     fn wait_for_transport(&self) -> Result<(), Failure> {
         let until = now_nanos() + PATH_NANOS;
         loop {
@@ -110,7 +110,8 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         }
     }
 
-    /// A relay is ready when somebody receives from it; who publishes to it cannot see that.
+    /// Waits for a subscription to a relay's output, which the talker cannot await, but only for a
+    /// while.
     pub(crate) fn wait_a_while(&self) {
         let until = now_nanos() + RELAY_NANOS;
         while self.publisher.subscription_count() == 0
@@ -158,7 +159,8 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         for number in self.task.arguments.pace() {
             let at = loop {
                 match publish(number) {
-                    // A pool that has to grow waits for no other process; the next try grows it.
+                    // A pool that has to grow does not wait for another process; the next attempt
+                    // grows it.
                     Err(PublishError::SharedMemory { source: LoanError::Busy, .. }) => {
                         std::thread::sleep(BUSY_PAUSE);
                     }
@@ -170,7 +172,7 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         Ok(())
     }
 
-    /// Within a process a message is given away, or shared where several take it.
+    /// Within a process each message is given away, or shared if several subscriptions take it.
     fn give_all(&self, subscriptions: usize) -> Result<(), Failure> {
         let arguments = self.task.arguments;
         let in_turn = match arguments.extra("--in-turn") {
@@ -179,7 +181,7 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
             _ => 0,
         };
         if in_turn > 0 && subscriptions > 1 {
-            return Err(Failure::unsupported("messages in turn are for one subscription alone"));
+            return Err(Failure::unsupported("messages in turn are only for one subscription"));
         }
         if in_turn > 0 {
             return Ok(self.give_in_turn(in_turn)?);
@@ -193,7 +195,7 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         }
         let mut shared = VecDeque::new();
         Ok(self.send(|number| {
-            // The oldest is the first that nobody reads any more.
+            // The oldest message is the first one that is no longer read.
             let mut message = match shared.front_mut().map(Arc::get_mut) {
                 Some(Some(_)) => {
                     shared.pop_front().unwrap_or_else(|| Arc::new(M::filled(arguments)))
@@ -207,7 +209,8 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         })?)
     }
 
-    /// Gives so many messages in turn; each waits until its subscription gave it back.
+    /// Gives away this many messages in turn; each is reused once its subscription has given it
+    /// back.
     fn give_in_turn(&self, payloads: usize) -> Result<(), PublishError> {
         let arguments = self.task.arguments;
         (0..payloads).for_each(|_| self.pool.put(M::filled(arguments)));
@@ -224,11 +227,11 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         })
     }
 
-    /// Stays until reliable subscriptions have everything, and what lies in shared memory was read:
-    /// the subscriptions leave with the last message.
+    /// Waits until reliable subscriptions have all messages, and the messages in shared memory were
+    /// read: the subscriptions leave with the last message.
     pub(crate) fn linger(&self) {
         if self.task.qos.reliability == feros::Reliability::Reliable {
-            // It is the laboratory that says what was lost.
+            // The laboratory reports losses.
             let _ = self.publisher.wait_for_all_acked(Duration::from_secs(2));
         }
         let until = now_nanos() + LINGER_NANOS;
@@ -239,7 +242,7 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         {}
     }
 
-    /// Another transport than the one that is measured is a failure, not a result.
+    /// Fails if messages took another transport than the one under test, since that is no result.
     pub(crate) fn check_path(&self) -> Result<(), Failure> {
         transport::check_published(self.task, &self.publisher)
     }

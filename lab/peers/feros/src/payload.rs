@@ -9,21 +9,21 @@ use feros_lab_contract::{Arguments, now_nanos};
 
 /// A message type of the contract.
 pub(crate) trait Carrier: Message {
-    /// Bytes behind the payload in a serialized message.
+    /// The number of bytes behind the payload in a serialized message.
     const BEHIND: usize;
 
     fn filled(arguments: &Arguments) -> Self;
 
-    /// Fills where that is asked for, writes the stamp and returns its time.
+    /// Fills the payload if the arguments ask for it, writes the stamp and returns its time.
     fn stamp(&mut self, arguments: &Arguments, number: u64) -> u64;
 
     fn payload(&self) -> &[u8];
 
-    /// Calls `read` with the payload where it lies.
+    /// Calls `read` with the payload in place.
     fn in_place<T>(view: &View<Self>, read: impl FnOnce(&[u8]) -> T) -> T;
 
     /// Builds a message in place, publishes it and returns the time of its stamp. `text` is the
-    /// payload of a string, which has to be there before.
+    /// payload of a string, which must exist before.
     fn publish_built(
         publisher: &Publisher<Self>,
         arguments: &Arguments,

@@ -1,4 +1,4 @@
-//! Who runs the callbacks.
+//! The executors that run callbacks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,25 +8,25 @@ use std::time::Duration;
 use feros::{Executor, IsolatedExecutors, Node, Stopper};
 use feros_lab_contract::{self as contract, Arguments, Failure, Output, Samples};
 
-/// How long a thread looks for work before it sleeps, where that is asked for: longer than from one
-/// message of 1 kHz to the next.
+/// How long a thread looks for work before it sleeps, if the arguments ask for it: longer than the
+/// interval of messages at 1 kHz.
 const BUSY_WAIT: Duration = Duration::from_millis(3);
-/// How often a program that only receives looks whether it is stopped.
+/// How often a program that only receives checks whether it must stop.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The executor of the task, or those of its nodes.
+/// The executor of the task, or the executors of its nodes.
 pub(crate) enum Spinning {
     One(Arc<Executor>),
     Isolated(IsolatedExecutors),
 }
 
 impl Spinning {
-    /// As the task asks.
+    /// Creates the executors that the arguments ask for.
     pub(crate) fn new(arguments: &Arguments) -> Self {
         Self::of(arguments.executor, arguments)
     }
 
-    /// Of this kind, in all else as the task asks.
+    /// Creates executors of this kind, otherwise as the arguments ask.
     pub(crate) fn of(kind: contract::Executor, arguments: &Arguments) -> Self {
         let busy_wait = match arguments.extra("--busy-wait") {
             "yes" => BUSY_WAIT,
@@ -45,7 +45,7 @@ impl Spinning {
         }
     }
 
-    /// Says the processor time that looking for work took, where somebody looked.
+    /// Reports the processor time spent looking for work, if any.
     pub(crate) fn tell(&self, output: &Output) {
         let Self::One(executor) = self else { return };
         let seconds = executor.busy_waited().as_secs_f64();
@@ -61,7 +61,7 @@ impl Spinning {
         }
     }
 
-    /// Ends [`Self::until_done`] from a callback; none where every node has a thread of its own.
+    /// Ends [`Self::until_done`] from a callback; `None` if every node has its own thread.
     pub(crate) fn stopper(&self) -> Option<Stopper> {
         match self {
             Self::One(executor) => Some(executor.stopper()),
@@ -89,7 +89,7 @@ impl Spinning {
         Ok(executor.spin()?)
     }
 
-    /// Spins nodes without anything to do until the laboratory stops it.
+    /// Spins idle nodes until the laboratory stops the program.
     pub(crate) fn idle(&self, arguments: &Arguments) -> Result<(), Failure> {
         match self {
             Self::One(executor) if executor.threads() == 1 => {
@@ -106,7 +106,7 @@ impl Spinning {
         Ok(())
     }
 
-    /// Spins on a thread of its own.
+    /// Spins on a separate thread.
     pub(crate) fn beside(&self) -> Result<Beside, Failure> {
         let Self::One(executor) = self else { return Ok(None) };
         let executor = executor.clone();
@@ -124,5 +124,5 @@ impl Spinning {
     }
 }
 
-/// A spinning thread, where one executor has all nodes.
+/// The spinning thread, if one executor has all nodes.
 pub(crate) type Beside = Option<JoinHandle<Result<(), feros::SpinError>>>;

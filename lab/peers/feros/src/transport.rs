@@ -1,4 +1,4 @@
-//! The transport that messages take: allowed before, waited for, and proven afterwards.
+//! The transport that messages take: restricted before the run, awaited, and verified afterwards.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use feros_lab_contract::{Arguments, Failure, Output, Placement};
 use crate::Task;
 use crate::payload::Carrier;
 
-/// The one transport that is measured, where one alone is: within a process that of the placement,
-/// since the network transport stands for the middleware's ordinary way there.
+/// The only transport under test, if there is just one: within a process it depends on the
+/// placement, where the network stands for the ordinary transport of an engine.
 fn only(arguments: &Arguments) -> Option<Transport> {
     match (arguments.placement, arguments.extra("--transport")) {
         (Placement::Composed, _) | (_, "network") => Some(Transport::Network),
@@ -19,7 +19,7 @@ fn only(arguments: &Arguments) -> Option<Transport> {
     }
 }
 
-/// What a context may use of the transports that its environment allows.
+/// The transports that a context may use, out of those that its environment allows.
 pub(crate) fn restricted(
     arguments: &Arguments,
     allowed: TransportSet,
@@ -29,13 +29,14 @@ pub(crate) fn restricted(
             let text = format!("the environment does not allow the {wanted} transport");
             Err(text.into())
         }
-        // Within a process the intra-process transport is the shortest: it is checked afterwards.
+        // Within a process the intra-process transport is the shortest, so it suffices to check it
+        // afterwards.
         None | Some(Transport::IntraProcess) => Ok(allowed),
         Some(wanted) => Ok(wanted.into()),
     }
 }
 
-/// Fails where a match takes another transport than is measured, with the reason for that.
+/// Fails if a match takes another transport than the one under test, with the reason.
 pub(crate) fn check_matches(
     arguments: &Arguments,
     matches: &[MatchTransport],
@@ -48,7 +49,7 @@ pub(crate) fn check_matches(
     Err(format!("the {wanted} transport is not possible here{reason}").into())
 }
 
-/// Fails where a message took another transport than was measured.
+/// Fails if a message took another transport than the one under test.
 pub(crate) fn check_published<M: Carrier>(
     task: &Task<'_>,
     publisher: &Publisher<M>,
@@ -57,8 +58,8 @@ pub(crate) fn check_published<M: Carrier>(
     let others = match only(task.arguments) {
         None => 0,
         Some(Transport::Network) => counts.intra_process.messages + counts.shared_memory.messages,
-        // The engine writes too where it keeps the QoS by writing: what was delivered by the other
-        // transport took that one.
+        // The engine also writes messages if it needs that to keep the QoS; messages that the other
+        // transport delivered still took that one.
         Some(_)
             if task.arguments.deadline.is_some()
                 || task.qos.durability == Durability::TransientLocal =>
@@ -71,11 +72,12 @@ pub(crate) fn check_published<M: Carrier>(
     if others == 0 {
         return Ok(());
     }
-    let text = format!("{others} messages took another transport than was measured: {counts:?}");
+    let text =
+        format!("{others} messages took another transport than the one under test: {counts:?}");
     Err(text.into())
 }
 
-/// Says how many messages came by each transport.
+/// Reports how many messages came by each transport.
 pub(crate) fn tell_received<M: Carrier>(output: &Output, subscriptions: &[&Subscription<M>]) {
     let mut received = BTreeMap::new();
     for counts in subscriptions.iter().map(|subscription| subscription.counts()) {
@@ -90,8 +92,8 @@ pub(crate) fn tell_received<M: Carrier>(output: &Output, subscriptions: &[&Subsc
     output.values(&received);
 }
 
-/// Says what an asynchronous publisher dropped because its queue was full, and why the transport is
-/// not a shorter one, where there is one.
+/// Reports how many messages an asynchronous publisher dropped because its queue was full, and why
+/// a match has no shorter transport, if so.
 pub(crate) fn tell_published<M: Carrier>(output: &Output, publisher: &Publisher<M>) {
     let dropped = publisher.dropped_messages() as f64;
     output.values(&BTreeMap::from([("dropped_by_publisher", dropped)]));

@@ -10,13 +10,13 @@ use feros::{Error, Executor};
 use feros_executor::{Entity, Progress, Ringer};
 use feros_lab_contract::{Arguments, Ended, Failure, Output};
 
-/// Events of one turn.
+/// The number of events in one turn.
 const EVENTS: u64 = 100_000;
 
 pub(crate) fn measure(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
     let take = || time_of(arguments.idle, EVENTS);
     output.ready();
-    // The first turn is for the caches.
+    // The first turn warms up the caches.
     take()?;
     let (mut events, mut taken) = (0, Duration::ZERO);
     while taken.as_secs_f64() < arguments.seconds && !arguments.is_stopped() {
@@ -28,14 +28,14 @@ pub(crate) fn measure(arguments: &Arguments, output: &Output) -> Result<Ended, F
     Ok(output.end(None, &[]))
 }
 
-/// How long `events` empty callbacks take, each rung by the one before, among `idle` entities that
-/// are never ready.
+/// The time that `events` empty callbacks take, each woken by the one before, among `idle` entities
+/// that are never ready.
 fn time_of(idle: usize, events: u64) -> Result<Duration, Error> {
     let executor = Executor::new();
     let add = |entity| executor.add_entity(entity).map_err(Error::other);
     let left = Arc::new(AtomicU64::new(events));
     let ringers = [Ringer::new(), Ringer::new()];
-    // One before and one after the idle ones, ringing each other.
+    // One entity before and one after the idle ones, waking each other.
     let rung = |own: &Ringer, other: &Ringer| {
         let (left, other, stopper) = (Arc::clone(&left), other.clone(), executor.stopper());
         Entity::new(own, move || {

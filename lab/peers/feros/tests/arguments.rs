@@ -1,4 +1,4 @@
-//! The program is there, and refuses what it does not know.
+//! The program exists, and refuses unknown arguments.
 
 use std::process::Command;
 
@@ -24,7 +24,7 @@ fn a_deadline_and_late_joiners_leave_the_path_within_a_process() {
     let mut program = Command::new(env!("CARGO_BIN_EXE_feros-lab-feros"));
     program.args(arguments.split_ascii_whitespace()).stdin(std::process::Stdio::piped());
     program.env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST").env("ROS_DOMAIN_ID", "83");
-    // Its input stays open: its end would stop it.
+    // The program's input stays open, since its end would stop the program.
     let mut child = program.stdout(std::process::Stdio::piped()).spawn().expect("it starts");
     let input = child.stdin.take();
     let output = child.wait_with_output().expect("it ends");

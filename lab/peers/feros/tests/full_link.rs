@@ -1,8 +1,8 @@
-//! A link that carries less than is published: a reliable publisher that keeps the last messages
-//! goes down to what the link carries, and the link carries messages, not repetitions of them. With
-//! a subscription on its own host the publisher does not. One of best effort leaves out whole
-//! messages, so what the link carries arrives whole, and nothing is left out on its own host.
-//! Needs root, for namespaces; without it the test says so and is skipped.
+//! A link that carries less than is published. A reliable publisher that keeps the last messages
+//! slows down to the rate of the link, and the link carries messages, not repetitions of them. With
+//! a subscription on its own host the publisher does not slow down. A best-effort publisher leaves
+//! out whole messages, so that messages on the link arrive whole, and leaves out none on its own
+//! host. The tests need root, for namespaces; without it they report that and are skipped.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -18,7 +18,7 @@ const BYTES: u64 = 16_384;
 const RELIABLE: [&str; 2] = ["--reliability", "reliable"];
 const BEST_EFFORT: [&str; 2] = ["--reliability", "best_effort"];
 
-/// Two thirds of what is published, in a queue that holds five messages.
+/// A link for two thirds of the published messages, with a queue that holds five of them.
 fn full() -> LinkOptions {
     LinkOptions {
         rate_bits_per_second: Some(10_000_000),
@@ -49,13 +49,13 @@ fn start_peer(mut command: Command, own: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-/// The last line of a program that is stopped now.
+/// Stops a program and returns its last line.
 fn end_early(mut program: Child) -> Value {
     drop(program.stdin.take());
     end(program)
 }
 
-/// The last line of a program that ended well, which says how many messages it had.
+/// The last line of a program that ended well, which has its number of messages.
 fn end(mut program: Child) -> Value {
     let _input = program.stdin.take(); // its end would stop the program
     let output = program.wait_with_output().unwrap();
@@ -67,7 +67,7 @@ fn end(mut program: Child) -> Value {
     end.unwrap_or_else(|| panic!("no end in {text}"))
 }
 
-/// Two hosts and a link between them; `None`, which is reported, where the test may not make them.
+/// Two hosts and a link between them; `None`, which is reported, if the test may not create them.
 fn hosts(options: LinkOptions) -> Option<(Namespace, Namespace, Link)> {
     let (here, there) = match (Namespace::new(), Namespace::new()) {
         (Ok(here), Ok(there)) => (here, there),
@@ -91,7 +91,8 @@ fn a_full_link_carries_messages_instead_of_repetitions() {
     let counters = link.counters().forward;
     assert_eq!(sent, MESSAGES);
     assert!(received * 10 >= sent * 9, "{received} of {sent} messages arrived: {counters:?}");
-    // A tenth are headers, and the first loss comes before anybody could know of the link.
+    // A tenth of the bytes are headers, and the first loss comes before the publisher can know the
+    // link.
     let carried = counters.bytes / BYTES;
     assert!(received * 10 >= carried * 6, "{received} messages of {carried}: {counters:?}");
 }
@@ -101,7 +102,8 @@ fn a_far_subscription_does_not_slow_one_of_the_same_host() {
     let Some((here, there, link)) = hosts(full()) else { return };
     let far = start(&there, "listener", MESSAGES, RELIABLE, &["--index", "1"]);
     let near = start(&here, "listener", MESSAGES, RELIABLE, &[]);
-    // Twice what the link carries: whoever waited for it would have the far one get it all.
+    // Twice the rate of the link: if the publisher waited for it, the far subscription would get
+    // all messages.
     let talker = start(&here, "talker", MESSAGES, RELIABLE, &["--rate", "150", "--matched", "2"]);
     let sent = end(talker)["sent"].as_u64().unwrap();
     let near = end_early(near)["received"][0].as_u64().unwrap();
@@ -112,7 +114,7 @@ fn a_far_subscription_does_not_slow_one_of_the_same_host() {
     assert!(far * 10 < sent * 9, "{far} of {sent} came over a full link: {counters:?}");
 }
 
-/// Half as much again as the link carries, for long enough to learn that.
+/// Publishes at 1.5 times the rate of the link, long enough for the publisher to learn it.
 fn publish_best_effort(matched: usize) -> Option<(u64, u64, u64)> {
     let (here, there, link) = hosts(full())?;
     let messages = 3 * MESSAGES;
@@ -142,8 +144,8 @@ fn a_far_subscription_of_best_effort_costs_one_of_the_same_host_nothing() {
     assert!(far * 10 >= carried * 7, "{far} messages of {carried}");
 }
 
-/// A publisher of depth 1 drops messages that stock has in part, and asks for the rest of. At a GAP
-/// for such a message, the take of Fast DDS loops for ever, and the whole interpreter waits for it.
+/// A publisher of depth 1 drops messages of which stock has a part and requests the rest. At a GAP
+/// for such a message, the take of Fast DDS loops forever, and the whole interpreter waits for it.
 #[test]
 fn a_stock_subscription_goes_on_where_the_rest_of_a_message_left_the_history() {
     let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../.venv/bin/python");

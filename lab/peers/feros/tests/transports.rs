@@ -1,5 +1,5 @@
-//! Each message takes the transport that is measured, in each form and mode; a transport that is
-//! not possible is an error with its reason.
+//! Each message takes the transport under test, in each form and mode; an impossible transport is
+//! an error with its reason.
 
 use std::collections::BTreeMap;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -7,13 +7,13 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use feros_test_support::ReservedDomain;
 use serde_json::Value;
 
-/// A program of the peer; its input stays open, since its end would stop it.
+/// Starts a program of the peer; its input stays open, since its end would stop the program.
 struct Running {
     child: Child,
     _input: Option<ChildStdin>,
 }
 
-/// What a run said: its lines by their kind.
+/// The output lines of a run, by kind.
 #[derive(Debug)]
 struct Said {
     is_success: bool,
@@ -53,7 +53,7 @@ fn finish(running: Running) -> Said {
     Said { is_success: output.status.success(), lines }
 }
 
-/// Talker and listener, or a pair; what publishes first.
+/// Runs talker and listener, or a pair; the publishing program comes first.
 fn measure(options: &str, transports: &str) -> (Said, Said) {
     let domain = &ReservedDomain::new();
     if options.contains("--placement intra") || options.contains("--placement composed") {
@@ -66,7 +66,7 @@ fn measure(options: &str, transports: &str) -> (Said, Said) {
     let talker = finish(start("talker", options, domain, transports));
     let mut listener = listener;
     if !talker.is_success {
-        // Nothing will come.
+        // No message will come.
         listener._input = None;
     }
     (talker, finish(listener))
@@ -86,7 +86,8 @@ fn assert_received(options: &str, transports: &str, wanted: &str) {
     for transport in ["intra_process", "shared_memory", "network"] {
         let allowed = match transport {
             _ if transport == wanted => continue,
-            // Who names no transport waits for no link: the five of the warm-up may go before.
+            // Without a named transport the talker does not wait for a connection: the five warm-up
+            // messages may be early.
             "network" if wanted == "shared_memory" && !options.contains("--transport") => 5.0,
             _ => 0.0,
         };

@@ -1,5 +1,5 @@
-//! Talker and listeners of the laboratory as components, in a library that containers load. `pair`
-//! beside it starts the container and loads them as its user would.
+//! Talker and listeners of the laboratory as components, in a library that containers load. The
+//! script `pair` beside it starts the container and loads them as a user would.
 
 use feros_shared as _;
 
@@ -13,8 +13,8 @@ use rustix::process::{Signal, getpid, kill_process};
 /// The name of the system under test.
 const SYSTEM: &str = "feros_containers";
 
-/// A subscription of the pair. Parameters: `arguments` as the program `pair` got them, `index`
-/// among the subscriptions.
+/// A subscription of the pair. Its parameters are `arguments`, as the program `pair` got them, and
+/// `index`, among the subscriptions.
 pub struct Listener {
     node: Node,
     _subscription: Subscription<UInt8MultiArray>,
@@ -35,9 +35,9 @@ impl Component for Listener {
     }
 }
 
-/// The publisher of the pair, on a thread of its own. It speaks the contract on standard output of
-/// the container, and ends the container after its last line. Parameter: `arguments`, as the
-/// program `pair` got them.
+/// The publisher of the pair, on its own thread. It writes the contract's lines to standard output
+/// of the container, and ends the container after its last line. Its parameter is `arguments`, as
+/// the program `pair` got them.
 pub struct Talker {
     node: Node,
 }
@@ -47,7 +47,7 @@ impl Component for Talker {
         let node = context.create_node_with(options.name("talker"))?;
         let (arguments, context, publishes) = (arguments(&node)?, context.clone(), node.clone());
         let run = move || {
-            // It has told its failure itself.
+            // The talker has reported its failure itself.
             let _ = components::talk(SYSTEM, &context, &publishes, &arguments);
             drop(publishes);
             if let Err(error) = kill_process(getpid(), Signal::TERM) {

@@ -1,4 +1,4 @@
-//! The library is one that containers of this build load.
+//! Containers of this build can load the library.
 
 use std::path::PathBuf;
 

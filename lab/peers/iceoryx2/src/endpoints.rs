@@ -1,4 +1,5 @@
-//! A topic is two services of one name: bytes, and the event that wakes up who waits for them.
+//! A topic is two services of one name: the bytes, and the event that wakes up the threads that
+//! wait for them.
 
 use std::time::Duration;
 
@@ -13,9 +14,9 @@ use iceoryx2::service::Service;
 use iceoryx2::service::port_factory::event::PortFactory as Event;
 use iceoryx2::service::port_factory::publish_subscribe::PortFactory as PublishSubscribe;
 
-/// More than any experiment here has; who opens a service first settles it for all.
+/// More ports than any experiment here has; the first to open a service fixes the limit for all.
 const MOST_PORTS: usize = 128;
-/// How often who waits looks whether it is over.
+/// How often a waiting thread checks whether it must end.
 const LOOK: Duration = Duration::from_millis(200);
 
 pub(crate) fn new_node<S: Service>() -> Result<Node<S>, Failure> {
@@ -53,7 +54,7 @@ impl<S: Service> Topic<S> {
         Ok(Self { data, event, _node: node })
     }
 
-    /// Subscribers that can be woken up.
+    /// The number of subscribers that can be woken up.
     pub(crate) fn receivers(&self) -> usize {
         let data = self.data.dynamic_config().number_of_subscribers();
         if self.event.dynamic_config().number_of_listeners() == 0 { 0 } else { data }
@@ -101,8 +102,8 @@ impl<S: Service> Reception<S> {
         Ok(Self { listener, subscribers: (0..count).map(subscribe).collect::<Result<_, _>>()? })
     }
 
-    /// Calls `receive` with the subscriber's index, the payload where it lies and the time, until
-    /// it is over.
+    /// Calls `receive` with the subscriber's index, the payload in place and the time, until
+    /// `is_over`.
     pub(crate) fn until(
         &self,
         is_over: impl Fn() -> bool,

@@ -1,8 +1,8 @@
 //! iceoryx2 alone, with its own event: bytes copied once into its shared memory, a notification,
 //! and a listener that waits for it.
 //!
-//! Placement `intra` is its service for threads of one process, the others its service for
-//! processes. There is no callback: a thread waits and takes. Every thread has a node of its own,
+//! Placement `intra` uses its service for threads of one process, the other placements its service
+//! for processes. There is no callback: a thread waits and takes. Every thread has its own node,
 //! because the ports of a service stay in their thread.
 
 mod endpoints;
@@ -22,9 +22,10 @@ use iceoryx2::service::Service;
 
 use endpoints::{Reception, Sender, Topic};
 
-/// A relay is ready when somebody receives from it.
+/// A relay is ready once it has a subscriber, or after this time.
 const RELAY_NANOS: u64 = 5_000_000_000;
-/// A sender stays until what lies in its memory was read: receivers leave with the last message.
+/// How long a sender waits for the messages in its memory to be read: receivers leave with the last
+/// message.
 const LINGER_NANOS: u64 = 500_000_000;
 
 fn main() -> ExitCode {
@@ -58,7 +59,7 @@ fn wait_for<S: Service>(
     while topic.receivers() < wanted {
         if arguments.wait_stopped(Duration::from_millis(1)) {
             return Err(Failure::not_matched(format!(
-                "{} of {wanted} subscribers have come",
+                "{} of {wanted} subscribers were found in time",
                 topic.receivers()
             )));
         }
@@ -135,7 +136,7 @@ fn relay<S: Service>(arguments: &Arguments, output: &Output) -> Result<Ended, Fa
     Ok(output.end(Some(&published), &[samples]))
 }
 
-/// Threads that receive until they are told that it is over.
+/// Threads that receive until they are told to end.
 struct Threads {
     is_over: Arc<AtomicBool>,
     running: Vec<JoinHandle<Result<(), String>>>,

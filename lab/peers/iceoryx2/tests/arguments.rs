@@ -1,4 +1,4 @@
-//! The program is there, and refuses what it does not know.
+//! The program exists, and refuses unknown arguments.
 
 use std::process::Command;
 

@@ -3,12 +3,12 @@
 //!
 //! How fair it is: nothing is configured. Messages are Rust structures with a vector of octets or a
 //! string, serialized with serde by RustDDS's own CDR, as its examples do. `write` takes a message
-//! by value, so each one is made anew before its stamp is written; a thread of RustDDS sends it.
-//! Subscriptions are its asynchronous streams; `single` (the default) polls all of them on one
-//! thread, `isolated`, and every node of a chain, on one each.
+//! by value, so each message is created anew before its stamp is written; a thread of RustDDS sends
+//! it. Subscriptions are its asynchronous streams; `single` (the default) polls all of them on one
+//! thread; `isolated`, and every node of a chain, uses a thread for each.
 //!
-//! RustDDS knows the network alone: also inside of a process (`composed`) a message goes through
-//! UDP. There is no shared memory, and no `intra`.
+//! RustDDS uses only the network: even within a process (`composed`) a message goes through UDP.
+//! There is no shared memory, and no `intra`.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -32,9 +32,9 @@ use rustdds::{
 use serde::{Deserialize, Serialize};
 
 const ACKNOWLEDGED_WITHIN: Duration = Duration::from_secs(2);
-/// What the sending thread has left gets a moment.
+/// The moment that the sending thread gets for its remaining messages.
 const GONE_WITHIN: Duration = Duration::from_millis(200);
-/// A relay waits so long for somebody to pass messages on to, which who published to it cannot see.
+/// How long a relay waits for a subscription to its output, which the talker cannot await.
 const ONWARD_WITHIN: Duration = Duration::from_secs(5);
 const MAX_BLOCKING: rustdds::Duration = rustdds::Duration::from_millis(100);
 
@@ -97,7 +97,7 @@ impl Message for Text {
     }
 }
 
-/// A writer, and how many readers it has found: RustDDS says that in events alone.
+/// A writer, and the number of readers that it has found, which RustDDS reports only in events.
 struct Writer<M: Message> {
     writer: DataWriter<M, CDRSerializerAdapter<M>>,
     readers: AtomicI32,
@@ -122,9 +122,7 @@ type Reader<M> = DataReader<M, CDRDeserializerAdapter<M>>;
 
 fn run<M: Message>(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
     if arguments.placement == Placement::Intra {
-        return Err(Failure::unsupported(
-            "RustDDS sends through the network inside of a process, too",
-        ));
+        return Err(Failure::unsupported("RustDDS sends over the network even within a process"));
     }
     if arguments.publish == PublishMode::Sync {
         return Err(Failure::unsupported("a thread of RustDDS sends, not the publisher's"));
@@ -213,10 +211,10 @@ impl Peer<'_> {
         Ok(())
     }
 
-    /// Until what was published has arrived, or can arrive no more.
+    /// Waits until the published messages have arrived, or no longer can.
     fn wait_delivered<M: Message>(&self, writer: &Writer<M>) {
         if self.arguments.reliability == Reliability::Reliable {
-            // A time-out is no error here: what is missing is counted as lost on the other side.
+            // A time-out is no error here: the other side counts missing messages as lost.
             drop(writer.writer.wait_for_acknowledgments(ACKNOWLEDGED_WITHIN));
         }
         std::thread::sleep(GONE_WITHIN);
@@ -243,10 +241,10 @@ impl Peer<'_> {
     }
 }
 
-/// What is called with a message and the time of its receipt.
+/// The callback for a message and the time of its receipt.
 type Callback<M> = Box<dyn FnMut(&M, u64) + Send>;
 
-/// A subscription: what reads it and what is called with each message.
+/// A subscription: its reader and the callback for each message.
 struct Subscription<M: Message> {
     reader: Reader<M>,
     callback: Callback<M>,
@@ -289,7 +287,7 @@ impl Drop for Spin {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so.
+            // A thread that panicked has reported it.
             drop(thread.join());
         }
     }
@@ -415,7 +413,7 @@ fn chain<M: Message>(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure>
     Ok(output.end(Some(&published), &[last]))
 }
 
-/// DDS has no nodes: a participant is the nearest, N of them here.
+/// DDS has no nodes: a participant comes nearest, so this creates N of them.
 fn nodes(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     let more = (1..peer.arguments.nodes).map(|_| participant()).collect::<Result<Vec<_>, _>>()?;
     output.ready();

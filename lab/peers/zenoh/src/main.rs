@@ -2,21 +2,21 @@
 //! contract is in ../README.md.
 //!
 //! How fair it is: peers without a router that find each other by multicast, as the default
-//! configuration has it; only the port of the multicast is this run's own, so that runs do not
-//! meet. The variant `as-feros` reads the file of `ZENOH_SESSION_CONFIG_URI`, as `feros_zenoh`;
-//! `in-one-piece` as well, and notes a message once it is one slice of bytes.
-//! Shared memory is off unless the variant `shm` turns it on, because the crate's default
-//! features do not have it. Payloads are octets: Zenoh has no types, so nothing is serialized.
+//! configuration has it; only the port of the multicast is private to this run, so that runs do not
+//! meet. The variant `as-feros` reads the file of `ZENOH_SESSION_CONFIG_URI`, like `feros_zenoh`;
+//! `in-one-piece` does so as well, and notes a message once it is one slice of bytes. Shared memory
+//! is off unless the variant `shm` turns it on, because the crate's default features do not have
+//! it. Payloads are octets: Zenoh has no types, so nothing is serialized.
 //!
-//! QoS as the ROS 2 middleware on Zenoh maps it: `reliable` and `keep_all` block the publisher when
-//! the link is full, everything else drops. There is neither acknowledgement nor deadline, and
-//! depth is the transmission queue's own. Transient local needs an extension (zenoh-ext) and is
-//! absent. Who publishes puts into a queue, which a task of Zenoh sends.
+//! QoS is mapped as in rmw_zenoh: `reliable` and `keep_all` block the publisher when the link
+//! is full, every other QoS drops messages. There is neither acknowledgement nor deadline, and the
+//! transmission queue has its own depth. Transient local needs an extension (zenoh-ext) and is
+//! absent. A publisher puts messages into a queue, which a task of Zenoh sends.
 //!
-//! Callbacks are Zenoh's: its receiving task calls them; inside of a process the publisher's own
-//! thread does, with a reference to the payload (`composed`: one session; it has no other way, so
-//! there is no `intra`). `--executor isolated`, and every node of a chain, has Zenoh's default
-//! channel and a thread that reads it.
+//! Callbacks are Zenoh's: its receiving task calls them; within a process the publisher's own
+//! thread does, with a reference to the payload (`composed`: one session; this is its only
+//! transport there, so there is no `intra`). `--executor isolated`, and every node of a chain, uses
+//! Zenoh's default channel and a thread that reads it.
 
 use std::process::ExitCode;
 use std::thread::{Builder, JoinHandle};
@@ -40,12 +40,12 @@ const EXTRAS: &[Extra<'static>] = &[Extra {
     allowed: &["default", "as-feros", "in-one-piece", "express", "shm"],
     default: "default",
 }];
-/// A talker stays so long for what it has published last.
+/// How long a talker waits for its last messages.
 const LINGER: [(Reliability, Duration); 2] = [
     (Reliability::Reliable, Duration::from_secs(2)),
     (Reliability::BestEffort, Duration::from_millis(200)),
 ];
-/// A relay waits so long for somebody to pass messages on to, which who published to it cannot see.
+/// How long a relay waits for a subscription to its output, which the talker cannot await.
 const ONWARD_WITHIN: Duration = Duration::from_secs(5);
 const POOL_BYTES: usize = 64 << 20;
 
@@ -55,7 +55,9 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
     if arguments.placement == Placement::Intra {
-        return Err(Failure::unsupported("a session has one way inside of a process: `composed`"));
+        return Err(Failure::unsupported(
+            "within a process a session only has the placement `composed`",
+        ));
     }
     if arguments.publish == PublishMode::Sync {
         return Err(Failure::unsupported("a task of Zenoh sends, not the publisher's thread"));
@@ -72,7 +74,7 @@ fn run(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
         Role::Nodes => nodes(&peer, output),
         _ => Err(Failure::unsupported("Zenoh has no such role")),
     }?;
-    // Threads that read a channel keep their subscription, and it the session.
+    // Threads that read a channel keep their subscription alive, which keeps the session alive.
     peer.session.close().wait()?;
     Ok(ended)
 }
@@ -95,7 +97,7 @@ fn open(arguments: &Arguments) -> Result<Session, Failure> {
     Ok(zenoh::open(config).wait()?)
 }
 
-/// What sends: from a buffer that is copied, or from shared memory that is written in place.
+/// A sender: from a buffer that is copied, or from shared memory that is written in place.
 struct Sender<'a> {
     publisher: Publisher<'a>,
     pool: Option<ShmProvider<PosixShmProviderBackend>>,
@@ -106,7 +108,7 @@ impl Sender<'_> {
         Ok(self.publisher.matching_status().wait()?.matching())
     }
 
-    /// What was put last leaves with the queue, and the session closes with this program.
+    /// Waits for the queue to send the last messages, since the session closes with this program.
     fn linger(&self, arguments: &Arguments) -> Result<(), Failure> {
         let patience = LINGER.iter().find(|(reliability, _)| *reliability == arguments.reliability);
         let until = now_nanos() + patience.map_or(0, |(_, patience)| patience.as_nanos() as u64);
@@ -145,7 +147,7 @@ impl Sender<'_> {
     }
 }
 
-/// A subscription with its callback or its thread; the token says to a talker that it is there.
+/// A subscription with its callback or its thread; the token shows a talker that it exists.
 struct Receiver {
     _subscriber: Option<Subscriber<()>>,
     _thread: Option<JoinHandle<()>>,
@@ -206,8 +208,8 @@ impl Peer<'_> {
         Ok(Receiver { _subscriber: subscriber, _thread: thread, _token: token })
     }
 
-    /// A publisher knows whether there is a subscription, not how many: those that this counts say
-    /// so themselves.
+    /// A publisher knows whether there is a subscription, but not how many: so this counts the
+    /// tokens of subscriptions.
     fn wait_for_matches(&self, topic: &str, wanted: usize) -> Result<(), Failure> {
         loop {
             let present = self.session.liveliness().get(format!("{}/*", presence(topic))).wait()?;
@@ -225,8 +227,8 @@ fn presence(topic: &str) -> String {
     format!("feros_lab_presence/{topic}")
 }
 
-/// The callback of a subscription. Zenoh hands over a large message in pieces: who reads it as one
-/// slice has it only once they are copied together.
+/// The callback of a subscription. Zenoh hands over a large message in pieces: a reader of one
+/// slice has the message only once they are copied together.
 fn noting(
     arguments: &Arguments,
     samples: &Samples,
@@ -240,7 +242,7 @@ fn noting(
     }
 }
 
-/// The callback of a relay: the payload goes on as it came.
+/// The callback of a relay, which passes the payload on unchanged.
 fn passing_on(
     arguments: &Arguments,
     samples: &Samples,
@@ -295,7 +297,7 @@ fn listener(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     output.ready();
     while !samples.is_done() && !arguments.wait_stopped(Duration::from_millis(50)) {}
     if relayed.is_some() {
-        // What was put last is in the queue still.
+        // The last messages are still in the queue.
         std::thread::sleep(LINGER[1].1);
     }
     Ok(output.end(relayed.as_ref(), &[samples]))
@@ -336,7 +338,7 @@ fn chain(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     Ok(output.end(Some(&published), &[last]))
 }
 
-/// Zenoh has no nodes: a session is the nearest, N of them here.
+/// Zenoh has no nodes: a session comes nearest, so this creates N of them.
 fn nodes(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     let more =
         (1..peer.arguments.nodes).map(|_| open(peer.arguments)).collect::<Result<Vec<_>, _>>()?;
