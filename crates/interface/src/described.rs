@@ -1,9 +1,9 @@
-//! Definitions out of a type description, as another node tells it: for types whose definition
+//! Makes definitions from a type description that another node sent, for types whose definition
 //! files are not at hand.
 //!
-//! A description is a stranger's word. Whoever uses what comes out of one first compares
-//! [`TypeDescription::type_hash`] with the hash that the type is known by. Defaults are no part of
-//! the hash, so they are not taken over: a field without a value is zero, empty or false.
+//! A description is untrusted. A caller that uses its definitions first compares
+//! [`TypeDescription::type_hash`] with the hash that the type is known by. Defaults are not part of
+//! the hash, so they are left out: a field without a value is zero, empty or false.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use crate::tree::{
 /// The step between the numbers of single elements, arrays, bounded and unbounded sequences.
 const SHAPE_STEP: u8 = 48;
 
-/// Why a description is none that messages can be read by.
+/// Why messages cannot be read by a description.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DescriptionError {
@@ -36,7 +36,7 @@ pub enum DescriptionError {
         type_name: String,
         /// The field's name.
         field: String,
-        /// What is wrong with it.
+        /// The problem with the name.
         problem: &'static str,
     },
     /// A field is of a type that ROS 2 messages do not have.
@@ -62,7 +62,7 @@ impl TypeDescription {
     /// The messages that it describes, in a set of their own. References are not followed.
     ///
     /// # Errors
-    /// When a name or the type of a field is none of a message definition.
+    /// When a name or the type of a field is not allowed in a message definition.
     pub fn to_messages(&self) -> Result<InterfaceSet, DescriptionError> {
         let mut set = InterfaceSet::new();
         let referenced = &self.referenced_type_descriptions;
@@ -148,7 +148,7 @@ impl FieldDescription {
 mod tests {
     use super::*;
 
-    /// What comes out of a description has the description's own hash.
+    /// Definitions made from a description have the description's hash.
     #[test]
     fn every_shipped_message_survives_its_description() {
         let shipped = crate::shipped();

@@ -1,5 +1,5 @@
-//! Type descriptions and RIHS01 type hashes: what stock ROS 2 announces about a type and compares
-//! it by.
+//! Type descriptions and RIHS01 type hashes. Stock ROS 2 announces types by them and compares types
+//! by their hashes.
 
 use std::fmt::{self, Display, Write as _};
 use std::str::FromStr;
@@ -34,8 +34,8 @@ pub struct FieldDescription {
     pub name: String,
     /// The type.
     pub ty: FieldTypeDescription,
-    /// The default in stock ROS 2's notation (that of Python); empty if there is none. Not part of
-    /// the hash.
+    /// The default in stock ROS 2's notation (that of Python); empty if the field has no default.
+    /// Not part of the hash.
     pub default_value: String,
 }
 
@@ -155,7 +155,7 @@ impl FieldDescription {
     }
 }
 
-/// A literal as Python's `str` prints it, which is what stock descriptions hold.
+/// A literal as Python's `str` prints it, as in stock descriptions.
 fn python_text(literal: &Literal) -> String {
     match literal {
         Literal::String(text) => text.clone(),
@@ -189,8 +189,8 @@ fn python_repr(literal: &Literal) -> String {
     }
 }
 
-/// A number as Python's `repr` writes it, and so as stock ROS 2 tools do: the exponent form from
-/// 1e16 on and below 1e-4, with at least two digits of exponent.
+/// A number as Python's `repr` writes it, as stock ROS 2 tools do: the exponent form from 1e16 on
+/// and below 1e-4, with at least two digits of exponent.
 ///
 /// ```
 /// # use feros_interface::python_float;
@@ -213,7 +213,7 @@ pub fn python_float(value: f64) -> String {
     }
 }
 
-/// Writes a JSON string with everything beyond ASCII escaped, as the hash wants it.
+/// Writes a JSON string with everything beyond ASCII escaped, as the hash requires.
 fn write_json_text(out: &mut String, text: &str) {
     out.push('"');
     for character in text.chars() {
@@ -258,7 +258,7 @@ impl fmt::Debug for TypeHash {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a type hash: expected `RIHS01_` and 64 hexadecimal digits")]
 pub struct TypeHashError {
-    /// What was given.
+    /// The text that was given.
     pub text: String,
 }
 
@@ -273,7 +273,7 @@ impl FromStr for TypeHash {
                 return None;
             }
             for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-                // Upper-case digits are no hash of stock ROS 2.
+                // Stock ROS 2 writes no hashes with upper-case digits.
                 let digit = |c: u8| match c {
                     b'0'..=b'9' => Some(c - b'0'),
                     b'a'..=b'f' => Some(c - b'a' + 10),

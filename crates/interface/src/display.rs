@@ -84,7 +84,7 @@ impl Display for Literal {
                         f.write_str(", ")?;
                     }
                     match element {
-                        // Inside an array nothing is escaped but the quote.
+                        // Inside an array only the quote is escaped.
                         Literal::String(text) => write!(f, "\"{}\"", text.replace('"', "\\\""))?,
                         other => write!(f, "{other}")?,
                     }
@@ -95,7 +95,8 @@ impl Display for Literal {
     }
 }
 
-/// Escapes twice, since reading resolves twice; `#` and `=` would change the meaning of the line.
+/// Escapes twice, since reading resolves escapes twice; `#` and `=` would change the meaning of the
+/// line.
 fn write_escaped(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
     f.write_char('"')?;
     for character in text.chars() {

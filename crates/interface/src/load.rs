@@ -17,18 +17,18 @@ pub enum LoadError {
     /// A folder or file cannot be read.
     #[error("cannot read `{}`: {source}", path.display())]
     Io {
-        /// Which.
+        /// The folder or file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// A definition is not UTF-8.
     #[error("`{}` is not text in UTF-8: save it in that encoding", path.display())]
     Encoding {
-        /// Which.
+        /// The file.
         path: PathBuf,
     },
-    /// A definition is against the rules; the error names file, line and column.
+    /// A definition breaks the rules; the error names file, line and column.
     #[error(transparent)]
     Parse(ParseError),
     /// A name is defined twice in a package.
@@ -46,7 +46,7 @@ pub enum LoadError {
         path.display()
     )]
     NoPackage {
-        /// Which.
+        /// The folder.
         path: PathBuf,
     },
     /// A folder with definitions cannot be a package because of its name.
@@ -62,12 +62,13 @@ pub enum LoadError {
     },
 }
 
-/// What a search through many packages found.
+/// The result of a search through many packages.
 #[derive(Debug, Default)]
 pub struct LoadReport {
     /// The packages that were loaded.
     pub packages: Vec<String>,
-    /// What could not be loaded; a package with a fault is left out as a whole.
+    /// The packages and files that could not be loaded; a package with a fault is left out as a
+    /// whole.
     pub faults: Vec<LoadError>,
 }
 
@@ -118,8 +119,8 @@ impl InterfaceSet {
     /// Loads the packages of all prefixes, each from `<prefix>/share/<package>`.
     ///
     /// Earlier prefixes shadow later ones, as in stock ROS 2. A prefix that does not exist is
-    /// skipped in silence: stock environments name such; anything else that is wrong is reported
-    /// and the rest is loaded.
+    /// skipped in silence, since stock environments name such prefixes; all other problems are
+    /// reported, and the rest is loaded.
     pub fn load_prefixes(&mut self, prefixes: impl IntoIterator<Item = PathBuf>) -> LoadReport {
         let mut report = LoadReport::default();
         for prefix in prefixes {

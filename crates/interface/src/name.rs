@@ -100,12 +100,12 @@ impl fmt::Display for TypeName {
 /// A text that is not the name of an interface type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TypeNameError {
-    /// The text has not three parts with a known one in the middle.
+    /// The text does not have three parts with a known one in the middle.
     #[error(
         "`{text}` is not an interface type: write `package/msg/Name`, `package/srv/Name` or `package/action/Name`"
     )]
     Form {
-        /// What was given.
+        /// The text that was given.
         text: String,
     },
     /// The first part breaks the rule for package names.
@@ -114,7 +114,7 @@ pub enum TypeNameError {
          starting with a letter and not ending with an underscore"
     )]
     Package {
-        /// What was given.
+        /// The text that was given.
         text: String,
         /// The part that is wrong.
         package: String,
@@ -124,7 +124,7 @@ pub enum TypeNameError {
         "`{name}` in `{text}` is not a type name: letters and digits, starting with a capital letter"
     )]
     Name {
-        /// What was given.
+        /// The text that was given.
         text: String,
         /// The part that is wrong.
         name: String,

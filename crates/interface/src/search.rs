@@ -1,10 +1,10 @@
-//! Where definitions are found: one search for the command, bags, views, engines and Python.
+//! The search for definitions, shared by the command, bags, the view, engines and Python.
 
 use feros_files::{PREFIX_VARIABLES, default_prefix, paths_of_variable};
 
 use crate::set::InterfaceSet;
 
-/// The variable with folders of interfaces, separated by colons.
+/// The environment variable with folders of interfaces, separated by colons.
 const FOLDERS_VARIABLE: &str = "FEROS_INTERFACES";
 
 /// The places where [`InterfaceSet::load_environment`] looks, for messages that begin with "types
@@ -17,7 +17,7 @@ impl InterfaceSet {
     /// folders. Later ones replace earlier ones as a whole: those of the default prefix, of
     /// `AMENT_PREFIX_PATH`, of `FEROS_PREFIX_PATH`, of the folders of `FEROS_INTERFACES`.
     ///
-    /// Returns what could not be loaded, to be said where a type is missing.
+    /// Returns the faults of loading, to be reported where a type is missing.
     pub fn load_environment(&mut self) -> Vec<String> {
         let mut faults = Vec::new();
         if let Some(prefix) = default_prefix() {

@@ -7,10 +7,10 @@ use crate::description::{IndividualTypeDescription, TypeDescription, TypeHash};
 use crate::name::{Namespace, TypeName};
 use crate::tree::{BaseType, Field, FieldType, Interface, MessageDefinition, ServiceDefinition};
 
-/// How deep messages may be nested. The deepest of stock ROS 2 are below 10.
+/// The greatest nesting depth of messages. Stock ROS 2 stays below 10.
 pub const MAX_NESTING_DEPTH: usize = 64;
 
-/// Definitions by name, with everything that follows from them.
+/// Definitions by name, with all types that follow from them.
 ///
 /// A package that is loaded from a folder replaces a package of the same name as a whole, so that
 /// definitions of two versions are never mixed. Cloning is cheap in the definitions, which are
@@ -46,22 +46,22 @@ pub struct InsertError {
     pub name: TypeName,
 }
 
-/// A type that is not in the set, or whose references do not work out.
+/// A type that is not in the set, or whose references cannot be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
-    /// There is no such type.
+    /// The set has no such type.
     #[error("unknown type `{}`{}", feros_wording::harmless(name), did_you_mean(nearest))]
     Unknown {
-        /// What was asked for.
+        /// The name that was requested.
         name: String,
         /// Names that are alike, the nearest first.
         nearest: Vec<String>,
     },
-    /// A field refers to a type that is not there.
+    /// A field refers to a type that is not in the set.
     #[error("`{name}`, the type of field `{field}` in `{needed_by}`, is not defined{}{}", did_you_mean(nearest),
         if *package_known { "" } else { ": add its package" })]
     Missing {
-        /// The type that is not there.
+        /// The type that is missing.
         name: Box<TypeName>,
         /// The type that refers to it.
         needed_by: Box<TypeName>,
@@ -69,13 +69,13 @@ pub enum ResolveError {
         field: String,
         /// Names that are alike, the nearest first.
         nearest: Vec<String>,
-        /// Whether at least its package is there.
+        /// Whether the set has at least its package.
         package_known: bool,
     },
     /// A type contains itself.
     #[error("`{}` contains itself: {}", chain.first().map(ToString::to_string).unwrap_or_default(), arrows(chain))]
     Circular {
-        /// The way from the type back to it.
+        /// The references that lead from the type back to itself.
         chain: Vec<TypeName>,
     },
     /// Types are nested too deep.
@@ -287,7 +287,7 @@ impl InterfaceSet {
         self.absorb(other);
     }
 
-    /// Takes over everything of `other`, whose packages this set has not.
+    /// Takes over everything of `other`, none of whose packages is in this set.
     pub(crate) fn absorb(&mut self, other: InterfaceSet) {
         self.interfaces.extend(other.interfaces);
         self.messages.extend(other.messages);
@@ -299,7 +299,7 @@ impl InterfaceSet {
         self.messages.get(name).or_else(|| self.composites.get(name))
     }
 
-    /// At most three names that resemble `text`, in the whole or in the last part.
+    /// At most three names that resemble `text`, as a whole or in the last part.
     pub(crate) fn nearest(&self, text: &str) -> Vec<String> {
         // Comparing is quadratic in the length, and the text may come from the network.
         if text.len() > 256 {
@@ -327,7 +327,7 @@ impl InterfaceSet {
 /// A depth-first walk over references that visits each type once.
 struct Walk<'a> {
     set: &'a InterfaceSet,
-    /// How deep the types below each visited type are nested.
+    /// The nesting depth below each visited type.
     heights: BTreeMap<TypeName, usize>,
     path: Vec<TypeName>,
 }

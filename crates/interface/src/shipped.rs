@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use crate::parse::parse_interface;
 use crate::set::InterfaceSet;
 
-/// All definitions of `interfaces/`, put together by the build script: before each text a line of
-/// U+0001 and the name.
+/// All definitions of `interfaces/`, put together by the build script: a line of U+0001 and the
+/// name precedes each text.
 static TEXTS: &str = include_str!(concat!(env!("OUT_DIR"), "/shipped.txt"));
 
 /// The interfaces that Feros ships: the standard packages of ROS 2 Kilted.
@@ -24,7 +24,7 @@ pub fn shipped() -> &'static InterfaceSet {
     &SHIPPED
 }
 
-/// The names of the shipped packages, in order. Nothing is parsed for it.
+/// The names of the shipped packages, in order. This parses nothing.
 ///
 /// ```
 /// assert!(feros_interface::shipped_packages().contains(&"std_msgs"));
@@ -37,7 +37,7 @@ pub fn shipped_packages() -> Vec<&'static str> {
 }
 
 /// One shipped package alone, without those that it refers to: for programs that use few types and
-/// are to start at once. Empty if there is no such package.
+/// must start quickly. Empty if there is no such package.
 ///
 /// ```
 /// let package = feros_interface::shipped_package("std_msgs");

@@ -1,5 +1,4 @@
-//! The tree that parsing makes and everything else (hashes, generated code, dynamic messages)
-//! reads.
+//! The tree that parsing makes, and that hashes, generated code and dynamic messages are made from.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -53,14 +52,14 @@ pub enum BaseType {
     Nested(TypeName),
 }
 
-/// How many elements a field has.
+/// The number of elements that a field has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// One element: `T`.
     Single,
-    /// Exactly so many elements, never 0: `T[N]`.
+    /// Exactly this many elements, never 0: `T[N]`.
     Array(u32),
-    /// At most so many elements, never 0: `T[<=N]`.
+    /// At most this many elements, never 0: `T[<=N]`.
     BoundedSequence(u32),
     /// Any number of elements: `T[]`.
     Sequence,
@@ -71,7 +70,7 @@ pub enum Shape {
 pub struct FieldType {
     /// The type of one element.
     pub base: BaseType,
-    /// How many elements.
+    /// The number of elements.
     pub shape: Shape,
 }
 
@@ -186,7 +185,7 @@ pub struct ServiceDefinition {
 }
 
 impl ServiceDefinition {
-    /// `<name>_Event`: what service introspection publishes.
+    /// `<name>_Event`: the message that service introspection publishes.
     pub fn event(&self) -> MessageDefinition {
         let at_most_one = |message: &MessageDefinition| FieldType {
             base: BaseType::Nested(message.name.clone()),
@@ -276,7 +275,7 @@ impl ActionDefinition {
     }
 }
 
-/// What one definition file declares.
+/// The interface that one definition file declares.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Interface {
     /// A `.msg` file.

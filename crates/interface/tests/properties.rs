@@ -1,4 +1,4 @@
-//! The parser never panics, and what it prints it reads again.
+//! The parser never panics, and it reads its own output again.
 #![allow(clippy::unwrap_used)]
 
 use feros_interface::{
@@ -57,7 +57,7 @@ fn almost_definition() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..60).prop_map(|words| words.concat())
 }
 
-/// A message that is right, with defaults of every kind.
+/// A valid message, with defaults of every kind.
 fn definition() -> impl Strategy<Value = String> {
     // Inside arrays a backslash, `#`, `=` and blanks at the ends cannot be written.
     let plain = "([a-zäß,\"'\\[\\]]([a-zäß,\"'\\[\\] ]{0,6}[a-z])?)?";

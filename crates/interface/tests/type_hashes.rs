@@ -8,13 +8,13 @@ use std::sync::LazyLock;
 
 use feros_interface::{FieldDescription, IndividualTypeDescription, TypeName, shipped};
 
-/// What stock ROS 2 installs, or what was pinned where no wheel has a type.
+/// The hashes that stock ROS 2 installs, or pinned hashes of types that no wheel has.
 static GOLDEN: LazyLock<String> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../interfaces/type_hashes.tsv");
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 });
 
-/// Stock ROS 2 Kilted installs so many descriptions at least.
+/// The least number of descriptions that stock ROS 2 Kilted installs.
 const FEWEST_STOCK_TYPES: usize = 163;
 
 struct Row {
@@ -114,7 +114,7 @@ fn whole_descriptions_equal_those_of_stock() {
 
 #[test]
 fn the_hash_escapes_as_json_does() {
-    // Names of our parser are plain ASCII; a description from elsewhere may hold anything.
+    // Names from our parser are plain ASCII; a description from elsewhere may hold any text.
     let field = FieldDescription {
         name: "é\"\\\n\u{1}😀".to_owned(),
         ty: feros_interface::FieldTypeDescription {

@@ -2,7 +2,7 @@
 
 use crate::name::TypeName;
 
-/// A definition that is against the rules.
+/// A definition that breaks the rules.
 ///
 /// Displays as `place:line:column: what is wrong and what is allowed`.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -14,15 +14,15 @@ pub struct ParseError {
     pub line: u32,
     /// The character in the line, counted from 1.
     pub column: u32,
-    /// What is wrong.
+    /// The problem.
     pub kind: Box<ParseErrorKind>,
 }
 
-/// What is wrong in a definition.
+/// A problem in a definition.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// The text is larger than Feros reads.
+    /// The text is larger than the limit of Feros.
     #[error("the definition has {bytes} bytes, more than the {limit} that are read")]
     TooLarge {
         /// The size.
@@ -30,7 +30,7 @@ pub enum ParseErrorKind {
         /// The limit.
         limit: usize,
     },
-    /// The package's name is against the rules.
+    /// The package's name breaks the rules.
     #[error(
         "`{name}` is not a package name: use lower-case letters, digits and single underscores, starting with a \
          letter and not ending with an underscore"
@@ -39,13 +39,13 @@ pub enum ParseErrorKind {
         /// The name.
         name: String,
     },
-    /// A type's name is against the rules.
+    /// A type's name breaks the rules.
     #[error("`{name}` is not a type name: use letters and digits, starting with a capital letter")]
     TypeName {
         /// The name.
         name: String,
     },
-    /// A field's name is against the rules.
+    /// A field's name breaks the rules.
     #[error(
         "`{name}` is not a field name: use lower-case letters, digits and single underscores, starting with a letter \
          and not ending with an underscore"
@@ -54,7 +54,7 @@ pub enum ParseErrorKind {
         /// The name.
         name: String,
     },
-    /// A constant's name is against the rules.
+    /// A constant's name breaks the rules.
     #[error(
         "`{name}` is not a constant name: use capital letters, digits and single underscores, starting with a letter \
          and not ending with an underscore (a default value may not contain `=`: any `=` makes the line a constant)"
@@ -75,7 +75,7 @@ pub enum ParseErrorKind {
         /// The type.
         ty: String,
     },
-    /// A type is neither built in nor the form of a message's name.
+    /// A type is not built in, and does not have the form of a message's name.
     #[error(
         "unknown type `{ty}`: use bool, byte, char, int8..int64, uint8..uint64, float32, float64, string, wstring, \
          `Name` of a message of this package, or `package/Name`{}",
@@ -117,7 +117,7 @@ pub enum ParseErrorKind {
     Duplicate {
         /// The name.
         name: String,
-        /// Where it came first.
+        /// The line of its first use.
         first_line: u32,
     },
     /// A field of another message's type has a default.
@@ -130,29 +130,29 @@ pub enum ParseErrorKind {
         /// The type.
         ty: String,
     },
-    /// A value is not one of its type.
+    /// A value is not a value of its type.
     #[error("`{value}` is not a value of `{ty}`: {allowed}")]
     Value {
         /// The value.
         value: String,
         /// The type.
         ty: String,
-        /// What would be right.
+        /// The values that are allowed.
         allowed: String,
     },
     /// A service or action has the wrong number of parts.
     #[error("found {found} lines `---`, expected {expected} between {parts}")]
     Separators {
-        /// How many there are (or more).
+        /// The number of separators found, or a lower bound of it.
         found: usize,
-        /// How many there should be.
+        /// The number of separators expected.
         expected: usize,
-        /// What the slashes separate.
+        /// The parts that the separators divide.
         parts: &'static str,
     },
 }
 
-/// An error with its place but not yet its definition.
+/// An error with its position but not yet its definition.
 #[derive(Debug)]
 pub(super) struct Located {
     line: u32,
@@ -160,7 +160,7 @@ pub(super) struct Located {
     kind: Box<ParseErrorKind>,
 }
 
-/// Places an error; `column` counts characters from 1.
+/// Gives an error its position; `column` counts characters from 1.
 pub(super) fn at(line: u32, column: u32, kind: ParseErrorKind) -> Located {
     Located { line, column, kind: Box::new(kind) }
 }

@@ -9,7 +9,7 @@ use crate::tree::{BaseType, Constant, Field, FieldType, MessageDefinition, Shape
 
 pub(super) struct MessageParser {
     message: MessageDefinition,
-    /// Comment lines that wait for the next field or constant.
+    /// Comment lines that belong to the next field or constant.
     pending: Vec<String>,
     last: Option<Last>,
     in_head: bool,
@@ -39,7 +39,7 @@ impl MessageParser {
     /// Takes one line, without its end and without tabs.
     pub(super) fn line(&mut self, number: u32, line: &str) -> Result<(), Located> {
         let line = line.trim_end();
-        // The comment at the head of the file ends at the first line that is none.
+        // The comment at the head of the file ends at the first line that is not a comment.
         self.in_head &= line.starts_with('#');
         if self.in_head {
             self.message.comment.push(comment_text(line));
@@ -214,8 +214,8 @@ fn base_type(text: &str, package: &str) -> Result<BaseType, ParseErrorKind> {
         return Ok(BaseType::WString { bound: Some(size(bound, text)?) });
     }
     let (package, name) = text.split_once('/').unwrap_or((package, text));
-    // A message whose file is called `Request` etc. cannot clash with parts of services: those are
-    // no fields' types.
+    // A message whose file is called `Request` etc. cannot clash with the parts of services,
+    // because fields cannot have those as types.
     TypeName::message(package, name)
         .to_string()
         .parse()

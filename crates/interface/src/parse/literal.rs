@@ -112,7 +112,7 @@ fn integer(text: &str) -> Option<i128> {
     Some(if negative { -magnitude } else { magnitude })
 }
 
-/// Removes single underscores between digits; `None` if there are others.
+/// Removes single underscores between digits; `None` if the text has other underscores.
 fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('_') {
         return Some(text.into());
@@ -141,8 +141,8 @@ fn quoted_or_plain(ty: &BaseType, text: &str) -> Result<Literal, String> {
         content = inner.replace(&format!("\\{quote}"), &quote.to_string()).into();
         break;
     }
-    // Stock ROS 2 writes the text into an IDL file and reads it from there, and either step
-    // resolves escapes.
+    // Stock ROS 2 writes the text into an IDL file and reads it back, and each step resolves
+    // escapes.
     let in_idl = unescape(&content);
     if in_idl.contains('\n') {
         return Err("stock ROS 2 fails at `\\n`: write a line break as `\\\\n`".to_owned());
@@ -160,7 +160,7 @@ fn within_bound(ty: &BaseType, text: String) -> Result<Literal, String> {
     Ok(Literal::String(text))
 }
 
-/// Resolves backslash escapes; what is none stays as it is.
+/// Resolves backslash escapes; other backslashes stay as they are.
 fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,8 +1,8 @@
 //! Parses definition texts, line by line, with the rules of stock ROS 2 (`rosidl_adapter`).
 //!
 //! The rules have corners that a reader would not guess, and Feros keeps them so that a file means
-//! the same here and there: a `#` starts a comment even inside quotes, any `=` after the type makes
-//! the line a constant, a line may not be indented.
+//! the same in Feros and in stock ROS 2: a `#` starts a comment even inside quotes, any `=` after
+//! the type makes the line a constant, a line may not be indented.
 
 mod error;
 mod line;
@@ -14,7 +14,7 @@ use error::{Located, at};
 pub use error::{ParseError, ParseErrorKind};
 use line::MessageParser;
 
-/// The greatest definition that is read. The longest of stock ROS 2 is about 15 KB.
+/// The size limit of a definition, in bytes. The longest of stock ROS 2 has about 15 KB.
 pub const MAX_DEFINITION_BYTES: usize = 1 << 20;
 
 /// Parses the text of `msg/<name>.msg` of a package.
@@ -32,8 +32,7 @@ pub const MAX_DEFINITION_BYTES: usize = 1 << 20;
 /// ```
 ///
 /// # Errors
-/// The first line that is against the rules, or a wrong package or type name, or a text that is too
-/// large.
+/// The first line that breaks the rules, a wrong package or type name, or a text that is too large.
 pub fn parse_message(
     package: &str,
     name: &str,
@@ -95,7 +94,7 @@ pub fn parse_interface(name: &TypeName, text: &str) -> Result<Interface, ParseEr
     })
 }
 
-/// One line of the file with its number, counted from 1, and tabs already made to blanks.
+/// One line of the file with its number, counted from 1, and tabs already replaced by blanks.
 struct Line<'a> {
     number: u32,
     text: std::borrow::Cow<'a, str>,
