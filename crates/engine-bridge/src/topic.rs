@@ -40,8 +40,8 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Starts `work` on a thread. It has to check the flag given to it, which tells it to end, at
-    /// each ring of the doorbell.
+    /// Starts `work` on a thread. At each ring of the doorbell, it has to check the flag given to
+    /// it, and to end if that is set.
     pub(crate) fn start(
         name: &str,
         bell: Arc<Bell>,

@@ -75,7 +75,7 @@ impl KeptParameters {
         kept.values.remove(name).is_some() && kept.unwritten.insert(name.to_owned())
     }
 
-    /// Notes that the master is a new one or was restarted, and has none of the values.
+    /// Notes that the master is a new one or was restarted: all values must be written again.
     pub(crate) fn write_again(&self) {
         let mut kept = self.0.lock();
         kept.unwritten = kept.values.keys().cloned().collect();
@@ -118,7 +118,7 @@ pub(crate) fn place(node: &str, name: &str) -> String {
     format!("{node}/{}", name.replace('.', "/"))
 }
 
-/// The value in the form of ROS 1, or the reason why there is none.
+/// The value in the form of ROS 1, or the reason why it has no such form.
 fn held(
     node: &str,
     name: &str,

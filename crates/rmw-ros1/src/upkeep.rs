@@ -20,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The shortest time between two queries.
 const LOOK_APART: Duration = Duration::from_millis(50);
 /// Learning a service's type takes a connection to its server: the most of these in one pass, and
-/// the time after which none is opened.
+/// the time within which they are opened.
 const MOST_PROBES: usize = 16;
 const PROBES_WITHIN: Duration = Duration::from_secs(5);
 

@@ -90,7 +90,7 @@ impl Writer {
     /// Matches a new subscription of the process by `appear`, and gives it the history if it wants
     /// that.
     pub(crate) fn meet(&self, qos: &QosProfile, inbox: &Inbox, appear: impl FnOnce()) {
-        // Held during both steps, so that the subscription misses no message and gets none twice.
+        // Held during both steps, so that the subscription gets each message exactly once.
         let sending = self.sending.lock();
         appear();
         if qos.durability == Durability::TransientLocal {
