@@ -72,7 +72,7 @@ impl Failures {
     }
 }
 
-/// What entities need from the node that they belong to.
+/// The parts of a node that its entities need.
 #[derive(Clone, Copy)]
 pub(crate) struct Owner<'a> {
     pub(crate) node: &'a feros::Node,

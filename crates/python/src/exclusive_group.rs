@@ -20,7 +20,7 @@ impl Exclusion {
         is_free
     }
 
-    /// Returns the right, if this entity has it.
+    /// Gives up the right to run, if this entity has it.
     pub(crate) fn end(&self, token: usize) -> bool {
         let mut active = self.0.lock();
         let is_own = *active == Some(token);
@@ -53,7 +53,7 @@ impl ExclusiveGroup {
         self.0.begin(token)
     }
 
-    /// Returns the right; `False` if another entity has it.
+    /// Gives up the right to run; `False` if this entity does not have it.
     fn end(&self, token: usize) -> bool {
         self.0.end(token)
     }

@@ -18,7 +18,7 @@ use crate::error::error;
 use crate::node::Node;
 use crate::waiting::{SLICE, duration};
 
-/// The threads of an executor start and end with each slice, so several threads get longer ones.
+/// Threads start and end with each slice, so an executor with several threads has longer slices.
 const SLICE_OF_SEVERAL: Duration = Duration::from_millis(500);
 
 struct Inner {

@@ -268,7 +268,7 @@ impl Node {
         self.node.resolve_service_name(name).map_err(error)
     }
 
-    /// Name, namespace and enclave-free full name of each node.
+    /// The name and namespace of each node.
     fn node_names(&self) -> Vec<(String, String)> {
         let names = self.node.node_names().into_iter();
         names.map(|name| (name.name().to_owned(), name.namespace().to_owned())).collect()

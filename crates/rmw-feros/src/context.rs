@@ -1,5 +1,5 @@
 //! The parts of an rmw context: a session of the engine, the transports that its endpoints may use,
-//! and the guard condition that wakes those who wait for graph changes.
+//! and the guard condition that wakes threads that wait for graph changes.
 
 use std::ffi::c_void;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::error::Failure;
 
-/// The distribution whose headers the library was written after.
+/// The distribution whose headers the library follows.
 const DISTRIBUTION: &str = "kilted";
 
 /// The versions of the package rmw that identify distributions: major and minor number of its

@@ -9,7 +9,7 @@ use crate::ffi::{
     rmw_publisher_t, rmw_ret_t, rmw_subscription_t, rosidl_message_type_support_t,
 };
 
-/// Whether messages carry this number: publishers count their messages; there are no other counts.
+/// Whether messages have this number: they have only the number that their publisher gives them.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_feature_supported(feature: u32) -> bool {
     feature == RMW_FEATURE_MESSAGE_INFO_PUBLICATION_SEQUENCE_NUMBER

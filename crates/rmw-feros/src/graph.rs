@@ -380,7 +380,7 @@ unsafe extern "C" fn rmw_get_client_names_and_types_by_node(
     guarded(|| unsafe { of_node(node, allocator, name, namespace, what, out) })
 }
 
-/// Name and namespace of an endpoint's node; names as in stock ROS 2 if it has no known node.
+/// Name and namespace of an endpoint's node, or the names of stock ROS 2 for an unknown node.
 pub(crate) fn names_of(node: &EndpointNode) -> (&str, &str) {
     match node {
         EndpointNode::Named(name) => (name.name(), name.namespace()),

@@ -22,7 +22,7 @@ pub(crate) trait Source: Send {
 /// waits for the entity then finds nothing.
 pub(crate) struct Inbox<S: Source> {
     contents: Mutex<Option<Contents<S>>>,
-    /// The most items to look ahead at. With the source's own there may be twice as many.
+    /// The most items to look ahead at. With the source's own items there may be twice as many.
     limit: usize,
     /// Whether looking ahead stops at the limit, instead of pushing out the oldest item.
     is_lossless: bool,

@@ -1,4 +1,4 @@
-//! Init options, and the begin and end of contexts.
+//! Init options, and the beginning and end of contexts.
 
 use std::ffi::{CStr, c_char};
 use std::ptr;

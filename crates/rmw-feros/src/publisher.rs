@@ -1,4 +1,4 @@
-//! Publishers: they are made and ended, publish, and report on themselves.
+//! Publishers: makes and ends them, publishes messages, and reports their state.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};

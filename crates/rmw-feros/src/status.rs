@@ -232,8 +232,7 @@ impl SubscriptionEvents {
         }
     }
 
-    /// The losses of the transports, `None` if unchanged, with the messages that were pushed out
-    /// here.
+    /// Adds the messages that were pushed out here to the transports' losses (`None` if unchanged).
     fn message_lost(&self, news: Option<(u64, u64)>) -> Option<Status> {
         if let Some((total, _)) = news {
             self.lost.store(total, Ordering::Relaxed);

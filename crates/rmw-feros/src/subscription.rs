@@ -1,5 +1,5 @@
-//! Subscriptions: they are made and ended, and report on themselves. `take` takes their messages,
-//! and `events` has their events.
+//! Subscriptions: makes and ends them, and reports their state. `take` takes their messages, and
+//! `events` has their events.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};

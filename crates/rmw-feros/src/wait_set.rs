@@ -69,8 +69,8 @@ impl Entry {
         }
     }
 
-    /// Whether the entity is ready, as its wait set found. This resets a triggered guard condition;
-    /// if several threads wait for it, only one gets true.
+    /// Confirms that the entity is ready, as its wait set found. This resets a guard condition; if
+    /// several threads wait for it, only one gets true.
     ///
     /// # Safety
     /// The contract of [`Entry::waitable`].

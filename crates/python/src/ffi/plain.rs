@@ -103,7 +103,7 @@ impl Plain {
 /// Memory that is written from its beginning to its end.
 struct Out<'a> {
     memory: &'a mut [u8],
-    /// The distance from an aligned address to the begin of the memory.
+    /// The distance from an aligned address to the beginning of the memory.
     start: usize,
     /// The position of the next byte, counted from that address.
     at: usize,

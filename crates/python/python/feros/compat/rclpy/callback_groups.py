@@ -29,7 +29,7 @@ class CallbackGroup:
         raise NotImplementedError()
 
     def ending_execution(self, entity: Any) -> None:
-        """Returns the right."""
+        """Gives up the right to run."""
         raise NotImplementedError()
 
 
