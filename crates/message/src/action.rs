@@ -1,5 +1,5 @@
-//! The trait that generated actions implement, with what generic code needs to build and open the
-//! derived messages.
+//! The trait that generated actions implement, with the functions by which generic code builds and
+//! opens the derived messages.
 
 use feros_interface::TypeHash;
 
@@ -12,8 +12,8 @@ pub type GoalId = [u8; 16];
 /// Where the goal's id lies in a serialized message that begins with it: behind the header.
 const GOAL_ID: std::ops::Range<usize> = 4..20;
 
-/// The goal that serialized bytes are of, where these begin with its id as requests for goals,
-/// requests for results and feedback do. `None` when they are too short for one.
+/// The goal that serialized bytes belong to. They must begin with its id, as goal requests, result
+/// requests and feedback do. `None` when they are too short.
 ///
 /// ```
 /// let mut request = vec![0, 1, 0, 0];
@@ -25,7 +25,8 @@ pub fn goal_id_of(serialized: &[u8]) -> Option<GoalId> {
     serialized.get(GOAL_ID)?.try_into().ok()
 }
 
-/// Writes the goal's id into serialized bytes of such a message; `false` when they are too short.
+/// Writes the goal's id into serialized bytes of such a message; `false` when the bytes are too
+/// short.
 pub fn set_goal_id(serialized: &mut [u8], goal_id: GoalId) -> bool {
     let Some(place) = serialized.get_mut(GOAL_ID) else { return false };
     place.copy_from_slice(&goal_id);
@@ -35,16 +36,15 @@ pub fn set_goal_id(serialized: &mut [u8], goal_id: GoalId) -> bool {
 /// An action type, generated from an `.action` file. Never instantiated.
 ///
 /// On the wire an action is two services and a topic whose messages wrap goal, result and feedback;
-/// the functions here wrap and unwrap, so that code generic over actions needs to know no generated
-/// field.
+/// the functions here wrap and unwrap, so that code generic over actions needs no generated fields.
 pub trait Action: Send + Sync + 'static {
-    /// What is asked for.
+    /// The goal.
     type Goal: Message;
 
-    /// What comes out at the end.
+    /// The result.
     type Result: Message;
 
-    /// What is reported on the way.
+    /// The feedback.
     type Feedback: Message;
 
     /// The service that starts a goal.
@@ -59,7 +59,7 @@ pub trait Action: Send + Sync + 'static {
     /// The full name, for example `example_interfaces/action/Fibonacci`.
     const TYPE_NAME: &'static str;
 
-    /// The hash by which two programs find out that they mean the same type.
+    /// The hash by which two programs check that they use the same type.
     const TYPE_HASH: TypeHash;
 
     /// All parts, and the types they refer to.

@@ -47,7 +47,7 @@ impl TypeDescription {
         found.into_values().collect()
     }
 
-    /// The same description in the form in which those of types known only at run time come.
+    /// The same description in the form used for types known only at run time.
     #[must_use]
     pub fn to_interface(&'static self) -> feros_interface::TypeDescription {
         feros_interface::TypeDescription {

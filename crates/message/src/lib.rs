@@ -1,9 +1,8 @@
-//! What messages, services and actions are: the traits that generated types implement, the
-//! descriptions and hashes of their types, and dynamic messages whose type is known only at run
-//! time.
+//! Messages, services and actions: the traits that generated types implement, the descriptions and
+//! hashes of their types, and dynamic messages whose type is known only at run time.
 //!
 //! Everything above the wire is generic over [`Message`], [`Service`] and [`Action`]; everything
-//! below it sees bytes.
+//! below it handles bytes.
 
 mod action;
 mod description;

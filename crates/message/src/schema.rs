@@ -1,5 +1,5 @@
-//! Definitions of message types as bags and viewers have them: `ros2msg`, the text of the type and,
-//! after a line each, those of all types that it refers to.
+//! Definitions of message types in the form of bags and viewers, `ros2msg`: the text of the type,
+//! then those of all types that it refers to, each after a separator line.
 
 use crate::dynamic::DynamicType;
 use feros_interface::{InterfaceSet, MessageDefinition, ResolveError, TypeHash, TypeName};
@@ -11,15 +11,15 @@ const SEPARATOR: &str =
 /// The definition of a topic's type.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Schema {
-    /// How the text is written: `ros2msg`, another one in bags of others, or empty where the type
-    /// is not known.
+    /// The notation of the text: `ros2msg`, another one in bags of other programs, or empty if the
+    /// type is unknown.
     pub encoding: String,
     /// The definition with all that it refers to.
     pub text: String,
 }
 
 impl Schema {
-    /// A type that nobody could define: its messages are recorded all the same.
+    /// A type without a known definition, whose messages are recorded all the same.
     pub fn unknown() -> Self {
         Self::default()
     }
@@ -44,8 +44,8 @@ impl Schema {
         Ok(Self::of_definitions(definitions.iter().map(|definition| &***definition)))
     }
 
-    /// The definition of a type of this set, if it is the one with this hash; `None`: the set lacks
-    /// it, or has another one of its name.
+    /// The definition of a type of this set, if it is the one with this hash; `None` if the set
+    /// lacks it, or has another type of its name.
     pub fn of_type(set: &InterfaceSet, name: &str, hash: Option<TypeHash>) -> Option<Self> {
         let name = name.parse::<TypeName>().ok()?;
         let ty = DynamicType::resolve(set, &name).ok()?;

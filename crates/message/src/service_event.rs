@@ -1,5 +1,5 @@
-//! What service introspection tells of one step of a call, as generic code puts it into the derived
-//! message `<Service>_Event`.
+//! The contents of a service introspection event, one step of a call, as generic code puts them
+//! into the derived message `<Service>_Event`.
 
 /// Which step of a call a [`ServiceEventInfo`] is about; the numbers are those of
 /// `service_msgs/msg/ServiceEventInfo`.
@@ -16,7 +16,7 @@ pub enum ServiceEventKind {
     ResponseReceived = 3,
 }
 
-/// What an event says besides request and response.
+/// The contents of an event besides request and response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ServiceEventInfo {
     /// The step.

@@ -19,7 +19,7 @@ pub trait Message:
     /// The full name, for example `std_msgs/msg/String`.
     const TYPE_NAME: &'static str;
 
-    /// The hash by which two programs find out that they mean the same type.
+    /// The hash by which two programs check that they use the same type.
     const TYPE_HASH: TypeHash;
 
     /// The fields and the types they refer to.
@@ -29,7 +29,7 @@ pub trait Message:
     type View<'a>: View<'a>;
 }
 
-/// A message with a field `header` of the type `std_msgs/Header`: what happened when, and in which
+/// A message with a field `header` of the type `std_msgs/Header`: it has a time and a coordinate
 /// frame. Generated for every such message.
 pub trait HasHeader {
     /// `header.stamp`, in nanoseconds.
@@ -49,8 +49,8 @@ impl<M: HasHeader + ?Sized> HasHeader for Arc<M> {
     }
 }
 
-/// A stamp in nanoseconds, from the fields of a `builtin_interfaces/Time`. Any content has one: a
-/// `nanosec` of a second or more counts as it is.
+/// A stamp in nanoseconds, from the fields of a `builtin_interfaces/Time`. Any content is valid: a
+/// `nanosec` of a second or more is added as it is.
 #[must_use]
 pub fn stamp_nanos(sec: i32, nanosec: u32) -> i64 {
     i64::from(sec) * 1_000_000_000 + i64::from(nanosec)
@@ -58,25 +58,25 @@ pub fn stamp_nanos(sec: i32, nanosec: u32) -> i64 {
 
 /// A service type, generated from a `.srv` file or derived from an action. Never instantiated.
 pub trait Service: Send + Sync + 'static {
-    /// What a client sends.
+    /// The message that a client sends.
     type Request: Message;
 
-    /// What a server answers.
+    /// The message that a server answers with.
     type Response: Message;
 
-    /// What service introspection publishes.
+    /// The message that service introspection publishes.
     type Event: Message;
 
     /// The full name, for example `std_srvs/srv/SetBool`.
     const TYPE_NAME: &'static str;
 
-    /// The hash by which two programs find out that they mean the same type.
+    /// The hash by which two programs check that they use the same type.
     const TYPE_HASH: TypeHash;
 
     /// Request, response and event, and the types they refer to.
     const TYPE_DESCRIPTION: &'static TypeDescription;
 
-    /// Makes the message of an event, with as much of the call as is to be told.
+    /// Makes the message of an event, with the parts of the call that are given.
     fn event(
         info: ServiceEventInfo,
         request: Option<Self::Request>,

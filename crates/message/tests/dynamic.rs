@@ -32,7 +32,7 @@ fn bytes_of(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
 
-/// As writers of JSON escape what lies beyond U+FFFF.
+/// JSON writers escape characters beyond U+FFFF this way.
 #[test]
 fn json_with_surrogates_is_read_where_yaml_is() {
     let ty = probe("string data\nint32 n");
@@ -470,7 +470,7 @@ mod properties {
             if let Ok(message) = ty.decode(&sample) {
                 let again = ty.decode(&message.to_cdr().unwrap()).unwrap();
                 prop_assert_eq!(again.to_json(&ALL), message.to_json(&ALL));
-                // wstrings may hold lone surrogates, which no text format can.
+                // wstrings may hold lone surrogates, which text formats cannot.
                 let yaml = DynamicMessage::from_yaml(&ty, &message.to_yaml(&ALL)).unwrap();
                 prop_assert_eq!(yaml.to_json(&ALL), message.to_json(&ALL));
             }

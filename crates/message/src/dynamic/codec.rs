@@ -63,11 +63,11 @@ impl From<EncodeError> for DynamicEncodeError {
 
 impl DynamicType {
     /// Decodes a serialized sample, with its 4-byte header, of either byte order. Bytes after the
-    /// message are ignored: transports pad.
+    /// message are ignored, since transports may pad.
     ///
-    /// Bytes from the network may be anything. No memory is asked for elements that the remaining
-    /// bytes cannot hold, so a message takes at most about hundred times the sample's size (reached
-    /// by sequences of one-byte messages).
+    /// Bytes from the network may be anything. Memory is never requested for elements that the
+    /// remaining bytes cannot hold, so a message takes at most about a hundred times the sample's
+    /// size (reached by sequences of one-byte messages).
     ///
     /// # Errors
     /// If the bytes are not a message of this type; the error names the field.
@@ -154,12 +154,13 @@ fn decode_nested(
     decode_message(reader, nested)
 }
 
-/// Reads elements one after the other; the place of an error gets the index.
+/// Reads elements one after the other; the path of an error gets the index.
 fn decode_each<T>(
     count: usize,
     mut element: impl FnMut() -> Result<T, DynamicDecodeError>,
 ) -> Result<Vec<T>, DynamicDecodeError> {
-    // A count that the remaining bytes allow may still be false; growing makes a false one cheap.
+    // A count that the remaining bytes allow may still be false; growing the array keeps a false
+    // one cheap.
     let mut items = Vec::new();
     for index in 0..count {
         items.push(element().map_err(|error| error.at_index(index))?);
@@ -235,8 +236,9 @@ impl DynamicMessage {
     /// The serialized message, with the 4-byte header, little endian as on the ROS 2 wire.
     ///
     /// # Errors
-    /// If a text contains a NUL character or a sequence has more elements than the wire can count;
-    /// the error names the field. Bounds hold already: no value beyond them gets into a message.
+    /// If a text contains a NUL character or a sequence has more elements than the 32-bit count can
+    /// express; the error names the field. Bounds need no check: a message never holds a value
+    /// beyond them.
     pub fn to_cdr(&self) -> Result<Vec<u8>, DynamicEncodeError> {
         self.to_cdr_in(ByteOrder::Little)
     }

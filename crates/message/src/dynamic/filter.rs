@@ -1,4 +1,5 @@
-//! Content filters: which messages a subscription wants, by an expression about their fields.
+//! Content filters: expressions over the fields of messages that select the messages a subscription
+//! wants.
 //!
 //! The language is the one of DDS: comparisons of fields with values, other fields or parameters
 //! (`%0`), `LIKE`, `BETWEEN`, joined by `AND`, `OR`, `NOT` and parentheses.
@@ -15,7 +16,7 @@ use super::value::{DynamicMessage, ValueRef};
 const MAX_EXPRESSION_BYTES: usize = 16 << 10;
 const MAX_DEPTH: usize = 64;
 
-/// Which messages of a type are wanted.
+/// Selects the wanted messages of a type.
 ///
 /// ```
 /// use feros_message::dynamic::{ContentFilter, DynamicMessage, DynamicType};
@@ -28,7 +29,7 @@ const MAX_DEPTH: usize = 64;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContentFilter(Condition);
 
-/// Why an expression is no filter for messages of a type.
+/// Why an expression is not a filter for messages of a type.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContentFilterError {
@@ -37,12 +38,12 @@ pub enum ContentFilterError {
     Syntax {
         /// The expression.
         expression: String,
-        /// Where, counted from 0.
+        /// The position in bytes, counted from 0.
         at: usize,
-        /// What may stand there.
+        /// The input that is allowed there.
         expected: &'static str,
     },
-    /// A parameter is named that is not given.
+    /// The expression names a parameter that is not given.
     #[error("the filter names parameter %{number}, but has {count} of them, counted from %0")]
     NoParameter {
         /// The number.
@@ -50,25 +51,25 @@ pub enum ContentFilterError {
         /// How many parameters there are.
         count: usize,
     },
-    /// A parameter is none of the values that expressions have.
+    /// A parameter is not a value that expressions can have.
     #[error(
         "parameter %{number} of the filter is {value:?}: write a number, TRUE, FALSE, or a text as 'text'"
     )]
     ParameterValue {
         /// The number.
         number: usize,
-        /// What was given.
+        /// The text that was given.
         value: String,
     },
-    /// Messages have no such field.
+    /// The expression names a field that the message type does not have.
     #[error("the filter names a field that is not there: {0}")]
     Field(#[from] PathError),
     /// The two sides of a comparison can never be compared.
     #[error("the filter compares {left} with {right}")]
     Kinds {
-        /// What stands on the left.
+        /// The operand on the left.
         left: &'static str,
-        /// What stands on the right.
+        /// The operand on the right.
         right: &'static str,
     },
     /// The expression is too long, or nested too deep.
@@ -80,7 +81,7 @@ pub enum ContentFilterError {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Condition {
-    /// What the empty expression says.
+    /// The empty expression, which holds for every message.
     Always,
     And(Box<Condition>, Box<Condition>),
     Or(Box<Condition>, Box<Condition>),
@@ -111,7 +112,7 @@ enum Operand {
 enum Scalar {
     Bool(bool),
     Integer(i128),
-    /// The value of a `float32`, which no number of more digits equals.
+    /// The value of a `float32`; it never equals a number of more digits.
     Single(f32),
     Float(f64),
     Text(String),
@@ -119,10 +120,10 @@ enum Scalar {
 
 impl ContentFilter {
     /// Reads an expression for messages of a type; `%0` and its siblings stand for the parameters,
-    /// which are written as values in the expression are. The empty expression wants all messages.
+    /// which are written like values in the expression. The empty expression wants all messages.
     ///
     /// # Errors
-    /// When the expression or a parameter cannot be read, or says what no message of the type has.
+    /// When the expression or a parameter cannot be read, or does not fit the fields of the type.
     pub fn parse(
         ty: &DynamicType,
         expression: &str,
@@ -134,8 +135,8 @@ impl ContentFilter {
         Ok(Self(condition))
     }
 
-    /// Whether a message is wanted. A comparison with an element that the message does not have
-    /// does not hold.
+    /// Whether a message is wanted. A comparison with an element that the message does not have is
+    /// false.
     #[must_use]
     pub fn matches(&self, message: &DynamicMessage) -> bool {
         self.0.holds(message)
@@ -143,7 +144,7 @@ impl ContentFilter {
 }
 
 impl Condition {
-    /// Refuses what holds for no message of the type, seen in one of its messages.
+    /// Refuses comparisons that no message of the type allows; `message` is a sample of the type.
     fn check(&self, message: &DynamicMessage) -> Result<(), ContentFilterError> {
         match self {
             Self::Always => Ok(()),
@@ -186,7 +187,7 @@ impl Condition {
     }
 }
 
-/// What kind of values may stand somewhere; none where that is not known before a message comes.
+/// The kind of values that an operand may have; `None` if unknown before a message arrives.
 type Kind = Option<&'static str>;
 
 const NUMBER: &str = "a number";
@@ -210,7 +211,7 @@ impl Operand {
         let scalar = match self {
             Self::Literal(scalar) => Some(scalar.clone()),
             Self::Field(path) => match message.select(path) {
-                // A sequence has its elements when it comes.
+                // The length of a sequence is unknown before a message arrives.
                 Err(PathError::Index { .. }) => return Ok(None),
                 Err(error) => return Err(error.into()),
                 Ok(selected) => scalar(selected.value()),
@@ -235,7 +236,7 @@ impl Operand {
     }
 }
 
-/// A value that can be compared; none for what consists of others.
+/// The comparable form of a value; `None` for messages, arrays and sequences.
 fn scalar(value: ValueRef<'_>) -> Option<Scalar> {
     Some(match value {
         ValueRef::Bool(value) => Scalar::Bool(value),
@@ -276,7 +277,7 @@ impl Relation {
     }
 }
 
-/// None for what cannot be compared, as what is not a number.
+/// `None` for values that cannot be compared, such as NaN.
 fn compare(left: &Scalar, right: &Scalar) -> Option<Ordering> {
     #[expect(clippy::cast_precision_loss, reason = "as DDS compares integers with floats")]
     let float = |scalar: &Scalar| match scalar {
@@ -297,14 +298,14 @@ fn compare(left: &Scalar, right: &Scalar) -> Option<Ordering> {
     }
 }
 
-/// Whether a text is as a pattern, in which `%` and `*` stand for any characters, `_` and `?` for
-/// one. Takes time with the product of both lengths at most.
+/// Whether a text matches a pattern, in which `%` and `*` stand for any characters, `_` and `?` for
+/// one. The time grows at most with the product of both lengths.
 fn is_like(text: &str, pattern: &str) -> bool {
     let (text, pattern): (Vec<char>, Vec<char>) =
         (text.chars().collect(), pattern.chars().collect());
     let is_any = |character: char| matches!(character, '%' | '*');
     let (mut at, mut in_pattern) = (0, 0);
-    // Where to go on if what follows the last `%` does not fit: one character further.
+    // Where to continue if the pattern after the last `%` does not match: one character further.
     let mut retry: Option<(usize, usize)> = None;
     while at < text.len() {
         match pattern.get(in_pattern) {
@@ -382,7 +383,7 @@ mod tests {
         assert!(!ContentFilter::parse(&ty, "data = false", &[""; 0]).unwrap().matches(&set));
     }
 
-    /// 0.1 as a `float32` is another number than 0.1 as a `float64`.
+    /// 0.1 as a `float32` differs from 0.1 as a `float64`.
     #[test]
     fn a_float32_is_compared_with_as_many_digits_as_it_has() {
         let ty = ty("sensor_msgs/msg/BatteryState");

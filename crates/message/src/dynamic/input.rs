@@ -11,13 +11,13 @@ use super::value::{Array, DynamicMessage, Value};
 use feros_interface::Shape;
 
 impl DynamicMessage {
-    /// Reads a message from YAML. Fields that are not named keep their defaults; nothing at all is
-    /// the default message.
+    /// Reads a message from YAML. Fields that are not named keep their defaults; an empty text
+    /// gives the default message.
     ///
     /// # Errors
-    /// If the text is not YAML, names a field that the type has not, or gives a field a value that
-    /// it cannot take. The error says line and column, the field's path, what was expected and what
-    /// was given.
+    /// If the text is not YAML, names a field that the type does not have, or gives a field a value
+    /// that it cannot take. The error says line and column, the field's path, what was expected and
+    /// what was given.
     pub fn from_yaml(ty: &DynamicType, text: &str) -> Result<Self, InputError> {
         build(&InputNode::from_yaml(text)?, ty, &mut Stamps::off())
     }
@@ -97,7 +97,7 @@ fn build(
     Ok(message)
 }
 
-/// That a word is a field with its value, and only the blank behind the colon is missing.
+/// Detects a field with its value where only the blank behind the colon is missing.
 fn no_blank(ty: &DynamicType, word: &str, at: &InputNode) -> Option<InputError> {
     let (field, value) = word.split_once(':')?;
     ty.field_index(field)?;

@@ -1,4 +1,4 @@
-//! Why a text is not a message of a type, and where.
+//! The reason why a text is not a message of a type, and its position.
 
 use super::path::Place;
 
@@ -11,25 +11,25 @@ pub struct InputError {
     kind: Box<InputErrorKind>,
 }
 
-/// What is wrong in a text that should be a message.
+/// A problem in a text that should be a message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputErrorKind {
     /// The text is not YAML or JSON.
     #[error("this is not {format}: {message}")]
     Syntax {
-        /// Which of the two.
+        /// The format that was expected.
         format: &'static str,
-        /// What its parser says.
+        /// The error of its parser.
         message: String,
     },
-    /// YAML with an alias: aliases of aliases multiply.
+    /// YAML with an alias; it is refused since aliases of aliases multiply.
     #[error("aliases (`*name`) are not supported: write the value out")]
     Alias,
     /// YAML with more than one document.
     #[error("there is more than one document (`---`): give one message at a time")]
     SeveralDocuments,
-    /// A list or mapping as a key.
+    /// A list or mapping is used as a key.
     #[error("a key is a list or mapping: keys are names of fields")]
     Key,
     /// Lists and mappings are nested too deep.
@@ -50,15 +50,15 @@ pub enum InputErrorKind {
         /// The names of all fields.
         known: String,
     },
-    /// A field and its value in one word, such as `x:0`: for YAML that is a key without a value, or
-    /// a text.
+    /// A field and its value in one word, such as `x:0`, which YAML reads as a key without a value,
+    /// or as a text.
     #[error("`{given}` is one word in YAML: write a blank behind the colon, `{field}: {value}`")]
     NoBlank {
         /// The word.
         given: String,
         /// The field that it begins with.
         field: String,
-        /// The rest of it.
+        /// The rest of the word.
         value: String,
     },
     /// A field is given twice.
@@ -70,9 +70,9 @@ pub enum InputErrorKind {
     /// The value is of another type.
     #[error("expected {expected}, got {given}")]
     WrongType {
-        /// What the field takes.
+        /// The values that the field takes.
         expected: String,
-        /// What was given.
+        /// The value that was given.
         given: String,
     },
 }
@@ -86,7 +86,7 @@ impl InputError {
         Self { place: Place::default(), position, kind: Box::new(kind) }
     }
 
-    /// What is wrong.
+    /// The problem.
     #[must_use]
     pub fn kind(&self) -> &InputErrorKind {
         &self.kind

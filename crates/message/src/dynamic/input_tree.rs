@@ -7,7 +7,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
 use super::input_error::{InputError, InputErrorKind};
 
-/// How deep lists and mappings may be nested: more than messages may be.
+/// The greatest nesting depth of lists and mappings; it exceeds that of messages.
 const MAX_DEPTH: usize = 2 * feros_interface::MAX_NESTING_DEPTH + 2;
 
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct InputNode {
 
 #[derive(Debug)]
 pub(super) enum Content {
-    /// A text, number, truth value or nothing at all; `plain` if it was not in quotes.
+    /// A text, number, truth value or null; `plain` if it was not in quotes.
     Scalar {
         text: String,
         plain: bool,
@@ -29,12 +29,12 @@ pub(super) enum Content {
 }
 
 impl InputNode {
-    /// Whether nothing was given, as in `field:`, `field: ~` and `field: null`.
+    /// Whether no value was given, as in `field:`, `field: ~` and `field: null`.
     pub(super) fn is_nothing(&self) -> bool {
         matches!(&self.content, Content::Scalar { text, plain: true } if matches!(text.as_str(), "" | "~" | "null"))
     }
 
-    /// What was given, for error messages.
+    /// Describes the given value in error messages.
     pub(super) fn describe(&self) -> String {
         match &self.content {
             Content::Scalar { text, plain } => {
@@ -74,7 +74,7 @@ impl InputNode {
         while let Some(event) = parser.next_event() {
             let (event, span) = match event {
                 Ok(event) => event,
-                // All JSON is YAML but for one thing: a character beyond U+FFFF may be escaped as
+                // All JSON is YAML with one exception: a character beyond U+FFFF may be escaped as
                 // two surrogates, as many writers of JSON do.
                 Err(error) => {
                     let json = serde_json::from_str(text).map_err(|_| syntax(&error))?;

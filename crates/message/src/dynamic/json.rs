@@ -7,7 +7,7 @@ use super::print::{PrintOptions, Shown, show};
 use super::value::DynamicMessage;
 
 impl DynamicMessage {
-    /// The message as a JSON object. Units of a `wstring` that are not text become U+FFFD.
+    /// The message as a JSON object. Units of a `wstring` that are not valid UTF-16 become U+FFFD.
     #[must_use]
     pub fn to_json(&self, options: &PrintOptions) -> String {
         let mut out = String::new();

@@ -16,10 +16,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Numbers that are none
+//! # Values that are not finite numbers
 //!
-//! YAML has `.nan`, `.inf` and `-.inf`. JSON has no such numbers: there they are the texts `"NaN"`,
-//! `"Infinity"` and `"-Infinity"`. Either reader takes all of these.
+//! YAML has `.nan`, `.inf` and `-.inf`. JSON has no such numbers, so they are written as the texts
+//! `"NaN"`, `"Infinity"` and `"-Infinity"`. Both readers accept all of these.
 
 mod codec;
 mod filter;

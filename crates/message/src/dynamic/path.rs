@@ -1,4 +1,4 @@
-//! Places inside messages: where an error happened, and what `echo --field` selects.
+//! Positions inside messages, for errors and for `echo --field`.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use feros_interface::BaseType;
 use super::types::DynamicField;
 use super::value::{DynamicMessage, ValueRef};
 
-/// Where in a message something is, such as `points[2].name`. Made from the inside out, while
-/// errors are passed on.
+/// The position of a value in a message, such as `points[2].name`. It is made from the inside out
+/// while errors are passed on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     /// The innermost step first.
@@ -30,7 +30,7 @@ impl Place {
         self.steps.push(Step::Index(index));
     }
 
-    /// What an error message starts with.
+    /// The beginning of an error message.
     pub(super) fn prefix(&self) -> String {
         if self.steps.is_empty() { String::new() } else { format!("field `{self}`: ") }
     }
@@ -94,7 +94,7 @@ pub enum PathError {
         part: String,
         /// The type.
         ty: String,
-        /// What the path asks for.
+        /// The part that the path requests.
         wanted: &'static str,
     },
     /// An element that this message does not have.
@@ -102,9 +102,9 @@ pub enum PathError {
     Index {
         /// The path up to here.
         part: String,
-        /// How many there are.
+        /// The number of elements.
         len: usize,
-        /// Which was asked for.
+        /// The index that was requested.
         index: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! What is shown of a value, before it is written as YAML or JSON.
+//! Decides which parts of a value are shown, before they are written as YAML or JSON.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use super::path::Selected;
 use super::types::DynamicField;
 use super::value::{Array, DynamicMessage, ValueRef, for_each_primitive};
 
-/// How much of a message is printed, as the options of `ros2 topic echo` have it.
+/// How much of a message is printed, as in the options of `ros2 topic echo`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrintOptions {
-    /// Elements of an array and characters of a text beyond so many are left out
+    /// The number of array elements and text characters to show; the rest is left out
     /// (`--truncate-length`).
     pub truncate_length: Option<usize>,
     /// Instead of arrays only their type and length are shown (`--no-arr`).
@@ -28,7 +28,7 @@ pub(super) enum Shown<'a> {
     Signed(i64),
     Unsigned(u64),
     Float(f64),
-    /// Of a `byte`, which stock tools show as a character.
+    /// The value of a `byte`, which stock tools show as a character.
     Byte(u8),
     Text(Cow<'a, str>),
     Message(&'a DynamicMessage),
@@ -56,7 +56,7 @@ impl<'a> Elements<'a> {
 
 macro_rules! define_show {
     ($($variant:ident($rust:ty) => $base:ident $(| $other:path)*;)+) => {
-        /// Decides what is shown of a value.
+        /// Decides which parts of a value are shown.
         pub(super) fn show<'a>(selected: Selected<'a>, options: &PrintOptions) -> Shown<'a> {
             match selected.value {
                 ValueRef::U8(byte) if selected.is_byte() => Shown::Byte(byte),

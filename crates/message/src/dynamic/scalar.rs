@@ -1,4 +1,4 @@
-//! One element of a message from the text that a user wrote for it.
+//! Makes one element of a message from the text that a user wrote for it.
 
 use feros_cdr::WString;
 use feros_interface::BaseType;
@@ -101,7 +101,7 @@ fn whole(value: f64) -> Option<i128> {
 
 fn float(text: &str) -> Result<f64, String> {
     let sign = if text.starts_with(['+', '-']) { 1 } else { 0 };
-    // YAML writes a dot before infinity and no number; JSON and Python do not.
+    // YAML writes a dot before infinity and NaN; JSON and Python do not.
     let (sign, rest) = text.split_at(sign);
     let rest = match rest.strip_prefix('.') {
         Some(name) if name.starts_with(|c: char| c.is_ascii_alphabetic()) => name,

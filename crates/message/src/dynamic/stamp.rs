@@ -12,7 +12,7 @@ pub struct StampFields {
     paths: Vec<Vec<Step>>,
 }
 
-/// From a message to a field, and to an element if the field is an array.
+/// A step from a message to a field, and to an element if the field is an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Step {
     field: usize,
@@ -20,7 +20,7 @@ struct Step {
 }
 
 impl StampFields {
-    /// Whether there is none.
+    /// Whether the message has no fields to be set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
@@ -80,8 +80,8 @@ impl Stamps {
         }
     }
 
-    /// Whether `node` is the word that asks for a stamp in a message of type `ty`; if so, it is
-    /// noted.
+    /// Whether `node` is the word that requests a stamp in a message of type `ty`; if so, the field
+    /// is added.
     pub(super) fn take(&mut self, node: &InputNode, ty: &DynamicType) -> bool {
         let Content::Scalar { text, .. } = &node.content else { return false };
         let name = ty.name();

@@ -8,8 +8,8 @@ use feros_interface::{
     TypeHash, TypeName,
 };
 
-/// The greatest size of the parts of a message whose size its type fixes. It bounds what making a
-/// default value costs: fixed arrays of messages with fixed arrays multiply.
+/// The size limit of the parts of a message whose size its type fixes. It bounds the cost of a
+/// default value: fixed arrays of messages with fixed arrays multiply.
 pub const MAX_FIXED_BYTES: usize = 256 << 20;
 
 /// A message type that is known only at run time. Cloning is cheap.
@@ -35,18 +35,18 @@ pub struct DynamicField {
 /// Why a name is not a usable message type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DynamicTypeError {
-    /// The type or one that it refers to is not defined, or the references go round.
+    /// The type or one that it refers to is not defined, or the references are circular.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
-    /// It was described as no message can be.
+    /// Its description is not the description of a message.
     #[error(transparent)]
     Description(#[from] DescriptionError),
-    /// The name is that of a service or action, which are not sent as such.
+    /// The name is that of a service or action, which are never sent themselves.
     #[error("`{name}` is not a message: name one of its parts, such as `{name}{suffix}`")]
     NotAMessage {
         /// The name.
         name: TypeName,
-        /// What makes it the name of a message.
+        /// The suffix that makes it the name of a message.
         suffix: &'static str,
     },
     /// The fixed arrays of the type are too large.
@@ -66,7 +66,7 @@ impl DynamicType {
     ///
     /// # Errors
     /// If the type or one that it refers to is missing, if types contain themselves, if `name` is
-    /// no message, or if its fixed arrays are too large.
+    /// not a message, or if its fixed arrays are too large.
     pub fn resolve(set: &InterfaceSet, name: &TypeName) -> Result<Self, DynamicTypeError> {
         // This finds missing and circular references and bounds the depth, so that the rest may
         // recurse.
@@ -79,12 +79,13 @@ impl DynamicType {
         resolve(set, name, &mut resolved)
     }
 
-    /// The message type that a description describes, without defaults: those are no part of the
-    /// [hash](DynamicType::type_hash), which is all that tells a stranger's description from a
-    /// right one, and which the caller compares.
+    /// The message type that a description describes, without defaults: those are not part of the
+    /// [hash](DynamicType::type_hash). The caller must compare the hash, which alone shows that an
+    /// untrusted description is right.
     ///
     /// # Errors
-    /// If a name or the type of a field is none of a message, or as [`DynamicType::resolve`].
+    /// If a name or the type of a field is not allowed in a message, or as
+    /// [`DynamicType::resolve`].
     pub fn from_description(description: &TypeDescription) -> Result<Self, DynamicTypeError> {
         let set = description.to_messages()?;
         let name = description.type_description.type_name.parse();

@@ -71,7 +71,7 @@ macro_rules! define_values {
             Message(Vec<DynamicMessage>),
         }
 
-        /// A [`Value`], or an element of an [`Array`], on loan.
+        /// A borrowed [`Value`] or element of an [`Array`].
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum ValueRef<'a> {
@@ -90,7 +90,7 @@ macro_rules! define_values {
         }
 
         impl Value {
-            /// The value on loan.
+            /// Borrows the value.
             #[must_use]
             pub fn as_ref(&self) -> ValueRef<'_> {
                 match self {
@@ -104,7 +104,7 @@ macro_rules! define_values {
         }
 
         impl Array {
-            /// How many elements there are.
+            /// The number of elements.
             #[must_use]
             pub fn len(&self) -> usize {
                 match self {
@@ -115,7 +115,7 @@ macro_rules! define_values {
                 }
             }
 
-            /// Whether there is no element.
+            /// Whether there are no elements.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
@@ -142,8 +142,8 @@ macro_rules! define_values {
                 }
             }
 
-            /// Adds an element. Says `false`, and drops it, if it is not of the array's element
-            /// type.
+            /// Adds an element. Returns `false`, and drops the element, if it is not of the array's
+            /// element type.
             pub(super) fn push(&mut self, value: Value) -> bool {
                 match (self, value) {
                     $((Array::$variant(items), Value::$variant(value)) => items.push(value),)+

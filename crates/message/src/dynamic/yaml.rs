@@ -1,5 +1,5 @@
 //! Dynamic messages as YAML, letter for letter as `ros2 topic echo` prints them (that is, as PyYAML
-//! does). The one exception are the line separators U+0085, U+2028 and U+2029, which are escaped
+//! does). The only exceptions are the line separators U+0085, U+2028 and U+2029, which are escaped
 //! here.
 
 use std::fmt::Write as _;
@@ -102,7 +102,7 @@ fn write_list<'a>(
     }
 }
 
-/// Writes what fits behind a key or dash: scalars, and messages and lists without content.
+/// Writes a value that fits behind a key or dash: scalars, and messages and lists without content.
 fn write_inline(out: &mut String, shown: Shown<'_>, indent: usize) {
     match shown {
         Shown::Message(_) => out.push_str("{}"),
@@ -111,7 +111,7 @@ fn write_inline(out: &mut String, shown: Shown<'_>, indent: usize) {
     }
 }
 
-/// Writes a value on one line. The indentation still counts: for texts of several lines.
+/// Writes a value on one line. The indentation still matters for texts of several lines.
 fn write_flow(out: &mut String, shown: Shown<'_>, indent: usize, options: &PrintOptions) {
     match shown {
         Shown::Message(message) => {
@@ -199,7 +199,7 @@ fn write_text(out: &mut String, text: &str, indent: usize, in_flow: bool) {
     }
 }
 
-/// What there is in a text that decides how it may be written.
+/// The properties of a text that decide how it may be written.
 #[derive(Default)]
 struct Look {
     has_break: bool,
@@ -370,7 +370,7 @@ fn write_single_quoted(out: &mut String, text: &str, indent: usize) {
     let mut in_break = false;
     for character in text.chars() {
         if character == '\n' {
-            // One line break more than there are, since reading folds one.
+            // Writes one more line break, since reading folds one.
             out.push_str(if in_break { "\n" } else { "\n\n" });
             in_break = true;
             continue;

@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
         is_next
     }
 
-    /// The letters, digits and what else names have, from here on.
+    /// The letters, digits and other characters of a name, from here on.
     fn word(&self) -> &'a str {
         let rest = self.rest();
         let end =
@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
     }
 
     fn relation(&mut self) -> Result<Relation, ContentFilterError> {
-        // The longer ones first: `<` begins three of them.
+        // The longer operators first: `<` begins three of them.
         let signs = [
             ("<>", Relation::NotEqual),
             ("!=", Relation::NotEqual),
@@ -183,11 +183,11 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The value that a text begins with, and how long it is; or what is expected.
+/// The value that a text begins with and its length, or the expected input.
 fn literal(text: &str) -> Result<(Scalar, usize), &'static str> {
     const NOTHING: &str = "a field or a value";
     if let Some(quote) = text.chars().next().filter(|c| matches!(c, '\'' | '"' | '`')) {
-        // The grammar of DDS lets texts end with either of two quotes.
+        // The grammar of DDS allows either of two quotes at the end of a text.
         let closing = if quote == '`' { '\'' } else { quote };
         let inner = &text[1..];
         let end = inner.find(closing).ok_or("a closing quote")?;
