@@ -1,5 +1,5 @@
-//! Generates the standard packages, and for the tests a list of all their types and what builds
-//! each in place.
+//! Generates the standard packages, and for the tests a list of all their types and code that
+//! builds each type in place.
 
 use std::path::PathBuf;
 

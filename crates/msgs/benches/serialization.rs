@@ -82,8 +82,8 @@ fn measure<M: Message>(criterion: &mut Criterion, name: &str, message: &M) {
     group.finish();
 }
 
-/// Laying a message out, and handing out its fields, without the data: what a loan costs beside
-/// filling it.
+/// Laying a message out, and handing out its fields, without the data: the cost of a loan apart
+/// from filling it.
 fn measure_builder<M: Message>(criterion: &mut Criterion, name: &str, shape: &M::Shape<'_>) {
     let size = shaped_size::<M>(shape).unwrap();
     let mut memory = vec![0u8; size + 8];

@@ -1,18 +1,17 @@
-//! What a task writes into a `diagnostic_msgs/msg/DiagnosticStatus`.
+//! Methods by which a task fills a `diagnostic_msgs/msg/DiagnosticStatus`.
 
 use std::fmt::Display;
 
 use crate::diagnostic_msgs::msg::{DiagnosticStatus, KeyValue};
 
 impl DiagnosticStatus {
-    /// Says how things are: one of [`DiagnosticStatus::OK`] and its siblings, and a sentence.
+    /// Sets the level (one of [`DiagnosticStatus::OK`] and its siblings) and the message.
     pub fn set_summary(&mut self, level: u8, message: &str) {
         self.level = level;
         message.clone_into(&mut self.message);
     }
 
-    /// Adds how something else is: the worse level counts, and the sentences of what is equally
-    /// good or bad are joined.
+    /// Adds another finding: the worse level wins, and the messages of equal levels are joined.
     pub fn merge_summary(&mut self, level: u8, message: &str) {
         let is_ok = |level: u8| level == Self::OK;
         if is_ok(level) == is_ok(self.level) {

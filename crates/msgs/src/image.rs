@@ -10,13 +10,13 @@ use crate::sensor_msgs::msg::{Image, ImageView};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// The encoding is not known, or packs pixels in another way than one after the other.
+    /// The encoding is not known, or does not store pixels one after the other.
     #[error("images encoded as `{encoding}` have no single pixels that could be read")]
     UnknownEncoding {
         /// The encoding.
         encoding: String,
     },
-    /// The pixels are others than those that were asked for.
+    /// The pixels are not of the requested type.
     #[error(
         "pixels encoded as `{encoding}` are {found_channels} numbers of {found_type}, not {asked_channels} of {asked_type}"
     )]
@@ -25,14 +25,14 @@ pub enum ImageError {
         encoding: String,
         /// The numbers of a pixel.
         found_channels: usize,
-        /// What they are, such as `8U`.
+        /// The type of these numbers, such as `8U`.
         found_type: String,
-        /// The numbers that were asked for.
+        /// The requested numbers per pixel.
         asked_channels: usize,
-        /// What was asked for.
+        /// The requested type of these numbers.
         asked_type: &'static str,
     },
-    /// There are fewer bytes than the image's size says, or rows lie on each other.
+    /// The data is shorter than the image's size requires, or the rows overlap.
     #[error(
         "{width} x {height} pixels of {pixel} bytes in rows of {step} need {needed} bytes, but there are {found}"
     )]
@@ -45,9 +45,9 @@ pub enum ImageError {
         pixel: usize,
         /// Bytes of a row.
         step: u32,
-        /// Bytes that these need.
+        /// Bytes that all rows need.
         needed: u64,
-        /// Bytes that there are.
+        /// Bytes that the data has.
         found: usize,
     },
 }
@@ -62,11 +62,11 @@ pub struct Pixels<'a, T, const CHANNELS: usize> {
 }
 
 impl Image {
-    /// The pixels as arrays of their channels. Nothing is copied beforehand; the whole image is
-    /// checked once.
+    /// The pixels as arrays of their channels. The whole image is checked once, and nothing is
+    /// copied in advance.
     ///
     /// # Errors
-    /// When the encoding has other pixels, or the image is shorter than it says.
+    /// When the encoding has other pixels, or the data is shorter than the image's size requires.
     ///
     /// ```
     /// use feros_msgs::sensor_msgs::msg::Image;
@@ -145,7 +145,7 @@ impl<T: Sample, const CHANNELS: usize> Iterator for Pixels<'_, T, CHANNELS> {
 impl<T: Sample, const CHANNELS: usize> ExactSizeIterator for Pixels<'_, T, CHANNELS> {}
 impl<T: Sample, const CHANNELS: usize> FusedIterator for Pixels<'_, T, CHANNELS> {}
 
-/// What the numbers of a pixel are, and how many, as `sensor_msgs/image_encodings.hpp` has it.
+/// The type and count of a pixel's numbers, as in `sensor_msgs/image_encodings.hpp`.
 fn pixel_of(encoding: &str) -> Option<(&str, usize)> {
     Some(match encoding {
         "mono8" => ("8U", 1),

@@ -3,8 +3,8 @@
 //! A type is found by package, kind and name: `sensor_msgs::msg::Image`, `std_srvs::srv::SetBool`.
 //! Each message has an owned struct with public fields, whose `Default` holds the declared
 //! defaults; [`Message`](feros_message::Message) gives its name and type hash and, where something
-//! in it is worth borrowing, a view such as `sensor_msgs::msg::ImageView` that reads received bytes
-//! in place. Messages of small fixed size are their own view.
+//! in it is worth borrowing, a borrowed form such as `sensor_msgs::msg::ImageView` that reads
+//! received bytes in place. Messages of small fixed size are their own view.
 //!
 //! # Examples
 //!
@@ -23,10 +23,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A message can also be built where it will be sent from, without ever being owned. Its shape,
-//! here `ImageShape`, says what cannot change afterwards, its fields, here `ImageMut`, are then
-//! written in place. [`Build`](feros_message::Build) tells how each kind of field is said and
-//! written.
+//! A message can also be built in the memory that will be sent, without an owned value. Its shape,
+//! here `ImageShape`, sets the parts that cannot change afterwards; its fields, here `ImageMut`,
+//! are then written in place. [`Build`](feros_message::Build) explains how each kind of field is
+//! given and written.
 //!
 //! ```
 //! use feros_message::{build, shaped_size, view};

@@ -11,12 +11,12 @@ use crate::std_msgs::msg::Header;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PointCloudError {
-    /// It has no field of that name.
+    /// The cloud has no field of that name.
     #[error("the cloud has no field `{name}`; it has {}", .known.join(", "))]
     NoField {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The fields that it has.
+        /// The fields of the cloud.
         known: Vec<String>,
     },
     /// The field holds other numbers.
@@ -26,9 +26,9 @@ pub enum PointCloudError {
     OtherType {
         /// The field.
         name: String,
-        /// What it holds.
+        /// The field's datatype.
         found: u8,
-        /// What was asked for.
+        /// The requested datatype.
         asked: u8,
     },
     /// A point is too short for the field.
@@ -41,7 +41,7 @@ pub enum PointCloudError {
         /// How long a point is.
         point_step: u32,
     },
-    /// There are fewer bytes than the cloud's size says, or rows lie on each other.
+    /// The data is shorter than the cloud's size requires, or the rows overlap.
     #[error(
         "{width} x {height} points of {point_step} bytes in rows of {row_step} need {needed} bytes, but there are {found}"
     )]
@@ -54,9 +54,9 @@ pub enum PointCloudError {
         point_step: u32,
         /// Bytes of a row.
         row_step: u32,
-        /// Bytes that these need.
+        /// Bytes that all rows need.
         needed: u64,
-        /// Bytes that there are.
+        /// Bytes that the data has.
         found: usize,
     },
 }
@@ -71,14 +71,14 @@ pub struct Points<'a, T, const N: usize> {
     sample: PhantomData<fn() -> T>,
 }
 
-/// What a cloud says of itself, owned or viewed.
+/// The layout of a cloud, owned or viewed.
 struct Layout<'a> {
     size: [u32; 4],
     is_bigendian: bool,
     data: &'a [u8],
 }
 
-/// What a field says of itself, owned or viewed.
+/// The layout of a field, owned or viewed.
 struct FieldLayout<'a> {
     name: &'a str,
     offset: u32,
@@ -87,10 +87,11 @@ struct FieldLayout<'a> {
 
 impl PointCloud2 {
     /// The points as arrays of the fields of these names, all of which hold numbers of the type
-    /// `T`. Nothing is copied beforehand; the whole cloud is checked once.
+    /// `T`. The whole cloud is checked once, and nothing is copied in advance.
     ///
     /// # Errors
-    /// When a field is not there or of another type, or the cloud is shorter than it says.
+    /// When a field is missing or of another type, or the data is shorter than the cloud's size
+    /// requires.
     ///
     /// ```
     /// use feros_msgs::sensor_msgs::msg::PointCloud2;
@@ -120,7 +121,7 @@ impl PointCloud2 {
     /// A cloud of one row of these points, whose fields follow each other without gaps.
     ///
     /// # Panics
-    /// With more than `u32::MAX` points, or fields so many that a point is longer than that.
+    /// With more than `u32::MAX` points, or with so many fields that a point is longer than that.
     pub fn from_points<T: Sample, const N: usize>(
         header: Header,
         names: [&str; N],
@@ -223,7 +224,7 @@ impl<T: Sample, const N: usize> Iterator for Points<'_, T, N> {
         }
         let point = self.grid.element(self.next)?;
         self.next += 1;
-        // Inside of the point, by the checks of `new`.
+        // The checks of `new` keep this inside the point.
         Some(self.offsets.map(|offset| T::read(point, offset, self.is_bigendian)))
     }
 

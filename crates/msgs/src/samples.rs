@@ -57,20 +57,20 @@ samples! {
     f64, 8, "64F";
 }
 
-/// Where the elements of rows lie in a block of bytes, checked against its length.
+/// The positions of row elements in a block of bytes, checked against its length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid<'a> {
     data: &'a [u8],
     width: usize,
     height: usize,
-    /// From one element of a row to the next.
+    /// Bytes from one element of a row to the next.
     step: usize,
-    /// From one row to the next.
+    /// Bytes from one row to the next.
     row_step: usize,
 }
 
 impl<'a> Grid<'a> {
-    /// `Err` has the number of bytes that it would need.
+    /// `Err` has the number of bytes that the grid would need.
     pub(crate) fn new(
         data: &'a [u8],
         [width, height, step, row_step]: [u32; 4],
@@ -80,7 +80,7 @@ impl<'a> Grid<'a> {
         if width == 0 || height == 0 {
             return Ok(Self { data: &[], width: 0, height: 0, step: 0, row_step: 0 });
         }
-        // One row alone need not say where the next one would begin.
+        // A single row needs no valid `row_step`.
         let needed = rows_before_last.saturating_mul(row_step.into()).saturating_add(row);
         let is_overlapping = height > 1 && u64::from(row_step) < row;
         if is_overlapping || needed > data.len() as u64 {
@@ -95,7 +95,7 @@ impl<'a> Grid<'a> {
         self.width * self.height
     }
 
-    /// The bytes of the element of this number, counted row by row.
+    /// The bytes of the element with this index, counted row by row.
     pub(crate) fn element(&self, number: usize) -> Option<&'a [u8]> {
         if self.width == 0 {
             return None;

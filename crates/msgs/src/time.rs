@@ -1,5 +1,4 @@
-//! Times and durations between the messages that carry them and the numbers that programs compute
-//! with.
+//! Conversions of times and durations between messages and numbers to compute with.
 
 use crate::builtin_interfaces::msg::{Duration, Time};
 
@@ -9,8 +8,8 @@ macro_rules! seconds_and_nanoseconds {
     ($type:ty) => {
         impl $type {
             /// From a number of nanoseconds, which may be negative; `nanosec` is then below a
-            /// second and counts forward, as ROS 2 wants it. What lies beyond the 32-bit seconds of
-            /// the message (68 years) is cut to its least or greatest value.
+            /// second and counts forward, as ROS 2 wants it. Values beyond the 32-bit seconds of
+            /// the message (68 years) are cut to its least or greatest value.
             #[must_use]
             pub fn from_nanos(nanos: i64) -> Self {
                 match i32::try_from(nanos.div_euclid(NANOS_PER_SECOND)) {
@@ -21,8 +20,8 @@ macro_rules! seconds_and_nanoseconds {
                 }
             }
 
-            /// The number of nanoseconds. Any content has one: a `nanosec` of a second or more
-            /// counts as it is.
+            /// The number of nanoseconds. Any content is valid: a `nanosec` of a second or more is
+            /// added as it is.
             #[must_use]
             pub fn to_nanos(&self) -> i64 {
                 i64::from(self.sec) * NANOS_PER_SECOND + i64::from(self.nanosec)
@@ -34,7 +33,7 @@ macro_rules! seconds_and_nanoseconds {
 seconds_and_nanoseconds!(Time);
 seconds_and_nanoseconds!(Duration);
 
-/// Cut to what the message can carry, as [`Time::from_nanos`].
+/// Cut to the range of the message, as [`Time::from_nanos`].
 impl From<feros_time::Time> for Time {
     fn from(time: feros_time::Time) -> Self {
         Self::from_nanos(time.as_nanos())
@@ -61,14 +60,14 @@ impl TryFrom<Duration> for std::time::Duration {
     }
 }
 
-/// Cut to what the message can carry, as [`Duration::from_nanos`].
+/// Cut to the range of the message, as [`Duration::from_nanos`].
 impl From<std::time::Duration> for Duration {
     fn from(duration: std::time::Duration) -> Self {
         Self::from_nanos(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
     }
 }
 
-/// A duration of ROS that is negative, which the standard library's cannot be.
+/// A negative ROS duration, which the standard library's type cannot hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the duration is negative ({nanos} ns) where only a length of time makes sense: check its sign"
@@ -87,7 +86,7 @@ impl TryFrom<&Duration> for std::time::Duration {
     }
 }
 
-/// Times before 1970 have negative seconds; what the message cannot carry is cut, as
+/// Times before 1970 have negative seconds; times beyond the range of the message are cut, as
 /// [`Time::from_nanos`].
 impl From<std::time::SystemTime> for Time {
     fn from(time: std::time::SystemTime) -> Self {

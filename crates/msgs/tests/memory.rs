@@ -1,5 +1,5 @@
-//! What reading and writing allocate: nothing for encoding, building and views, no more than the
-//! sample is worth for hostile input.
+//! The memory that reading and writing allocate: none for encoding, building and views, and for
+//! hostile input no more than the sample is worth.
 //!
 //! One test only, because the allocator counts for the whole process.
 #![allow(clippy::unwrap_used)]
@@ -14,8 +14,9 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// The most bytes that were allocated at one time during `work`, beyond those before: the least of
-/// three times, because the main thread of the test harness may still note that a test began.
+/// The most bytes that were allocated at one time during `work`, beyond those before. It is the
+/// least of three runs, because the main thread of the test harness may still note that a test
+/// began.
 fn peak_bytes(mut work: impl FnMut()) -> usize {
     let mut once = || {
         MEMORY.reset_peak_usage();
@@ -79,7 +80,7 @@ fn memory_is_taken_for_what_is_kept_and_not_for_what_is_claimed() {
         assert!(taken <= cloud.len(), "{taken} bytes were taken for a sample of {}", cloud.len());
     }
 
-    // Elements are larger in memory than on the wire; that must not multiply what is reserved in
+    // Elements are larger in memory than on the wire; that must not multiply the memory reserved in
     // advance.
     let mut zeros = to_vec(&UnboundedSequences::default()).unwrap();
     zeros.resize(1 << 20, 0);

@@ -1,4 +1,4 @@
-//! Every message that is built in place is, byte for byte, what encoding gives.
+//! Every message that is built in place equals, byte for byte, the encoded message.
 
 use feros_interface::shipped;
 use feros_message::cdr::ByteOrder;
@@ -9,7 +9,7 @@ use crate::sample::sample;
 #[path = "../support/builders.rs"]
 mod checks;
 
-/// A message type, as [`crate::probe::Probe`] for what is tested here.
+/// A message type for the tests here, like [`crate::probe::Probe`].
 struct Builder {
     name: &'static str,
     check: fn(&[u8]),

@@ -1,5 +1,5 @@
-//! The hashes in the generated code are those that stock ROS 2 ships, and the descriptions are what
-//! they hash.
+//! The hashes in the generated code are those that stock ROS 2 ships, and they are the hashes of
+//! the generated descriptions.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use feros_message::{Action, Message, Service, TypeDescription, TypeHash};
 
-/// What stock ROS 2 installs, or what was pinned where no wheel has a type.
+/// The hashes that stock ROS 2 installs, or pinned hashes of types that no wheel has.
 static GOLDEN: LazyLock<String> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../interfaces/type_hashes.tsv");
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

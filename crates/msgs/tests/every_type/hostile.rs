@@ -1,4 +1,4 @@
-//! Input that no honest sender makes: refused or read, never a panic, and by owned values and views
+//! Input that no honest sender makes is refused or read without a panic, by owned values and views
 //! alike.
 
 use feros_message::cdr::ByteOrder;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::probe::{Probe, messages};
 use crate::sample::sample;
 
-/// Reads the bytes both ways; whether they were accepted.
+/// Reads the bytes both ways, and returns whether they were accepted.
 fn read(probe: &Probe, bytes: &[u8]) -> bool {
     let (owned, view) = ((probe.decode)(bytes), (probe.view)(bytes));
     assert_eq!(

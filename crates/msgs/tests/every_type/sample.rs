@@ -13,7 +13,7 @@ pub(crate) fn sample(name: &str, seed: u64, order: ByteOrder) -> Vec<u8> {
     sample_of(shipped(), name, seed, order)
 }
 
-/// The same for a type of any set.
+/// As the function above, for a type of any set.
 pub(crate) fn sample_of(set: &InterfaceSet, name: &str, seed: u64, order: ByteOrder) -> Vec<u8> {
     let mut writer = SampleWriter { set, body: Vec::new(), order, state: seed | 1 };
     writer.message(&name.parse().unwrap());

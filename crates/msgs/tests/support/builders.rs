@@ -1,4 +1,4 @@
-//! What must hold for the builder of every message. Included by tests beside the implementations of
+//! Tests of the builder of every message. Included by tests beside the implementations of
 //! [`Rebuild`].
 
 use std::cell::Cell;
@@ -16,7 +16,7 @@ pub(crate) trait Rebuild: Message {
 
 include!(concat!(env!("OUT_DIR"), "/rebuild.rs"));
 
-/// The ways in which the elements of a [`SequenceMut`] are had.
+/// The two ways to get the elements of a [`SequenceMut`].
 #[derive(Clone, Copy, Debug)]
 enum Way {
     Borrow,
@@ -57,7 +57,7 @@ fn dirty(memory: &mut Vec<u8>, len: usize, excess: usize) -> &mut [u8] {
     &mut memory[start..start + len]
 }
 
-/// `sample` built in place gives the bytes that encoding gives, and so does the default.
+/// `sample` built in place has the same bytes as when encoded, and so does the default.
 pub(crate) fn check<M: Rebuild>(sample: &[u8]) {
     let name = M::TYPE_NAME;
     let message: &'static M = Box::leak(Box::new(from_bytes(sample).unwrap()));
@@ -75,7 +75,7 @@ pub(crate) fn check<M: Rebuild>(sample: &[u8]) {
         assert!(from_bytes::<M>(lent).is_ok(), "{name}");
     }
 
-    // The fields can be had again, and that changes nothing.
+    // Getting the fields again changes nothing.
     let lent = dirty(&mut memory, expected.len(), 0);
     drop(build::<M>(&shape, lent).unwrap());
     message.fill(fields::<M>(lent).unwrap());
@@ -101,8 +101,8 @@ pub(crate) fn check<M: Rebuild>(sample: &[u8]) {
     assert_eq!(lent, expected, "{name}: the default");
 }
 
-/// Fields of any bytes are handed out or refused, without a panic, and as decoding does but for
-/// bounds: no fields can change a length.
+/// Fields of any bytes are handed out or refused without a panic, as in decoding. Bounds are the
+/// exception, since fields cannot change a length.
 pub(crate) fn check_hostile<M: Message>(bytes: &[u8]) {
     let mut memory = Vec::new();
     let lent = dirty(&mut memory, bytes.len(), 0);

@@ -1,5 +1,5 @@
-//! For build scripts: writes, for every message, what builds an equal one in place. Kept apart from
-//! the code generator on purpose, as the test of what it generates.
+//! For build scripts: writes, for every message, code that builds an equal one in place. It is kept
+//! apart from the code generator on purpose, since it tests generated code.
 
 use feros_interface::{BaseType, Field, FieldType, InterfaceSet, Shape, TypeName};
 
@@ -106,7 +106,7 @@ fn fill(field: &Field) -> String {
     }
 }
 
-/// The names of fields in the tested packages that Rust spells otherwise.
+/// The names of fields in the tested packages that are spelled differently in Rust.
 fn rust_name(name: &str) -> String {
     match name {
         "self" | "super" | "crate" => format!("{name}_"),
