@@ -16,7 +16,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Has the calling thread await a future.
+/// Blocks the calling thread until a future is ready.
 ///
 /// # Panics
 ///

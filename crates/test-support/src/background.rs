@@ -16,7 +16,7 @@ pub fn spawn<T: Send + 'static>(
     thread.expect("the system starts a thread")
 }
 
-/// A thread that works until this is dropped, such as one that spins an executor.
+/// A thread that works until this value is dropped, such as one that spins an executor.
 pub struct Background {
     stop: Option<Box<dyn FnOnce() + Send>>,
     thread: Option<JoinHandle<()>>,
@@ -36,11 +36,11 @@ impl Background {
         Self { stop: Some(Box::new(stop)), thread: Some(spawn(name, work)) }
     }
 
-    /// Makes the work return, and waits for that.
+    /// Makes the work return, and waits until it has.
     ///
     /// # Panics
     ///
-    /// If the work did, as dropping this does unless the test fails already.
+    /// If the work panicked. Dropping does the same, unless the test fails already.
     pub fn stop(self) {}
 }
 
@@ -64,7 +64,7 @@ impl std::fmt::Debug for Background {
     }
 }
 
-/// Sets what a scoped thread looks at when its owner's part ends, also by a panic: a scope waits
+/// Sets the flag that a scoped thread checks when its owner ends, also by a panic: a scope waits
 /// for its threads before it passes a panic on.
 #[derive(Debug)]
 pub struct SetAtEnd<'a>(pub &'a AtomicBool);

@@ -1,11 +1,11 @@
-//! Programs and libraries of other packages, which tests start: nobody's dependency, so that cargo
-//! has to be asked for them.
+//! Programs and libraries of other packages that tests start. They are not dependencies of the
+//! tests, so the tests must ask cargo to build them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Says that all packages of the workspace are built: `./test` does that, and cargo would wait for
-/// its next build.
+/// Says that all packages of the workspace are built: `./test` builds them, and cargo would
+/// otherwise wait for its next build.
 const ALL_BUILT: &str = "FEROS_TESTS_BUILT";
 
 /// The folder with the programs and libraries of these packages, beside the test's own folder.

@@ -1,5 +1,5 @@
-//! A DDS domain for one test or one process alone, so that tests run in parallel, in threads and in
-//! processes, without meeting.
+//! DDS domains, each for one test or one process, so that tests in parallel threads and processes
+//! do not affect each other.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::ops::RangeInclusive;
@@ -12,14 +12,15 @@ use std::time::{Duration, Instant};
 /// DDS sends from.
 const DOMAINS: RangeInclusive<u16> = 20..=100;
 
-/// The domain's lock is this TCP port plus its number: the system frees it however the process
-/// ends.
+/// The domain's lock is this TCP port plus its number: the system frees it, regardless of how the
+/// process ends.
 const LOCK_PORT: u16 = 28_500;
 
-/// The watchdog for a free domain: there may be more tests than domains, which take turns.
+/// The watchdog for a free domain: there may be more tests than domains, so tests wait for each
+/// other.
 const LONGEST_TURN: Duration = Duration::from_secs(600);
 
-/// A DDS domain that no other test on this host uses as long as this value lives.
+/// A DDS domain that no other test on this host uses while this value lives.
 #[derive(Debug)]
 pub struct ReservedDomain {
     id: u16,
@@ -27,14 +28,13 @@ pub struct ReservedDomain {
 }
 
 impl ReservedDomain {
-    /// Takes a free domain, and waits while there is none.
+    /// Takes a free domain, and waits while all are in use.
     ///
     /// # Panics
     /// When no domain becomes free.
     pub fn new() -> Self {
         let domains = chosen_domains();
-        // Different processes begin at different places: the fewer tries, and the fewer old
-        // sockets, the better.
+        // Different processes begin at different domains: this saves tries and avoids old sockets.
         let first = std::process::id() as usize % domains.len();
         let began = Instant::now();
         loop {
@@ -73,7 +73,7 @@ pub fn own_domain() -> u32 {
     OWN.get_or_init(ReservedDomain::new).id().into()
 }
 
-/// All of them, beginning at this place.
+/// All domains, beginning at this position.
 fn all_from(domains: RangeInclusive<u16>, first: usize) -> impl Iterator<Item = u16> {
     let count = domains.len();
     domains.cycle().skip(first).take(count)

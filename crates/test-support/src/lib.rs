@@ -1,7 +1,8 @@
-//! What tests of several crates share: waiting for conditions instead of time, a watchdog for what
-//! would hang, threads and processes that end with the test, and saying what is skipped.
+//! Code that tests of several crates share: waiting for conditions instead of time, a watchdog for
+//! tests that would hang, threads and processes that end with the test, and reports of skipped
+//! tests.
 //!
-//! The crate depends on nothing of ours, so that every crate can use it in its tests.
+//! The crate depends on no other crate of Feros, so that every crate can use it in its tests.
 #![forbid(unsafe_code)]
 
 mod awaiting;

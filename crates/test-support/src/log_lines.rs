@@ -1,4 +1,4 @@
-//! What a thread says in its log, for tests that count lines.
+//! The log of a thread, for tests that count lines.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A process that is told what to do, line by line, and says what it has done. Killed when dropped.
+/// A process that gets commands line by line, and reports what it has done. Killed when dropped.
 pub struct TestProcess {
     child: Child,
     input: Option<ChildStdin>,
@@ -11,8 +11,8 @@ pub struct TestProcess {
 }
 
 impl TestProcess {
-    /// Starts the `test` of this program that `command` runs, a program of tests: of a host, or
-    /// with variables of its own.
+    /// Starts the `test` of the test program that `command` runs, for example on another host or
+    /// with its own environment variables.
     ///
     /// # Panics
     /// When it cannot be started.
@@ -36,7 +36,7 @@ impl TestProcess {
         line
     }
 
-    /// What follows `begin` in the next line that has it.
+    /// Returns the text after `begin` in the next line that has it.
     ///
     /// # Panics
     /// When the process ends without having said it.
@@ -50,7 +50,7 @@ impl TestProcess {
         }
     }
 
-    /// Has the process do something.
+    /// Sends the process a command.
     ///
     /// # Panics
     /// When it has ended.
@@ -59,16 +59,16 @@ impl TestProcess {
         writeln!(input, "{line}").expect("the process reads it");
     }
 
-    /// Has a process that [`obey`]s do something, and waits until that is done.
+    /// Sends a command to a process that [`obey`]s, and waits until it is done.
     ///
     /// # Panics
-    /// When it ends instead.
+    /// When the process ends instead.
     pub fn command(&mut self, word: &str) {
         self.tell(word);
         while self.line() != word {}
     }
 
-    /// Ends its input, and waits until it has ended well.
+    /// Ends its input, and waits until it has ended successfully.
     ///
     /// # Panics
     /// When it fails.
@@ -86,8 +86,8 @@ impl Drop for TestProcess {
     }
 }
 
-/// In the other process: says that it is ready, and then of each line of the input that it is done,
-/// until the input ends.
+/// Used in the other process: reports that it is ready, and after each line of the input that the
+/// command is done, until the input ends.
 ///
 /// # Panics
 /// When the input is not UTF-8.

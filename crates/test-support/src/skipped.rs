@@ -1,4 +1,5 @@
-//! Tests that are left out, and why: to whoever runs them, a test that returns early has passed.
+//! Reports tests that are left out, and the reason: otherwise a test that returns early appears as
+//! passed.
 
 use std::fmt::Display;
 use std::fs::OpenOptions;
@@ -7,11 +8,11 @@ use std::panic::Location;
 use std::path::Path;
 use std::thread;
 
-/// Names the file with all that was skipped.
+/// The environment variable that names the file with all skipped tests.
 const COLLECTED: &str = "FEROS_TESTS_SKIPPED";
 
-/// Says on standard error that the calling test, or a part of it, is left out: what is missing, and
-/// how to get it.
+/// Reports on standard error that the calling test, or a part of it, is left out, with what is
+/// missing and how to get it.
 ///
 /// Where the variable `FEROS_TESTS_SKIPPED` names a file, it gets the line `PACKAGE\tTEST\tREASON`.
 /// To be called by the thread of the test, whose name is the test's.
@@ -47,7 +48,7 @@ fn line(package: &str, test: &str, reason: &str) -> String {
     [package, test, reason].map(on_one_line).join("\t") + "\n"
 }
 
-/// The line in one piece, so that those of several processes do not mix.
+/// Writes the line in one piece, so that lines of several processes do not mix.
 fn append(file: &Path, line: &str) {
     let opened = OpenOptions::new().create(true).append(true).open(file);
     if let Err(error) = opened.and_then(|mut file| file.write_all(line.as_bytes())) {

@@ -1,14 +1,14 @@
-//! Looking until something holds.
+//! Waits until a condition holds.
 
 use crate::watchdog::WATCHDOG;
 use std::fmt::Display;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Long enough to leave the processor to those who are waited for.
+/// Long enough to leave the processor to the threads that are waited for.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Repeats `look` until it finds something; what it fails with says what is missing.
+/// Repeats `look` until it succeeds; its error says what is missing.
 ///
 /// # Panics
 ///

@@ -1,18 +1,18 @@
-//! The end of tests that would hang.
+//! Ends tests that would hang.
 
 use crate::background::spawn;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// How long a test waits for anything; no test passes or fails by how fast it is.
+/// How long a test waits for anything; the result of a test does not depend on its speed.
 pub const WATCHDOG: Duration = Duration::from_secs(90);
 
-/// Ends the process when it is not dropped in time: threads that wait for each other can be told
-/// nothing else.
+/// Ends the process when this value is not dropped in time, since threads that wait for each other
+/// cannot be stopped otherwise.
 #[derive(Debug)]
 pub struct Watchdog {
-    /// Closed when it is dropped.
+    /// Closed when the watchdog is dropped.
     _leash: SyncSender<()>,
 }
 
