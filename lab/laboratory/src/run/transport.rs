@@ -1,8 +1,8 @@
 //! The transport that the messages of a cell took, if its system reports it, and whether it is the
 //! one that the manifest gives for the placement.
 //!
-//! A system whose shortest transport was disturbed continues with a longer one: such a result is not
-//! one of the system under test.
+//! A system whose shortest transport was disturbed continues with a longer one: such a result is
+//! not one of the system under test.
 
 use std::collections::BTreeMap;
 
