@@ -216,8 +216,8 @@ impl Memory for Cpp {
 
     #[inline]
     unsafe fn replace(at: *mut u8, block: &Block, bytes: &[u8], count: usize) -> Option<bool> {
-        // The element's type is known only for a vector of numbers, and to C++ a number is only one
-        // at its alignment.
+        // The element's type is known only for a vector of numbers, and C++ allows numbers only at
+        // their alignment.
         let width = block.only_width().filter(|&width| width == block.len)?;
         if !bytes.as_ptr().addr().is_multiple_of(width) {
             return None;

@@ -308,8 +308,7 @@ class Pending:
         self._call, self._finish = call, finish
 
     def wait(self, timeout=None):
-        """The outcome; raises `TimeoutError` after `timeout` seconds, after which it may wait
-        again."""
+        """The outcome; raises `TimeoutError` after `timeout` seconds; then it may wait again."""
         return self._finish(self._call.wait(timeout))
 
     def __await__(self):
@@ -328,8 +327,7 @@ class ClientGoal:
         self.status = GoalStatus.ACCEPTED
 
     def result(self):
-        """The status and result at the end, as `(GoalStatus, message)`: await it, or `wait` for
-        it."""
+        """The final status and result, as `(GoalStatus, message)`: await it, or `wait` for it."""
         request = self._client._cls.Impl.GetResultService.Request()
         request.goal_id.uuid = list(self.goal_id)
 
@@ -340,8 +338,7 @@ class ClientGoal:
         return Pending(self._client._get_result.call(request), finish)
 
     def cancel(self):
-        """Asks to cancel the goal; the outcome, awaited or by `wait`, is whether the server will do
-        so."""
+        """Asks to cancel the goal; the outcome, awaited or by `wait`, is whether this succeeds."""
         request = service_class("action_msgs/srv/CancelGoal").Request()
         request.goal_info.goal_id.uuid = list(self.goal_id)
 

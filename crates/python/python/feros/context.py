@@ -82,7 +82,7 @@ class Context:
             background.join()
 
     def on_shutdown(self, callback):
-        """Calls `callback()` when the context is shut down, on the thread that does it."""
+        """Calls `callback()` when the context is shut down, on the thread that shuts it down."""
         self._context.on_shutdown(callback)
 
     def create_node(self, name, **options):

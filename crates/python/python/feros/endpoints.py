@@ -48,8 +48,8 @@ class Publisher(Endpoint):
         self._inner.publish_serialized(data)
 
     def loan(self, shape=None):
-        """Lends memory for a message of this shape, to be filled and published. It is the memory in
-        which subscriptions of other processes of this host read the message.
+        """Lends memory for a message of this shape, to be filled and published. If
+        subscriptions of other processes of this host match, they read the message there.
 
         A shape is a dict with the number of elements of each sequence of numbers, the values of
         texts and lists, and dicts for nested messages; it may also have values for other fields.

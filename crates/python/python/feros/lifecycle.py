@@ -1,5 +1,4 @@
-"""Managed nodes: nodes that other programs start, stop and clean up step by step, as in stock ROS
-2.
+"""Managed nodes: other programs start, stop and clean them up step by step, as in stock ROS 2.
 
     class Driver(feros.lifecycle.LifecycleNode):
         def on_configure(self, previous):
@@ -73,7 +72,7 @@ class Transition(tuple):
 
 class LifecyclePublisher(Publisher):
     """Publishes while its node is active. Messages at other times are dropped and counted, with one
-    warning until the node was active again."""
+    warning until the node is active again."""
 
     def __init__(self, node, inner, cls):
         super().__init__(node, inner, cls)
@@ -183,23 +182,23 @@ class LifecycleNode(Node):
         return State(self._lifecycle.trigger_transition(wanted))
 
     def configure(self):
-        """Runs the transition `configure`, as `trigger_transition`."""
+        """Runs the transition `configure`, like `trigger_transition`."""
         return self.trigger_transition("configure")
 
     def cleanup(self):
-        """Runs the transition `cleanup`, as `trigger_transition`."""
+        """Runs the transition `cleanup`, like `trigger_transition`."""
         return self.trigger_transition("cleanup")
 
     def activate(self):
-        """Runs the transition `activate`, as `trigger_transition`."""
+        """Runs the transition `activate`, like `trigger_transition`."""
         return self.trigger_transition("activate")
 
     def deactivate(self):
-        """Runs the transition `deactivate`, as `trigger_transition`."""
+        """Runs the transition `deactivate`, like `trigger_transition`."""
         return self.trigger_transition("deactivate")
 
     def shutdown(self):
-        """Runs the transition `shutdown`, as `trigger_transition`."""
+        """Runs the transition `shutdown`, like `trigger_transition`."""
         return self.trigger_transition("shutdown")
 
     def destroy(self):

@@ -1,4 +1,4 @@
-"""The package message_filters of Feros behaves as stock's."""
+"""The package message_filters of Feros behaves like the stock package."""
 
 import message_filters
 import pytest

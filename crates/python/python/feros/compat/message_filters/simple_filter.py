@@ -19,7 +19,7 @@ class SimpleFilter:
         return number
 
     def unregisterCallback(self, conn: int) -> None:
-        """Stops calling it."""
+        """Stops calling a callback."""
         self.callbacks.pop(conn, None)
 
     def signalMessage(self, *msg: Any) -> None:

@@ -26,8 +26,7 @@ class Handle:
         return id(self._owner)
 
     def __enter__(self) -> 'Handle':
-        """Keeps the object valid; raises `InvalidHandle` if it was destroyed while nobody used
-        it."""
+        """Keeps the object valid; raises `InvalidHandle` if it was destroyed while unused."""
         if self._is_destroyed() and not self._owner._rclpy_uses:
             raise InvalidHandle(f'cannot use {type(self._owner).__name__} after its destruction')
         self._owner._rclpy_uses += 1
@@ -163,7 +162,7 @@ class SubscriptionHandle(ListeningHandle):
         self._listen(callback)
 
     def clear_on_new_message_callback(self) -> None:
-        """Stops calling it."""
+        """Stops calling the callback."""
         self._listen_no_more()
 
 
@@ -195,7 +194,7 @@ class ServiceHandle(ListeningHandle):
         self._listen(callback)
 
     def clear_on_new_request_callback(self) -> None:
-        """Stops calling it."""
+        """Stops calling the callback."""
         self._listen_no_more()
 
 
@@ -236,7 +235,7 @@ class ClientHandle(ListeningHandle):
         self._listen(callback)
 
     def clear_on_new_response_callback(self) -> None:
-        """Stops calling it."""
+        """Stops calling the callback."""
         self._listen_no_more()
 
 
@@ -283,8 +282,7 @@ class TimerHandle(ListeningHandle):
         return bool(self._owner.is_ready())
 
     def call_timer(self) -> None:
-        """Counts as a call: the timer is due again after its period. Raises
-        `TimerCancelledError`."""
+        """Counts as a call: the next is due after a period. Raises `TimerCancelledError`."""
         self._owner._call_now()
 
     def call_timer_with_info(self) -> Any:
@@ -326,7 +324,7 @@ class TimerHandle(ListeningHandle):
         self._owner._on_reset = callback
 
     def clear_on_reset_callback(self) -> None:
-        """Stops calling it."""
+        """Stops calling the callback."""
         self._owner._on_reset = None
 
 
@@ -351,7 +349,7 @@ class EventHandle(ListeningHandle):
         self._listen(callback)
 
     def clear_callback(self) -> None:
-        """Stops calling it."""
+        """Stops calling the callback."""
         self._listen_no_more()
 
 

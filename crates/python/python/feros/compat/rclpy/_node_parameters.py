@@ -446,15 +446,15 @@ class NodeParameters:
         self._post_set_parameters_callbacks.insert(0, callback)
 
     def remove_pre_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
-        """Raises `ValueError` if it was not added."""
+        """Removes a callback; raises `ValueError` if it was not added."""
         self._pre_set_parameters_callbacks.remove(callback)
 
     def remove_on_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
-        """Raises `ValueError` if it was not added."""
+        """Removes a callback; raises `ValueError` if it was not added."""
         self._on_set_parameters_callbacks.remove(callback)
 
     def remove_post_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
-        """Raises `ValueError` if it was not added."""
+        """Removes a callback; raises `ValueError` if it was not added."""
         self._post_set_parameters_callbacks.remove(callback)
 
 

@@ -121,7 +121,7 @@ class Unspun:
             return
         with self._lock:
             if self._has_thread:
-                self._executor.join()  # when it has ended, its data was reported
+                self._executor.join()  # its data is reported once it has ended
             collect(self._executor)
             if self._has_thread:
                 self._executor.start()

@@ -83,8 +83,7 @@ class WaitSet:
         return any(entity._queue for entity in self._all())
 
     def _look(self) -> bool:
-        """Finds the entities that are ready now; returns whether there are any. Triggers count
-        once."""
+        """Finds the ready entities; returns whether there are any. Triggers count once."""
         self._ready = {
             kind: {number for number, entity in enumerate(entities) if entity._queue}
             for kind, entities in self._entities.items()

@@ -86,7 +86,7 @@ class InvalidServiceNameException(NameValidationException):
 
 
 class ParameterException(Exception):
-    """The base class of errors with parameters."""
+    """The base class of parameter errors."""
 
     def __init__(self, error_msg: str, parameters: Union[str, List[str]]) -> None:
         super().__init__(f'{error_msg}: {parameters}')

@@ -366,31 +366,31 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
     # Destroying.
 
     def destroy_publisher(self, publisher: Publisher) -> bool:
-        """Destroys it; `False` if it belongs to another node."""
+        """Destroys the entity; `False` if it belongs to another node."""
         return self._rclpy_end('publisher', publisher)
 
     def destroy_subscription(self, subscription: Subscription) -> bool:
-        """Destroys it; `False` if it belongs to another node."""
+        """Destroys the entity; `False` if it belongs to another node."""
         return self._rclpy_end('subscription', subscription)
 
     def destroy_client(self, client: Client) -> bool:
-        """Destroys it; `False` if it belongs to another node."""
+        """Destroys the entity; `False` if it belongs to another node."""
         return self._rclpy_end('client', client)
 
     def destroy_service(self, service: Service) -> bool:
-        """Destroys it; `False` if it belongs to another node."""
+        """Destroys the entity; `False` if it belongs to another node."""
         return self._rclpy_end('service', service)
 
     def destroy_timer(self, timer: Timer) -> bool:
-        """Destroys it; `False` if it belongs to another node."""
+        """Destroys the entity; `False` if it belongs to another node."""
         return self._rclpy_end('timer', timer)
 
     def destroy_guard_condition(self, guard: GuardCondition) -> bool:
-        """Destroys it; `False` if it belongs to another node."""
+        """Destroys the entity; `False` if it belongs to another node."""
         return self._rclpy_end('guard', guard)
 
     def destroy_rate(self, rate: Rate) -> bool:
-        """Destroys it; `False` if it belongs to another node."""
+        """Destroys the entity; `False` if it belongs to another node."""
         if rate._timer not in self._rclpy_entities['timer']:
             return False
         rate.destroy()

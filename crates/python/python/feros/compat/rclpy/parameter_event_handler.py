@@ -33,8 +33,7 @@ class ParameterEventHandler:
     """Subscribes to parameter events; the callback that was added last is called first."""
 
     class Callbacks:
-        """The callbacks. No lock is held while one runs, so that callbacks may add and remove
-        others."""
+        """The callbacks. No lock is held while one runs, so that it may add and remove others."""
 
         def __init__(self) -> None:
             self.parameter_callbacks: Dict[Tuple[str, str], List[ParameterCallbackHandle]] = {}
@@ -67,7 +66,7 @@ class ParameterEventHandler:
             return handle
 
         def remove_parameter_callback(self, handle: ParameterCallbackHandle) -> None:
-            """Raises `RuntimeError` if it was not added or was already removed."""
+            """Removes a callback; raises `RuntimeError` if it is not there."""
             key = (handle.parameter_name, handle.node_name)
             with self._lock:
                 known = self.parameter_callbacks.get(key, [])
@@ -87,7 +86,7 @@ class ParameterEventHandler:
             return handle
 
         def remove_parameter_event_callback(self, handle: ParameterEventCallbackHandle) -> None:
-            """Raises `RuntimeError` if it was not added or was already removed."""
+            """Removes a callback; raises `RuntimeError` if it is not there."""
             with self._lock:
                 if handle not in self.event_callbacks:
                     raise RuntimeError("Callback doesn't exist")
@@ -121,8 +120,7 @@ class ParameterEventHandler:
         self.node.destroy_subscription(self.parameter_event_subscription)
 
     def configure_nodes_filter(self, node_names: Optional[List[str]] = None) -> bool:
-        """Handles events of only these nodes from now on, or of all again; always returns
-        `True`."""
+        """Handles only events of these nodes from now on, or of all again; returns `True`."""
         named = [self._resolve_path(name) for name in node_names or []]
         self._wanted_nodes = frozenset(named) if named else None
         return True
@@ -150,7 +148,7 @@ class ParameterEventHandler:
             parameter_name, self._resolve_path(node_name), callback)
 
     def remove_parameter_callback(self, handle: ParameterCallbackHandle) -> None:
-        """Raises `RuntimeError` if it was not added or was already removed."""
+        """Removes a callback; raises `RuntimeError` if it is not there."""
         self._callbacks.remove_parameter_callback(handle)
 
     def add_parameter_event_callback(
@@ -160,7 +158,7 @@ class ParameterEventHandler:
         return self._callbacks.add_parameter_event_callback(callback)
 
     def remove_parameter_event_callback(self, handle: ParameterEventCallbackHandle) -> None:
-        """Raises `RuntimeError` if it was not added or was already removed."""
+        """Removes a callback; raises `RuntimeError` if it is not there."""
         self._callbacks.remove_parameter_event_callback(handle)
 
     def _resolve_path(self, node_path: Optional[str] = None) -> str:

@@ -1,4 +1,4 @@
-"""Entities that consist of several others, as in stock: what executors do for all of them."""
+"""Waitables: entities that consist of several others, as in stock."""
 
 from typing import Any, Callable, Generic, List, Optional, Tuple, TypeVar
 
@@ -83,7 +83,7 @@ class Waitable(Entity, Generic[T]):
 
     @property
     def _is_own(self) -> bool:
-        """Whether a script defines its entities; those of this package are notified of data."""
+        """Whether a script defines the waitable; those of this package are notified instead."""
         return type(self).add_to_wait_set is not Waitable.add_to_wait_set
 
     def _begin(self, node: Any) -> None:

@@ -22,7 +22,7 @@ class NodeNameNonExistentError(RCLError):
 
 
 class UnsupportedEventTypeError(RCLError):
-    """The middleware does not report such events."""
+    """The engine does not report such events."""
 
 
 class TimerCancelledError(RCLError):

@@ -68,7 +68,7 @@ class Throttle(LoggingFilter):
 
     @classmethod
     def initialize_context(cls, context: Dict[str, Any], **kwargs: Any) -> None:
-        """Like the base class; raises `ValueError` if the clock is not a clock."""
+        """Like the base class; raises `ValueError` if the source is not a clock."""
         super().initialize_context(context, **kwargs)
         if not isinstance(context['throttle_time_source_type'], Clock):
             raise ValueError('Received throttle_time_source_type is not a valid Clock')
