@@ -20,7 +20,7 @@ pub(crate) struct Home {
 
 impl Home {
     pub(crate) fn new() -> Self {
-        // A link, since the folder where cargo has the command may have containers as well.
+        // A link, since the folder in which cargo keeps the command may also hold containers.
         let bin = Path::new(env!("CARGO_TARGET_TMPDIR")).join("component_build_bin");
         fs::create_dir_all(&bin).unwrap();
         let command = bin.join(format!("feros-{}", std::process::id()));
@@ -53,7 +53,7 @@ impl Home {
         folder
     }
 
-    /// A package with a dependency more.
+    /// Creates a package with one more dependency.
     pub(crate) fn package(&self, name: &str, dependency: &str, source: &str) -> PathBuf {
         let folder = self.folder().join(name);
         fs::create_dir_all(folder.join("src")).unwrap();
@@ -79,21 +79,21 @@ impl Home {
         if arguments.starts_with(&["component", "build"]) {
             let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("component_build");
             command.arg("--build-dir").arg(folder);
-            // Shells differ in what makes cargo call a crate another one.
+            // Shells differ in the settings that make cargo treat a crate as another one.
             let number = self.builds.replace(self.builds.get() + 1);
             command.env("CARGO_INCREMENTAL", (number % 2).to_string());
         }
         command
     }
 
-    /// What a command prints that has to go well.
+    /// The output of a command that must succeed.
     pub(crate) fn feros(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", said(&output));
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// What a command says that has to fail.
+    /// The error of a command that must fail.
     pub(crate) fn error(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", said(&output));
@@ -111,7 +111,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // What the test found matters more than a file that cannot be removed.
+        // The result of the test matters more than a file that cannot be removed.
         drop(fs::remove_file(&self.command));
     }
 }
@@ -128,7 +128,7 @@ impl Running {
         self.0.id()
     }
 
-    /// As Ctrl-C; the command has to end well.
+    /// Sends the signal of Ctrl-C; the command must succeed.
     pub(crate) fn interrupt(mut self) {
         let pid = self.0.id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());

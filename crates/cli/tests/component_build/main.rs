@@ -1,8 +1,8 @@
-//! `feros component build` as a user has it: packages outside of this repository, built by a call
-//! each into a prefix that nobody names, meet in a container.
+//! `feros component build` as a user calls it: packages outside of this repository, each built by a
+//! call of its own into the default prefix, meet in a container.
 //!
-//! Feros is compiled anew for it, as it is for a user, in a folder below cargo's that stays for the
-//! next run. Nothing is downloaded: the versions are those of Feros's own lock file.
+//! The test compiles Feros anew, as a user's call does, in a folder below cargo's that stays for
+//! the next run. Nothing is downloaded: the versions are those of Feros's own lock file.
 #![allow(clippy::unwrap_used)]
 
 mod home;
@@ -53,7 +53,7 @@ fn packages_built_apart_meet_in_one_container() {
     let line = |plugin: &str, file: &str| format!("{plugin};{}\n", library(file).display());
     assert_eq!(built, line("own_component::Counter", "libown_component_components.so"));
 
-    // Another day, another call.
+    // Another call on another day.
     let speaker = home.package("speaker", "tracing = \"0.1\"", SPEAKER);
     let built = home.feros(&["component", "build", speaker.to_str().unwrap()]);
     assert_eq!(built, line("speaker::Speaker", "libspeaker_components.so"));
@@ -78,7 +78,7 @@ fn packages_built_apart_meet_in_one_container() {
     refuses_to_break_the_prefix(&home);
 }
 
-/// The container is the one that was installed, with libraries of its prefix alone.
+/// The container is the installed one, and uses only libraries of its prefix.
 fn assert_only_installed_files(home: &Home, pid: u32) {
     let program = fs::read_link(format!("/proc/{pid}/exe")).unwrap();
     assert_eq!(
@@ -97,7 +97,7 @@ fn assert_only_installed_files(home: &Home, pid: u32) {
     }
 }
 
-/// A library whose stamp says other crates is refused in the stamp's words.
+/// A library whose stamp names other crates is refused, with both stamps.
 fn refuses_another_feros(home: &Home, library: &Path) {
     let mut bytes = fs::read(library).unwrap();
     let wanted = b"\ncrates ";
@@ -105,7 +105,7 @@ fn refuses_another_feros(home: &Home, library: &Path) {
         .filter(|&place| bytes[place..].starts_with(wanted))
         .map(|place| place + wanted.len())
         .collect();
-    assert!(!places.is_empty(), "the stamp stands in the library");
+    assert!(!places.is_empty(), "the library contains the stamp");
     for place in places {
         assert_ne!(bytes[place..place + 16], *b"0000000000000000", "{CRATES_VARIABLE} was told");
         bytes[place..place + 16].fill(b'0');
@@ -121,8 +121,8 @@ fn refuses_another_feros(home: &Home, library: &Path) {
     fs::remove_file(resource(&prefix, "other")).unwrap();
 }
 
-/// A package with which Feros would be another one is refused before anything is compiled, and the
-/// others stay.
+/// A package that would change Feros is refused before anything is compiled, and the other packages
+/// stay.
 fn refuses_to_break_the_prefix(home: &Home) {
     let needs = "bitflags = { version = \"2\", features = [\"serde\"] }";
     let third =

@@ -1,4 +1,4 @@
-//! Runs `feros` with a watchdog, and knows which processes came of it.
+//! Runs `feros` with a watchdog, and finds the processes that it starts.
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
@@ -10,25 +10,25 @@ use feros_interop::Domain;
 /// A watchdog against hanging, not an expectation.
 const LONGEST: Duration = Duration::from_secs(180);
 
-/// By this variable, which children inherit, the processes of a test are known.
+/// The processes of a test are recognized by this variable, which children inherit.
 const MARK: &str = "FEROS_TEST_RUN";
 
-/// A call of `feros` that can still be changed.
+/// A call of `feros` that has not started yet.
 pub(crate) struct Feros {
     pub(crate) command: Command,
     mark: String,
-    /// Its own, so that no other call of these tests joins in.
+    /// A domain of its own, so that no other call of these tests joins in.
     domain: Domain,
 }
 
-/// A call of `feros` that runs; it is killed when this is dropped.
+/// A running call of `feros`; it is killed when this is dropped.
 pub(crate) struct Running {
     child: Child,
     mark: String,
     _domain: Domain,
 }
 
-/// How a call ended.
+/// The result of a call.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -41,7 +41,7 @@ fn mark_of(name: &str) -> String {
 }
 
 impl Feros {
-    /// `feros` with the words of `line`, in a domain of its own and on this host alone.
+    /// `feros` with the words of `line`, in a domain of its own and only on this host.
     pub(crate) fn new(name: &str, line: &str) -> Self {
         let mark = mark_of(name);
         let domain = Domain::reserve_without_ros2();
@@ -60,14 +60,14 @@ impl Feros {
         Running { child: self.command.spawn().unwrap(), mark: self.mark, _domain: self.domain }
     }
 
-    /// Runs it to its end.
+    /// Runs the call to its end.
     pub(crate) fn run(name: &str, line: &str) -> Ended {
         Self::new(name, line).start().finish()
     }
 }
 
 impl Running {
-    /// The processes that it started and that are still there.
+    /// The processes that the call started and that still exist.
     pub(crate) fn children(&self) -> Vec<u32> {
         let mut found = processes(&self.mark);
         found.retain(|id| *id != self.child.id());
@@ -78,7 +78,7 @@ impl Running {
         signal(self.child.id(), name);
     }
 
-    /// Waits for its end; nothing that it started may be there then.
+    /// Waits for the call to end; none of its processes may be left.
     pub(crate) fn finish(self) -> Ended {
         let mark = self.mark.clone();
         let ended = self.finish_without_look_at_children();
@@ -103,7 +103,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Fails only when it has ended, which is what is wanted.
+        // Fails only if the process has ended, which is the goal.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -125,7 +125,7 @@ pub(crate) fn signal(process: u32, name: &str) {
     assert!(sent.success(), "kill -{name} {process}");
 }
 
-/// Processes of the test of this name.
+/// The processes of the test with this name.
 pub(crate) fn processes_of(name: &str) -> Vec<u32> {
     processes(&mark_of(name))
 }
@@ -134,7 +134,7 @@ fn processes(mark: &str) -> Vec<u32> {
     let entry = format!("{MARK}={mark}").into_bytes();
     let ids = std::fs::read_dir("/proc").unwrap().flatten();
     let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    // The environment of a process that has ended, or is of somebody else, cannot be read.
+    // The environment of a process that has ended, or belongs to another user, cannot be read.
     ids.filter(|id| {
         let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|variable| variable == entry)

@@ -1,5 +1,4 @@
-//! `feros demo` as its users run it: what it prints, how it ends, and that it leaves nothing
-//! behind.
+//! `feros demo` as its users run it: its output, its end, and that it leaves no processes behind.
 #![allow(clippy::unwrap_used)]
 
 mod command;
@@ -15,7 +14,7 @@ fn demo_exchanges_messages_and_ends() {
     assert!(!ended.stderr.contains("error"), "{}", ended.stderr);
 }
 
-/// With stock ROS 2 where it is installed; else the demo says how to get it.
+/// With stock ROS 2 if it is installed; otherwise the demo says how to install it.
 #[test]
 fn demo_joins_stock_ros2_when_it_is_there() {
     let ended = Feros::run("demo-ros2", "demo --count 3 --rate-hz 20");
@@ -39,10 +38,10 @@ fn a_wrong_python_is_named() {
     assert!(ended.stdout.contains("FEROS_ROS2_PYTHON is /nonexistent/python"), "{}", ended.stdout);
 }
 
-/// A demo that nobody ends, with its two processes.
+/// A demo that runs until it is interrupted, with its two processes.
 const ENDLESS: &str = "demo --count 0 --without-ros2";
 
-/// A demo that was interrupted after everybody heard everybody has shown what it was to show.
+/// An interrupted demo succeeds if every listener has heard every talker by then.
 fn is_interrupted(code: Option<i32>) -> bool {
     [Some(130), Some(0)].contains(&code)
 }

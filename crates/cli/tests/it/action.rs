@@ -15,8 +15,8 @@ use crate::process::{Running, context, eventually, feros, has_line, spawn};
 
 const FIBONACCI: &str = "example_interfaces/action/Fibonacci";
 
-/// A server that is spun as long as it lives: rejects negative orders, reaches even ones after
-/// feedback, aborts odd ones, and leaves 100 to be canceled; 102 cannot be.
+/// A server that is spun until it is dropped: rejects negative orders, reaches even ones after
+/// feedback, aborts odd ones, and leaves 100 to be canceled; 102 cannot be canceled.
 struct Server {
     context: Context,
     spinning: Option<std::thread::JoinHandle<()>>,
@@ -63,7 +63,7 @@ fn reach(goal: &ServerGoalHandle<Fibonacci>) {
     while order >= 100 && goal.is_executing() {
         std::thread::sleep(Duration::from_millis(1));
     }
-    // The server may have ended, which has ended the goal.
+    // The server may have ended, which also ends the goal.
     let _ = match order {
         100.. => goal.canceled(result()),
         _ if order % 2 == 1 => goal.abort(result()),
@@ -137,7 +137,7 @@ fn a_goal_is_sent_and_followed() {
 #[test]
 fn a_goal_that_is_reached_at_once_loses_nothing() {
     let _server = Server::start("/a_quick");
-    // Statuses follow each other faster than anybody looks: the last one says it all.
+    // Statuses follow each other faster than a client looks, so only the last one counts.
     for goal in 0..20 {
         let line = ["action", "send_goal", "/a_quick", FIBONACCI, "{order: 2}", "-f"];
         let sent = feros(&line);
@@ -191,7 +191,7 @@ fn what_passes_on_an_action_is_echoed() {
     let _server = Server::start("/a_echo");
     let parts = "FEEDBACK_TOPIC|status_topic|GOAL_SERVICE|RESULT_SERVICE";
     let mut echo = Running::start(&["action", "echo", "/a_echo", FIBONACCI, "-i", parts, "--json"]);
-    // Nobody is told when the echo listens: goals are sent until it was heard.
+    // A client does not know when the echo listens: goals are sent until the echo has printed one.
     let goals = spawn("goals", || {
         for _ in 0..5 {
             feros(&["action", "send_goal", "/a_echo", FIBONACCI, "{order: 2}"]).success();

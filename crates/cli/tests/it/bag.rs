@@ -1,4 +1,4 @@
-//! `feros bag`: recorded by one process, played by another, whatever becomes of the recorder.
+//! `feros bag`: one process records and another plays, even if the recorder is killed.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::process::{Finished, Running, WATCHDOG, context, feros};
 
-/// The numbers of the messages of a bag, as `publish` has them.
+/// The numbers of a bag's messages, as `publish` sets them.
 fn numbers(path: &Path) -> Vec<u32> {
     let reader = BagReader::open(path).unwrap();
     let messages = reader.messages(&MessageFilter::default()).unwrap();
@@ -42,7 +42,7 @@ fn what_is_recorded_is_played_and_told() {
         publisher.publish(Text { data: format!("text {number}") }).unwrap();
     }
     publisher.wait_for_all_acked(WATCHDOG).unwrap();
-    // Shared memory acknowledges what lies there: it is taken when the file grows.
+    // A message in shared memory counts as acknowledged: it has been taken once the file grows.
     until("all is in the file", || {
         BagReader::open(&path).is_ok_and(|b| b.metadata().message_count == 10)
     });
@@ -107,7 +107,7 @@ fn bags_are_sliced_converted_and_indexed_anew() {
     assert_eq!(count("part"), 2);
     feros(&["bag", "slice", &text("whole"), "-o", &text("b"), "--topics", "b"]).success();
     assert_eq!(info(&path("b"))["topics"].as_array().unwrap().len(), 1);
-    // A definition that the bag lacked is filled in from what is known here.
+    // The new bag gets a definition that the old one lacks and this machine has.
     let reader = BagReader::open(path("b")).unwrap();
     assert_eq!(reader.topics()[0].schema.text, "int32 data\n");
 
@@ -132,13 +132,13 @@ fn bags_are_sliced_converted_and_indexed_anew() {
     assert_eq!(feros(&["bag", "info", &text("whole")]).err, "");
 }
 
-/// A bag of one topic with messages at these seconds, each with the second as its number.
+/// A bag of one topic with messages at these seconds, each with its second as its number.
 fn bag_of(path: &Path, topic: &str, seconds: &[i32]) {
     let sent_and_received = |second: &i32| (*second, i64::from(*second));
     bag_of_times(path, topic, seconds.iter().map(sent_and_received));
 }
 
-/// Each number is the second at which it was sent; beside it that of its receipt.
+/// The number of each message is the second of its sending; the second of its receipt follows.
 fn bag_of_times(path: &Path, topic: &str, times: impl Iterator<Item = (i32, i64)>) {
     let mut writer = BagWriter::create(path, WriterOptions::default()).unwrap();
     let topic = BagTopic {
@@ -278,7 +278,7 @@ fn wrong_command_lines_say_what_to_do() {
     assert!(error.contains("exists already"), "{error}");
 }
 
-/// Recorders that are killed; `FEROS_BAG_KILLS` says how many.
+/// Kills recorders; `FEROS_BAG_KILLS` is their number.
 #[test]
 fn a_killed_recorder_leaves_a_bag_that_opens_and_lacks_at_most_its_last_chunk() {
     let kills = std::env::var("FEROS_BAG_KILLS").ok().and_then(|text| text.parse().ok());
@@ -292,13 +292,13 @@ fn a_killed_recorder_leaves_a_bag_that_opens_and_lacks_at_most_its_last_chunk() 
         let line = ["bag", "record", "--topics", topic, "-o", path.to_str().unwrap()];
         let recorder = Running::start(&line);
         publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
-        // What is on the same host is recorded from shared memory.
+        // Messages of the same host are recorded from shared memory.
         let before = publisher.counts().shared_memory.messages;
         until("images go by shared memory", || {
             publisher.publish(Image { data: vec![7; 300_000], ..Image::default() }).unwrap();
             publisher.counts().shared_memory.messages > before
         });
-        // The pseudo-random number of images after which it is killed, in the middle of writing.
+        // The pseudo-random number of images after which the recorder is killed while it writes.
         let images = (round + 1).wrapping_mul(6_364_136_223_846_793_005) >> 33;
         for _ in 0..20 + images % 60 {
             publisher.publish(Image { data: vec![7; 300_000], ..Image::default() }).unwrap();
@@ -308,7 +308,7 @@ fn a_killed_recorder_leaves_a_bag_that_opens_and_lacks_at_most_its_last_chunk() 
         let size = std::fs::metadata(&file).unwrap().len();
         let read = numbers(&path);
         assert!(read.windows(2).all(|pair| pair[0] < pair[1]), "{read:?}");
-        // A chunk ends with the first message beyond 1 MiB: four images and what is buffered.
+        // A chunk ends with the first message beyond 1 MiB: four images and the buffered rest.
         let there = usize::try_from(size / 300_000).unwrap();
         assert!(read.len() + 5 >= there, "round {round}: {} of {there} in the file", read.len());
         feros(&["bag", "reindex", path.to_str().unwrap()]).success();
@@ -320,7 +320,7 @@ fn a_killed_recorder_leaves_a_bag_that_opens_and_lacks_at_most_its_last_chunk() 
 }
 
 /// Terminals and launchers send signals twice, and a session that is closed sends SIGHUP: the bag
-/// is ended all the same. `FEROS_BAG_SIGNALS` says how often.
+/// is completed all the same. `FEROS_BAG_SIGNALS` is the number of rounds.
 #[test]
 fn no_signal_behind_the_first_cuts_off_the_end_of_a_bag() {
     use rustix::process::Signal;
@@ -363,7 +363,7 @@ fn no_signal_behind_the_first_cuts_off_the_end_of_a_bag() {
 
 #[test]
 fn a_full_disk_ends_with_what_was_written_intact() {
-    // A small disk of the recorder's own, in a mount namespace that ends with it.
+    // The recorder's own small disk, in a mount namespace that ends with it.
     let folder = tempfile::tempdir().unwrap();
     let disk = folder.path().join("disk");
     std::fs::create_dir(&disk).unwrap();
@@ -396,7 +396,7 @@ fn a_full_disk_ends_with_what_was_written_intact() {
     .into();
     let recorder = Running::start_program("unshare", &arguments);
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
-    // It goes by itself when the disk is full.
+    // The recorder ends by itself when the disk is full.
     until("the recorder has gone", || {
         let image = Image { data: vec![7; 1_000_000], ..Image::default() };
         publisher.publish(image).unwrap();

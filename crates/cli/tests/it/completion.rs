@@ -1,4 +1,4 @@
-//! What a shell is offered: words, and names of the running system.
+//! The completions that a shell gets: words, and names of the running system.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use feros_interop::Domain;
 
 use crate::process::{Finished, Running, context_in, eventually, spawn};
 
-/// What bash is offered for the last of the words.
+/// The completions that bash gets for the last of the words.
 fn offered(domain: &Domain, words: &[&str]) -> Finished {
     let line = [&["--", "feros"], words].concat();
     let set = |command: &mut std::process::Command| {
@@ -51,7 +51,7 @@ fn names_of_the_running_system_are_offered() {
     offers(&domain, &["service", "call", "/front/enable", ""], &["std_srvs/srv/SetBool"]);
     offers(&domain, &["param", "get", "/front/camera", ""], &["rate", "use_sim_time"]);
     offers(&domain, &["param", "get", "/front/camera", "ra"], &["rate"]);
-    // The topic has a type of its own, so no other is offered.
+    // The topic already has a type, so no other type is offered.
     let type_of_words = || offered(&domain, &["topic", "pub", "/words", "std_"]);
     eventually(type_of_words, |finished| finished.out == "std_msgs/msg/String");
 
@@ -74,7 +74,7 @@ fn where_nothing_runs_nothing_is_said() {
         assert_eq!((finished.code, finished.err.as_str()), (Some(0), ""), "{line:?} {finished:?}");
         assert_eq!(finished.out, "", "{line:?}");
     }
-    // What needs no system is there all the same.
+    // Words that need no running system are offered all the same.
     offers(&domain, &["topic", ""], &["echo", "pub", "hz"]);
     offers(&domain, &["interface", "show", "geometry_msgs/msg/Tw"], &["geometry_msgs/msg/Twist"]);
     offers(&domain, &["interface", "package", "sensor"], &["sensor_msgs"]);
@@ -96,7 +96,7 @@ fn bash_completes_a_line_with_the_script() {
     let context = context_in(&domain);
     let node = context.create_node("in_bash").unwrap();
     let _publisher = node.create_publisher::<Text>("/said_in_bash", 10).unwrap();
-    // What bash does when somebody presses the tab key behind /said.
+    // What bash does on a press of the tab key after /said.
     let script = r#"
         source <(feros completion bash)
         COMP_WORDS=(feros topic echo /said)

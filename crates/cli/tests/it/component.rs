@@ -52,14 +52,14 @@ impl Place {
         command
     }
 
-    /// What a command prints that has to go well.
+    /// The output of a command that must succeed.
     fn feros(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// What a command says that has to fail.
+    /// The error of a command that must fail.
     fn error(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {output:?}");
@@ -67,7 +67,7 @@ impl Place {
     }
 
     /// The command shows this, sooner or later: it waits for a second, in which a busy machine may
-    /// not tell it all.
+    /// not discover everything.
     fn shows(&self, arguments: &[&str], wanted: &str) {
         eventually(|| self.feros(arguments), |shown| shown == wanted);
     }
@@ -79,7 +79,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // What the test found matters more than a folder that cannot be removed.
+        // The result of the test matters more than a folder that cannot be removed.
         drop(std::fs::remove_dir_all(&self.prefix));
     }
 }
@@ -92,7 +92,7 @@ impl Running {
         Self(place.command(arguments).stdout(Stdio::null()).spawn().unwrap())
     }
 
-    /// As Ctrl-C; the command has to end well.
+    /// Sends the signal of Ctrl-C; the command must succeed.
     fn interrupt(mut self) {
         let pid = self.0.id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
@@ -122,8 +122,8 @@ fn components_are_loaded_listed_and_unloaded() {
     ] {
         let place = Place::new("component");
         let container = Running::start(&place, kind);
-        // Commands wait for a container for as long as `ros2 component` does, which may be less
-        // than one takes to start.
+        // Commands wait for a container as long as `ros2 component` does, which may be shorter than
+        // a container takes to start.
         place.shows(&["component", "list", "--containers-only"], "/ComponentManager\n");
         let load = ["component", "load", "/ComponentManager", "demo", "demo_components::Talker"];
         assert_eq!(
@@ -214,7 +214,7 @@ fn a_component_stands_alone() {
     assert_eq!(place.feros(&["component", "list"]), "", "nothing stays");
 }
 
-/// Without calling a compiler: what is wrong with a package is told first.
+/// A faulty package is reported before any compiler is called.
 #[test]
 fn what_cannot_be_built_is_told() {
     let place = Place::new("build");
@@ -251,7 +251,7 @@ fn container_that_answers(
     )
 }
 
-/// The requests that wait for their answers, and where they are.
+/// The requests that wait for their answers, and the containers that they are for.
 type Asked = Arc<Mutex<Vec<(usize, Responder<ListNodes>)>>>;
 
 #[test]
@@ -267,7 +267,7 @@ fn containers_are_asked_at_once_and_listed_by_name() {
         let list = move |_: ListNodes_Request, responder| {
             let mut asked = asked.lock().unwrap();
             asked.push((number, responder));
-            // None answers before all are asked.
+            // No request is answered before all containers are asked.
             if asked.len() == CONTAINERS {
                 for (number, responder) in asked.drain(..) {
                     let answer = ListNodes_Response {

@@ -1,4 +1,5 @@
-//! Types that the command has no definition of: nodes describe them, and may lie or not answer.
+//! Types that the command has no definition of: nodes describe them, or give a wrong answer or
+//! none.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +18,7 @@ use crate::process::{context, feros, spawn};
 
 const ARM: &str = "robot_msgs/msg/Arm";
 
-/// A type of nobody else's, and how it is described.
+/// A type that only this test uses, and its description.
 fn arm() -> (DynamicType, TypeDescription) {
     let definition = "geometry_msgs/Point[] joints\nstring<=16 name\nfloat32[3] torque\n";
     let mut set = feros_interface::shipped().clone();
@@ -52,8 +53,8 @@ fn arm() -> (DynamicType, TypeDescription) {
     (DynamicType::resolve(&set, &name).unwrap(), description)
 }
 
-/// Runs `check` beside a node that publishes and hears arms, and describes them as `description`
-/// says.
+/// Runs `check` beside a node that publishes and receives arms, and that answers with
+/// `description`.
 fn beside_arm(topic: &str, description: TypeDescription, check: impl FnOnce()) {
     let context = context();
     let options = NodeOptions::new("d_arm")
@@ -137,7 +138,7 @@ fn nobody_to_ask_is_said() {
     assert!(error.contains("nor does any node use it on /d_nobody"), "{error}");
 }
 
-/// The requests that wait for their answers, and where they are.
+/// The requests that wait for their answers, and the nodes that they are for.
 type Asked = Arc<Mutex<Vec<(usize, Responder<GetTypeDescription>)>>>;
 
 #[test]
@@ -163,7 +164,7 @@ fn a_node_that_describes_is_heard_beside_those_that_do_not_answer() {
             let graph = context.graph();
             let is_waited_for =
                 |number: usize| graph.count(EndpointKind::Client, &service_of(number)) > 0;
-            // One answers, as soon as somebody waits for all of them.
+            // One node answers, as soon as requests wait at all of them.
             if asked.len() >= NODES && (0..NODES).all(is_waited_for) {
                 let last = asked.iter().position(|(number, _)| *number == NODES - 1);
                 let (_, responder) = asked.remove(last.unwrap());
@@ -188,7 +189,7 @@ fn a_node_that_describes_is_heard_beside_those_that_do_not_answer() {
         nodes[0].0.create_wall_timer(std::time::Duration::from_millis(20), publish).unwrap();
     let stopper = executor.stopper();
     let spinning = spawn("test-asked", move || executor.spin().unwrap());
-    // With time for all of them to be known before one is asked.
+    // Long enough for all nodes to be discovered before one is asked.
     let line = ["topic", "echo", TOPIC, "--once", "--field", "name", "--spin-time", "3"];
     assert_eq!(feros(&line).success(), "left\n---\n");
     assert_eq!(asked.lock().unwrap().len(), NODES - 1, "each was asked once");

@@ -21,7 +21,7 @@ fn doctor_reports_with_cures() {
     assert!(report["engine_configuration"].as_str().unwrap().contains("CycloneDDS"));
 }
 
-/// Whether a finding with its cure has these words.
+/// Whether a finding with its cure contains these words.
 fn finds(report: &Value, status: &str, text: &[&str], cure: &str) -> bool {
     let has = |finding: &Value| {
         let words = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
@@ -116,7 +116,7 @@ fn the_programs_of_stock_are_named_with_what_they_run_on() {
 #[test]
 fn two_processes_hear_each_others_hello() {
     let domain = Domain::reserve_without_ros2();
-    // A group port of this test's own, since other tests greet too.
+    // A group port of this test's own, because other tests send greetings too.
     let port = (49_200 + domain.id()).to_string();
     let line = ["doctor", "hello", "--json", "-pp", "0.5", "--port", &port];
     let mut greeters = [Running::start_in(&domain, &line), Running::start_in(&domain, &line)];

@@ -83,7 +83,7 @@ fn shows(arguments: &[&str], accepted: impl Fn(&str) -> bool) {
     eventually(|| feros(arguments), |finished| finished.code == Some(0) && accepted(&finished.out));
 }
 
-/// The command fails and says this, sooner or later.
+/// The command fails with this error, sooner or later.
 fn says(arguments: &[&str], accepted: impl Fn(&str) -> bool) {
     eventually(|| feros(arguments), |finished| finished.code == Some(1) && accepted(&finished.err))
         .failure(1);
@@ -91,8 +91,8 @@ fn says(arguments: &[&str], accepted: impl Fn(&str) -> bool) {
 
 #[test]
 fn twenty_nodes_are_listed() {
-    // A participant each, as twenty processes have; in a domain of their own, where they are in
-    // nobody's way.
+    // Each has its own participant, like twenty processes; they are in a domain of their own, where
+    // they disturb no other test.
     let domain = Domain::reserve_without_ros2();
     let nodes: Vec<(Context, Node)> = (0..20)
         .map(|index| {

@@ -1,5 +1,5 @@
-//! Hostile bags under the command: each verb ends by itself, says what is wrong, and takes neither
-//! the memory nor the folder of temporary files for it.
+//! Hostile bags under the command: each verb ends by itself, reports the fault, and exhausts
+//! neither the memory nor the folder of temporary files.
 
 #[path = "../../../bag/tests/hostile/inputs.rs"]
 mod inputs;
@@ -13,14 +13,14 @@ use crate::process::{Finished, Running, feros};
 /// The most memory that a verb takes for a file of a few KB, in KiB.
 const MOST_MEMORY_KIB: u64 = 400 << 10;
 
-/// Runs a verb with `TMPDIR` in this folder; what it left behind, and the most memory that it had.
+/// Runs a verb with `TMPDIR` in this folder; returns its result, and the most memory that it used.
 fn run(folder: &Path, arguments: &[&str]) -> (Finished, u64) {
     let running = Running::start_with(arguments, |command| {
         command.env("TMPDIR", folder);
     });
     let status = format!("/proc/{}/status", running.pid());
     let mut most = 0;
-    // The status of who has ended and was not waited for has no memory.
+    // The status of a process that has ended but was not waited for contains no memory.
     until("its end", || {
         let text = std::fs::read_to_string(&status).unwrap_or_default();
         let memory = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -79,13 +79,13 @@ fn very_many_topics_are_told_and_converted() {
     let told = feros(&["bag", "info", bag, "--json"]).json();
     assert_eq!(told["topics"].as_array().unwrap().len(), inputs::MANY_TOPICS);
     let new = folder.path().join("new");
-    // Of many definitions each is looked for, which takes its time: of two.
+    // Each of many definitions is searched for, which takes time, so only two topics are converted.
     let convert = ["bag", "convert", "-i", bag, "-o", new.to_str().unwrap(), "--topics", "/t7"];
     let said = feros(&[&convert[..], &["/t39999"]].concat()).success();
     assert!(said.contains(": 2 messages"), "{said}");
 }
 
-/// What is unpacked has no name, so that nothing stays however the process ends.
+/// Unpacked data has no file name, so that nothing stays, no matter how the process ends.
 #[test]
 fn an_interrupt_while_a_bag_is_unpacked_leaves_nothing() {
     let (folder, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

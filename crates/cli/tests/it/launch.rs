@@ -52,7 +52,7 @@ fn two_nodes_of_a_launch_file_hear_each_other() {
     assert!(lines.iter().any(|line| line.starts_with("[INFO] [talker-1]: ended")), "{out}");
 }
 
-/// The services that the nodes of `launch` itself tell of.
+/// The services that the nodes of `launch` itself announce.
 fn services_of_launch(context: &feros::Context) -> impl Fn() -> Vec<String> + use<> {
     let context = context.clone();
     move || {
@@ -103,7 +103,7 @@ fn components_are_asked_for_with_all_that_the_file_says() {
         .create_service::<LoadNode, _>(
             "~/_container/load_node",
             move |request: LoadNode_Request| {
-                // Nobody spins its node: a service of it would keep whoever asks all nodes waiting.
+                // Its node is not spun: a service of it would make clients that ask all nodes wait.
                 assert_eq!(of_launch(), [""; 0]);
                 let success = request.plugin_name == "demo::Camera";
                 sender.send(request).unwrap();
@@ -118,7 +118,7 @@ fn components_are_asked_for_with_all_that_the_file_says() {
             },
         )
         .unwrap();
-    // A container is there when all of its services are.
+    // A container exists once all of its services do.
     let _unload = node
         .create_service::<UnloadNode, _>("~/_container/unload_node", |_: UnloadNode_Request| {
             UnloadNode_Response::default()
@@ -173,7 +173,7 @@ fn managed_nodes_are_configured_and_activated() {
     }
 
     let folder = Folder::new("managed");
-    // The nodes live in this process; what the launch starts only has to stay.
+    // The nodes live in this process; the processes that the launch starts only have to stay.
     let idle = folder.file("idle", "#!/bin/sh\nexec sleep 1000\n");
     fs::set_permissions(&idle, fs::Permissions::from_mode(0o755)).unwrap();
     let managed = |name: &str| {
@@ -212,7 +212,7 @@ fn managed_nodes_are_configured_and_activated() {
     assert_eq!(launch.finish().code, Some(1));
 }
 
-/// More than a day is told within a moment; nobody would wait for it by another clock.
+/// The timer of more than a day ends within a moment; by any other clock the test would not end.
 #[test]
 fn a_timer_of_ros_time_follows_the_clock() {
     use feros::msgs::builtin_interfaces::msg::Time;

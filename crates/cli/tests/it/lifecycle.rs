@@ -6,7 +6,7 @@ use feros_test_support::Background;
 
 use crate::process::{Finished, context, eventually, feros};
 
-/// Does not clean up.
+/// A node whose cleanup fails.
 struct Messy;
 
 impl LifecycleCallbacks for Messy {
@@ -15,7 +15,7 @@ impl LifecycleCallbacks for Messy {
     }
 }
 
-/// A managed node that is spun as long as this lives.
+/// A managed node that is spun until this is dropped.
 struct Managed(#[allow(dead_code, reason = "held until it is dropped")] Background);
 
 impl Managed {
@@ -65,7 +65,7 @@ fn a_managed_node_is_seen_asked_and_changed() {
     let json = lifecycle(&["list", "/l_driver", "--json"]).json();
     let labels = [&json[0]["label"], &json[1]["label"]];
     assert_eq!(labels, ["deactivate", "shutdown"]);
-    // Without a time limit of one's own.
+    // Without a time limit of the caller's own.
     assert_eq!(feros(&["lifecycle", "set", "/l_driver", "shutdown"]).success(), done);
     assert_eq!(get(), "finalized [4]\n");
     let none = lifecycle(&["set", "/l_driver", "configure"]).failure(1);

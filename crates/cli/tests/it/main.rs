@@ -1,4 +1,4 @@
-//! The command as a user runs it: processes that talk over the loopback interface.
+//! The command as a user runs it: processes that communicate over the loopback interface.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod action;

@@ -1,4 +1,4 @@
-//! What needs no network: usage, interfaces, and what is wrong with the input.
+//! Everything that needs no network: usage, interfaces, and faulty input.
 
 use crate::process::{Running, feros};
 
@@ -39,7 +39,7 @@ fn wrong_usage_ends_with_2() {
     assert!(error.contains("unknown name open"), "{error}");
 }
 
-/// The engine is that of all that a command does, and of all that it starts.
+/// The engine applies to everything that a command does, and to all processes that it starts.
 #[test]
 fn the_engine_is_chosen_by_an_option_of_all_verbs() {
     let there = feros(&["--engine", "cyclonedds", "doctor", "--report", "--json"]).success();
@@ -74,7 +74,7 @@ fn the_engine_is_chosen_by_an_option_of_all_verbs() {
     }
 }
 
-/// Engines that would bring messages twice are refused, whether they are built in or not.
+/// Engines that would deliver messages twice are refused, whether they are built in or not.
 #[test]
 fn engines_that_do_not_go_together_are_refused() {
     let error = feros(&["topic", "list", "--engine", "cyclonedds,ros1"]).failure(1);
@@ -176,7 +176,7 @@ fn interfaces_come_from_folders_too() {
     let listed = by_variable(&["interface", "list"], &folders);
     let unknown = by_variable(&["interface", "show", "my_msgs/msg/Other"], &folders);
     std::fs::remove_dir_all(&dir).unwrap();
-    // A folder that is not there takes nothing from the others, and is told where that matters.
+    // A missing folder does not affect the others, and is reported where it matters.
     assert!(named_once.success().contains("int32 x 7\n"));
     assert!(listed.err.contains("FEROS_INTERFACES: cannot read `/nowhere`"), "{listed:?}");
     assert!(listed.success().contains("    my_msgs/msg/Mine\n"));

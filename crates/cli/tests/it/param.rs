@@ -11,7 +11,7 @@ use feros::{Context, Executor, Node, NodeOptions};
 
 use crate::process::{context, feros, spawn};
 
-/// A node with parameters that is spun as long as it lives.
+/// A node with parameters that is spun until it is dropped.
 struct Robot {
     context: Context,
     node: Node,
@@ -70,7 +70,7 @@ fn parameters_are_listed_read_and_described() {
     );
     assert_eq!(param(&["list", "/p_read", "--filter", "rat"]).success(), "  rate\n");
     assert_eq!(param(&["list", "/p_read", "--filter", "ate"]).success(), "", "from the beginning");
-    // Nodes of other tests are not all spun.
+    // Some nodes of other tests are not spun.
     let all = feros(&["param", "list", "--spin-time", "5", "--timeout", "10"]).success();
     assert!(all.contains(&format!("/p_read:\n{names}")), "{all}");
     assert_eq!(param(&["list", "/p_read", "--json"]).json()["/p_read"]["gain"], "double");
@@ -192,8 +192,8 @@ fn what_is_dumped_is_loaded() {
     assert!(error.contains("No such file"), "{error}");
 }
 
-/// A node that counts questions about types, and sets nothing. Its parameters are lists of texts;
-/// as stock nodes, it answers with nothing if one of them is `unknown`.
+/// A node that counts questions about types, and refuses to set parameters. Its parameters are
+/// lists of strings; like stock nodes, it answers with nothing if one of them is `unknown`.
 fn counting_robot(name: &str) -> (Robot, [Arc<AtomicUsize>; 2]) {
     let context = context();
     let options = NodeOptions::new(name).start_parameter_services(false);
@@ -243,14 +243,18 @@ fn a_node_is_asked_once_about_all_parameters() {
     let error = param(&[&["set", "/p_count"][..], &lists].concat()).failure(1);
     assert!(error.contains("a: Setting parameter failed: locked"), "{error}");
     assert!(error.contains("[1] is of type integer array, and b of type string array"), "{error}");
-    assert_eq!(asked(&types), 2, "what the values mean, and how they have to be written");
+    assert_eq!(asked(&types), 2, "once for the values, and once for the hints");
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(&file, "p_count: {ros__parameters: {a: [], b: [1], c: [x], d: 1}}").unwrap();
     let path = file.path().to_str().unwrap();
     let loaded = param(&["load", "/p_count", path]);
     assert!(loaded.err.contains("Set parameter d failed: locked"), "{loaded:?}");
-    assert_eq!((asked(&types), asked(&values)), (1, 1), "what they mean, and what they are");
-    // Once, and once for each: a stock node says of none of them what it is.
+    assert_eq!(
+        (asked(&types), asked(&values)),
+        (1, 1),
+        "once for the types, and once for the values"
+    );
+    // Once for all, and once for each: a stock node answers for none of them if it lacks one.
     let error = param(&["set", "/p_count", "a", "[x]", "unknown", "[]"]).failure(1);
     assert!(error.contains("node /p_count has no parameter unknown"), "{error}");
     assert_eq!(asked(&types), 3);

@@ -1,4 +1,4 @@
-//! Runs `feros` in a domain of this test process, and leaves nothing running.
+//! Runs `feros` in a domain of this test process, and leaves no process running.
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -22,7 +22,7 @@ fn domain() -> &'static Domain {
     DOMAIN.get_or_init(Domain::reserve_without_ros2)
 }
 
-/// A context of this process in that domain, to play the robot.
+/// A context of this process in that domain, for the robot's nodes.
 pub(crate) fn context() -> Context {
     context_in(domain())
 }
@@ -51,7 +51,7 @@ fn command(domain: &Domain, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a command that ended left behind.
+/// The result of a command that has ended.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) code: Option<i32>,
@@ -60,13 +60,13 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// The standard output of a command that has to have gone well.
+    /// The standard output of a command that must have succeeded.
     pub(crate) fn success(self) -> String {
         assert_eq!(self.code, Some(0), "{self:?}");
         self.out
     }
 
-    /// The standard error of a command that has to have failed with a code.
+    /// The standard error of a command that must have failed with this code.
     pub(crate) fn failure(self, code: i32) -> String {
         assert_eq!(self.code, Some(code), "{self:?}");
         assert!(self.err.starts_with("error: ") || self.err.contains("\nerror: "), "{self:?}");
@@ -79,13 +79,13 @@ impl Finished {
     }
 }
 
-/// Whether one of the lines of an output is this.
+/// Whether an output contains this line.
 pub(crate) fn has_line(text: &str, wanted: &str) -> bool {
     text.lines().any(|line| line == wanted)
 }
 
-/// Repeats a command that shows the graph until what it left is `accepted`: it waits for about a
-/// second, in which a busy machine may not tell it all.
+/// Repeats a command that shows the graph until its result is `accepted`: it waits for about a
+/// second, in which a busy machine may not discover everything.
 pub(crate) fn eventually<T: std::fmt::Debug>(
     run: impl Fn() -> T,
     accepted: impl Fn(&T) -> bool,
@@ -96,7 +96,7 @@ pub(crate) fn eventually<T: std::fmt::Debug>(
     })
 }
 
-/// Runs a command to its end on a terminal, and tells all that it wrote there.
+/// Runs a command to its end on a terminal, and returns everything that it wrote there.
 pub(crate) fn feros_on_terminal(arguments: &[&str]) -> String {
     let (ours, theirs) = terminal();
     let mut command = command(domain(), arguments);
@@ -106,7 +106,7 @@ pub(crate) fn feros_on_terminal(arguments: &[&str]) -> String {
     drop(command); // which holds the terminal's other end
     let written = spawn("test-terminal", move || {
         let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
-        // The end of a terminal is an error.
+        // Reading a terminal ends with an error.
         while let Ok(size @ 1..) = std::fs::File::from(ours.try_clone().unwrap()).read(&mut buffer)
         {
             bytes.extend_from_slice(&buffer[..size]);
@@ -117,7 +117,7 @@ pub(crate) fn feros_on_terminal(arguments: &[&str]) -> String {
     written.join().unwrap()
 }
 
-/// Both ends of a terminal that passes on what is written as it is, with room for some lines.
+/// Both ends of a terminal that passes output on unchanged, with room for some lines.
 fn terminal() -> (OwnedFd, OwnedFd) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let ours = rustix::pty::openpt(flags).unwrap();
@@ -139,10 +139,10 @@ pub(crate) fn feros(arguments: &[&str]) -> Finished {
     Running::start(arguments).finish()
 }
 
-/// A command that runs; it is ended with the value.
+/// A running command, which ends when this is dropped.
 pub(crate) struct Running {
     child: Child,
-    /// `None` when nobody reads it any more.
+    /// `None` when nobody reads the output any longer.
     out: Option<BufReader<ChildStdout>>,
 }
 
@@ -151,14 +151,14 @@ impl Running {
         Self::start_in(domain(), arguments)
     }
 
-    /// Starts a command with something of its own, such as a variable.
+    /// Starts a command after a change to it, such as a variable.
     pub(crate) fn start_with(arguments: &[&str], change: impl FnOnce(&mut Command)) -> Self {
         let mut command = command(domain(), arguments);
         change(&mut command);
         Self::spawn(command)
     }
 
-    /// ... in another domain than that of this test process.
+    /// ... in a domain other than that of this test process.
     pub(crate) fn start_with_in(
         domain: &Domain,
         arguments: &[&str],
@@ -169,7 +169,7 @@ impl Running {
         Self::spawn(command)
     }
 
-    /// Starts a command in another domain than that of this test process.
+    /// Starts a command in a domain other than that of this test process.
     pub(crate) fn start_in(domain: &Domain, arguments: &[&str]) -> Self {
         Self::spawn(command(domain, arguments))
     }
@@ -199,7 +199,7 @@ impl Running {
         (self.out.as_mut()?.read_line(&mut line).unwrap() > 0).then(|| line.trim_end().to_owned())
     }
 
-    /// The first line of standard error that has this in it; what came before is lost.
+    /// The first line of standard error that contains this text; earlier lines are dropped.
     pub(crate) fn error_with(&mut self, wanted: &str) -> String {
         let _watchdog = feros_test_support::Watchdog::start();
         let errors = self.child.stderr.take().unwrap();
@@ -219,7 +219,7 @@ impl Running {
         self.out = None;
     }
 
-    /// The number of the process.
+    /// The id of the process.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -255,7 +255,7 @@ impl Running {
     }
 }
 
-/// Waits for a child; one that hangs is killed, and the test fails by its status.
+/// Waits for a child to end; one that hangs is killed, and its status makes the test fail.
 fn wait(child: &mut Child) -> ExitStatus {
     let started = Instant::now();
     loop {
@@ -271,7 +271,7 @@ fn wait(child: &mut Child) -> ExitStatus {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

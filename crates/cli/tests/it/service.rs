@@ -7,7 +7,7 @@ use feros::{Context, Executor, QosProfile, ServiceIntrospectionState};
 
 use crate::process::{Running, context, feros, spawn};
 
-/// A server that is spun as long as it lives.
+/// A server that is spun until it is dropped.
 struct Server {
     context: Context,
     spinning: Option<std::thread::JoinHandle<()>>,
@@ -93,7 +93,7 @@ fn calls_are_repeated_until_the_user_interrupts() {
 fn what_passes_between_the_ends_of_a_service_is_echoed() {
     let _server = Server::start("/s_echo");
     let line = ["service", "echo", "/s_echo", "--timeout", "50", "--times", "2"];
-    // Calls until the echo has heard one as a whole: it is matched some time after its start.
+    // Calls until the echo has printed a whole call: it is matched some time after its start.
     let echoed = |more: &[&str]| {
         let echo = Running::start(&[&line[..], more].concat());
         std::thread::scope(|scope| {
@@ -124,7 +124,7 @@ fn what_passes_between_the_ends_of_a_service_is_echoed() {
     assert!(feros(&line).failure(1).contains("nobody publishes /s_silent/_service_event"));
 }
 
-/// A workspace that is installed has its definitions where its programs are.
+/// An installed workspace has its definitions beside its programs.
 #[test]
 fn interfaces_are_found_below_prefixes_by_every_verb() {
     let prefixes = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Names and values of a hostile peer, and of a bag: a terminal obeys nothing of them, a pipe gets
-//! their bytes, and JSON has `\u` for what is not seen.
+//! Names and values of a hostile peer, and of a bag: no terminal obeys them, a pipe gets their
+//! bytes, and JSON uses `\u` for unseen characters.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::process::{Finished, context, eventually, feros, feros_on_terminal, sp
 /// like an error of the command.
 const HOSTILE: &str = "x\u{1b}]0;pwned\u{7}\u{9b}35m\u{202e}\u{2028}\r\nerror: forged\u{1b}[35m";
 
-/// A participant that minds no rule for names.
+/// A participant that ignores all rules for names.
 struct HostilePeer {
     context: Context,
     node: NodeId,
@@ -51,7 +51,7 @@ impl Drop for HostilePeer {
     }
 }
 
-/// Fails where a terminal would obey anything but the command's own colours and line breaks.
+/// Fails if a terminal would obey anything but the command's own colours and line breaks.
 fn is_harmless(line: &[&str], written: &str) {
     let own = anstream::adapter::strip_str(written).to_string();
     assert!(!written.contains("\u{1b}[35m"), "{line:?}: {written:?}");
@@ -61,7 +61,7 @@ fn is_harmless(line: &[&str], written: &str) {
     assert!(!written.lines().any(is_forged), "{line:?}: {written:?}");
 }
 
-/// Runs a command until it shows what is hostile, through a pipe and on a terminal.
+/// Runs a command until it shows the hostile text, through a pipe and on a terminal.
 fn shows(line: &[&str]) {
     let has_all = |finished: &Finished| finished.out.contains(HOSTILE);
     eventually(|| feros(line), has_all);
@@ -103,11 +103,11 @@ fn names_of_a_hostile_peer_are_written_out() {
     ] {
         shows_json(line);
     }
-    // Nothing but the names of others is taken from the screen that `top` draws.
+    // In the screen that `top` draws, only names from the network are checked.
     let line = ["top", "--iterations", "1"];
     let written = eventually(|| feros_on_terminal(&line), |text| text.contains("\\u{1b}]0;"));
     assert!(!written.contains("\u{1b}]0;") && !written.contains('\u{202e}'), "{written:?}");
-    // Standard error has no bytes of others, wherever it goes.
+    // Standard error never contains untrusted bytes, wherever it goes.
     let line = ["topic", "info", "/of_evil"];
     let said = eventually(|| feros(&line).err, |said| said.contains("\\u{1b}]0;"));
     is_harmless(&line, &said);
@@ -134,7 +134,7 @@ fn values_of_a_hostile_node_are_written_out() {
     shows(&["param", "describe", "/h_values", "h_rate"]);
     shows_json(&with(&["--json"]));
     shows_json(&["param", "get", "/h_values", "h_value", "--json"]);
-    // YAML escapes itself what it takes for control characters.
+    // YAML itself escapes the characters that it regards as control characters.
     for line in [with(&[]), with(&["--field", "data"]), vec!["param", "dump", "/h_values"]] {
         is_harmless(&line, &feros_on_terminal(&line));
     }

@@ -1,4 +1,4 @@
-//! Transforms as the command tells them.
+//! Transforms, as the command shows them.
 
 use feros::Node;
 use feros_test_support::{Background, Watchdog};
@@ -7,7 +7,7 @@ use feros_tf2::{StaticTransformBroadcaster, Transform, TransformBroadcaster};
 
 use crate::process::{Running, context, feros};
 
-/// A node that says where `base` is in `odom`, 50 times a second.
+/// A node that publishes the pose of `base` in `odom`, 50 times a second.
 struct Robot {
     _saying: Background,
     _fixed: StaticTransformBroadcaster,
@@ -72,7 +72,7 @@ fn what_is_not_there_is_told_with_its_reason() {
     let line = ["tf", "echo", "nowhere", "base", "--once", "--timeout", "0.3"];
     let error = feros(&line).failure(1);
     assert!(error.contains("no transform within 0.3"), "{error}");
-    // Nobody waits for what cannot come, and so without a limit.
+    // The command does not wait for impossible transforms, even without a time limit.
     for (source, target, words) in
         [("", "base", "cannot be empty"), ("map", "/base", "cannot start with a '/'")]
     {

@@ -1,4 +1,4 @@
-//! `feros top`: what it tells of nodes of this process, as JSON, as text and on a terminal.
+//! `feros top`: its output for nodes of this process, as JSON, as text and on a terminal.
 
 use std::process::{Command, Stdio};
 
@@ -9,8 +9,8 @@ use feros_test_support::Background;
 
 use crate::process::{Running, context_in, eventually};
 
-/// A node that publishes 50 messages a second on `/chatter`, which a subscription hears and a
-/// second one does not, because it asks for more than is offered.
+/// A node that publishes 50 messages a second on `/chatter`. One subscription receives them; a
+/// second one does not, because it requests more than the publisher offers.
 struct Robot {
     domain: Domain,
     _node: Node,
@@ -65,7 +65,7 @@ fn programs_are_told_rates_transports_mismatches_and_processor_time() {
     assert_eq!(topic["transports"]["intra_process"], 1, "{topic}");
     assert_eq!(topic["mismatches"].as_array().map(Vec::len), Some(1), "{topic}");
     // A message of 100 characters takes 109 bytes, which the network transport pads to 112: the
-    // first ones come by it, until shared memory is opened.
+    // first messages take it, until shared memory is opened.
     let [rate, bytes] = ["rate_hz", "bytes_per_second"].map(|key| topic[key].as_f64().unwrap());
     assert!((108.999..112.001).contains(&(bytes / rate)), "{topic}");
     let node = found["nodes"].as_array().unwrap().iter().find(|node| node["name"] == "/robot");
@@ -84,7 +84,7 @@ fn a_pipe_gets_a_table_of_everything() {
     assert!(text.contains("/robot") && text.contains(&std::process::id().to_string()), "{text}");
 }
 
-/// Enter opens the selected topic, q ends; `script` gives a terminal.
+/// Enter opens the selected topic, q ends; `script` provides the terminal.
 #[test]
 fn a_terminal_gets_a_screen_that_keys_steer() {
     let robot = Robot::new();
@@ -92,7 +92,7 @@ fn a_terminal_gets_a_screen_that_keys_steer() {
         || {
             let feros = env!("CARGO_BIN_EXE_feros");
             let line = format!("stty rows 40 cols 160; {feros} top");
-            // The end of its input would end `script` before its time: the last sleep outlives it.
+            // The end of the input would end `script` too early, so the last sleep outlives it.
             let keys = "sleep 3; printf '\\r'; sleep 2; printf 'q'; sleep 2";
             let mut shell = Command::new("sh");
             shell.args(["-c", &format!("({keys}) | script -qec '{line}' /dev/null")]);

@@ -27,7 +27,7 @@ fn echo_prints_what_pub_publishes() {
         "-p",
         "0",
     ]);
-    // Either process may be first: the type is given, so that echo need not find it.
+    // Either process may be first: with the type given, echo need not find it.
     let echoed = feros(&[
         "topic",
         "echo",
@@ -39,7 +39,7 @@ fn echo_prints_what_pub_publishes() {
         "50",
     ]);
     assert_eq!(echoed.json(), serde_json::json!({ "data": "hello" }));
-    // Now it is there, and tells its type itself.
+    // Now the topic exists, and echo finds the type itself.
     assert_eq!(
         feros(&["topic", "echo", "/t_echo", "--times", "2", "--timeout", "50"]).success(),
         "data: hello\n---\ndata: hello\n---\n"
@@ -80,8 +80,8 @@ fn pub_once_waits_for_its_subscription_and_loses_nothing() {
     assert_eq!(echo.finish().success(), "{\"data\":-5}\n".repeat(3));
 }
 
-/// An echo that sees no publisher yet takes best effort, and hears nothing before it has found the
-/// publisher. `FEROS_PUB_ONCE` says how many publishers there are, one after the other.
+/// An echo that sees no publisher yet takes best effort, and receives nothing before it has
+/// discovered the publisher. `FEROS_PUB_ONCE` is the number of publishers, one after the other.
 #[test]
 fn each_message_published_once_reaches_a_best_effort_echo() {
     let rounds = std::env::var("FEROS_PUB_ONCE").map_or(10, |text| text.parse().unwrap());
@@ -157,7 +157,7 @@ fn hz_measures_a_thousand_messages_a_second() {
     let context = context();
     let node = context.create_node("t_hz").unwrap();
     let publisher = node.create_publisher::<Int32>("/t_hz", 10).unwrap();
-    // The window is all of it: then rate, lost and received are of the same time.
+    // The window covers all messages: then rate, lost and received describe the same time.
     let mut hz = Running::start(&["topic", "hz", "/t_hz", "--json", "-w", "1000000"]);
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     let (stop, stopped) = sync_channel::<()>(1);
@@ -171,16 +171,16 @@ fn hz_measures_a_thousand_messages_a_second() {
             publisher.publish(Int32 { data: 0 }).unwrap();
             sent += 1;
             *progress.lock().unwrap() = f64::from(sent) / started.elapsed().as_secs_f64();
-            // Late messages are caught up, so that the mean rate holds on a busy machine.
+            // The feed catches up with its period, so that the mean rate holds on a busy machine.
             std::thread::sleep((started + period * sent).saturating_duration_since(Instant::now()));
         }
     });
     let mut seen = Vec::new();
-    // A process that was held up weighs less and less.
+    // A delay of either process loses weight over time.
     let is_right = (0..WATCHDOG.as_secs()).any(|_| {
         let report: serde_json::Value = serde_json::from_str(&hz.line().unwrap()).unwrap();
         let window = report["window"].as_f64().unwrap();
-        // What did not arrive is not taken for a slower publisher: it is counted.
+        // A lost message is counted, and not taken for a slower publisher.
         let share = window / (window + report["lost"].as_f64().unwrap());
         let rate = report["rate_hz"].as_f64().unwrap() / share;
         let sent = *sent_hz.lock().unwrap();
@@ -209,7 +209,7 @@ fn bw_and_delay_measure() {
     ]);
     let mut bw = Running::start(&["topic", "bw", "/t_bw", "--json"]);
     let report: serde_json::Value = serde_json::from_str(&bw.line().unwrap()).unwrap();
-    // Header, stamp, length and text of 4 bytes.
+    // Header, stamp, length and a string of 4 bytes.
     assert_eq!(report["mean_size_bytes"].as_f64(), Some(20.0), "{report}");
     bw.interrupt();
     assert_eq!(bw.finish().code, Some(0));
@@ -224,7 +224,7 @@ fn bw_and_delay_measure() {
     assert!((0.0..10.0).contains(&mean), "{report}");
 }
 
-/// As the stock verbs: without a time, nothing is measured.
+/// As with the stock verbs, nothing is measured without a time.
 #[test]
 fn hz_and_delay_tell_that_no_simulated_time_comes() {
     let domain = Domain::reserve_without_ros2();
@@ -282,7 +282,7 @@ fn echo_prints_several_fields_in_each_form() {
     assert_eq!(echo(&[]), "-3.0\n1.0\n---\n");
     assert_eq!(echo(&["--csv"]), "-3.0,1.0\n");
     assert_eq!(echo(&["--json"]), "{\"z\":-3.0,\"x\":1.0}\n");
-    // Nobody watches a pipe, so it is not cleared.
+    // A pipe is not cleared, because nobody watches it.
     assert_eq!(echo(&["--clear"]), "-3.0\n1.0\n---\n");
     let with_info = echo(&["--csv", "-i"]);
     let columns: Vec<&str> = with_info.trim_end().split(',').collect();
@@ -309,7 +309,7 @@ fn what_was_echoed_is_published_again() {
 
 #[test]
 fn hz_measures_several_topics_and_all() {
-    // In a domain of its own, since --all subscribes to whatever there is.
+    // In a domain of its own, since --all subscribes to every topic.
     let domain = Domain::reserve_without_ros2();
     let context = context_in(&domain);
     let node = context.create_node("t_several").unwrap();
@@ -330,7 +330,7 @@ fn hz_measures_several_topics_and_all() {
     executor.add_node(&node).unwrap();
     let spinning = spawn("test-several", move || executor.spin().unwrap());
 
-    // The first objects of both topics, in whichever order.
+    // The first objects of both topics, in any order.
     let both = |line: &[&str]| {
         let mut hz = Running::start_in(&domain, line);
         let mut seen = std::collections::BTreeMap::new();
@@ -364,7 +364,7 @@ fn hz_measures_several_topics_and_all() {
     let line = ["topic", "hz", "/t_several/fast", "--filter", "m.data % 10 == 0", "--json"];
     let mut hz = Running::start_in(&domain, &line);
     let report: serde_json::Value = serde_json::from_str(&hz.line().unwrap()).unwrap();
-    // Every tenth message counts, and those between are not lost.
+    // Every tenth message counts, and the others are not lost.
     let filtered = report["rate_hz"].as_f64().unwrap();
     let all = seen["/t_several/fast"]["rate_hz"].as_f64().unwrap();
     assert!(filtered < all / 2.0, "{report} of {all} Hz");
@@ -397,7 +397,7 @@ fn stamps_and_rates_are_those_of_a_simulation() {
     let context = context_in(&domain);
     let node = context.create_node("t_simulation").unwrap();
     let clock = node.create_publisher::<Clock>("/clock", 10).unwrap();
-    // A simulation that is a thousand times as slow as it could be.
+    // A simulation with a thousandth of the usual speed.
     let mut millis = 5_000_u32;
     let _timer = node
         .create_wall_timer(Duration::from_millis(10), move || {
@@ -412,7 +412,7 @@ fn stamps_and_rates_are_those_of_a_simulation() {
     let (stamped, stamps) = sync_channel(1);
     let _subscription = node
         .create_subscription("/t_stamped", 10, move |message: PointStamped| {
-            // The test ends with the first that is simulated.
+            // The test ends with the first simulated stamp.
             let _ = stamped.try_send(message.header.stamp.sec);
         })
         .unwrap();
@@ -423,11 +423,12 @@ fn stamps_and_rates_are_those_of_a_simulation() {
     let line = ["topic", "pub", "/t_stamped", "geometry_msgs/msg/PointStamped", "{header: auto}"];
     let more = ["--use-sim-time", "-r", "50", "-p", "0"];
     let publishing = Running::start_in(&domain, &[&line[..], &more].concat());
-    // Simulated time is zero until the first message of the clock came.
+    // Simulated time is zero until the first message of the clock arrives.
     let simulated = stamps.iter().find(|sec| *sec != 0).unwrap();
     assert!((5..1000).contains(&simulated), "{simulated}");
 
-    // Ten wall milliseconds are one of the simulation: the rate is ten times that of the wall.
+    // Ten wall milliseconds are one simulated millisecond: the simulated rate is ten times the wall
+    // rate.
     let rate = |more: &[&str]| {
         let line = ["topic", "hz", "/t_stamped", "--json"];
         let mut hz = Running::start_in(&domain, &[&line[..], more].concat());
@@ -437,7 +438,7 @@ fn stamps_and_rates_are_those_of_a_simulation() {
     let (simulated, wall) = (rate(&["-s"]), rate(&["-s", "--wall-time"]));
     assert!(simulated > 3.0 * wall, "{simulated} Hz simulated, {wall} Hz on the wall");
 
-    // By the time of the machine, stamps of the simulation are decades old.
+    // By the clock of the machine, stamps of the simulation are decades old.
     let line = ["topic", "delay", "/t_stamped", "--json", "-s"];
     let mut delay = Running::start_in(&domain, &line);
     let report: serde_json::Value = serde_json::from_str(&delay.line().unwrap()).unwrap();

@@ -1,11 +1,11 @@
-//! `feros trace`: an unmodified program is traced, summarized and exported; what is wrong with a
-//! trace is said.
+//! `feros trace`: an unmodified program is traced, summarized and exported; faults of a trace are
+//! reported.
 
 use std::path::{Path, PathBuf};
 
 use crate::process::{Finished, Running, feros};
 
-/// A folder of its own, removed with the value.
+/// A folder of its own, which is removed when this is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -96,7 +96,7 @@ fn a_process_that_was_killed_is_named() {
     let killed = Running::start_with(&publish, |command| {
         command.env("FEROS_TRACE", folder.text());
     });
-    // An empty file is one that is not begun.
+    // An empty file is a trace that has not begun.
     let is_begun = |entry: std::fs::DirEntry| entry.metadata().unwrap().len() > 0;
     let has_file = || std::fs::read_dir(&folder.0).unwrap().any(|entry| is_begun(entry.unwrap()));
     feros_test_support::until("its file", has_file);

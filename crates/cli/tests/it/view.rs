@@ -13,7 +13,7 @@ use tungstenite::client::IntoClientRequest as _;
 
 use crate::process::{Running, WATCHDOG, context, feros, has_line};
 
-/// What is at a link of the command, such as `http://127.0.0.1:8765/?token=…`: host and path.
+/// The parts of a link of the command, such as `http://127.0.0.1:8765/?token=…`: host and path.
 fn parts(link: &str) -> (&str, &str) {
     let rest = link.strip_prefix("http://").unwrap();
     rest.split_at(rest.find('/').unwrap())
@@ -79,7 +79,7 @@ fn a_robot_is_shown_until_ctrl_c() {
     finished.success();
 }
 
-/// Starts `view` with an `xdg-open` that notes its arguments; gives them.
+/// Starts `view` with an `xdg-open` that records its arguments; returns them.
 fn opened(folder: &Path, options: &[&str]) -> (Running, String) {
     let program = folder.join("xdg-open");
     let noted = folder.join("noted");

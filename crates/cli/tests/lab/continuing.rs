@@ -1,5 +1,5 @@
-//! A run that is interrupted, killed, or met by another one: what was measured is kept, and the
-//! same command continues.
+//! A run that is interrupted, killed, or met by another one: finished measurements are kept, and
+//! the same command continues.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ fn the_same_command_continues_an_interrupted_run() {
     let text = format!("interrupted after {done} of 3 cells; the same command continues");
     assert_eq!(ended.failure(130), text);
     assert!((1..3).contains(&done) && kept.ends_with('\n'), "{kept}");
-    // Unfinished as it is it can be shown.
+    // Even an unfinished run can be shown.
     fixture.run("report feros-lab-quick").success();
     assert!(fixture.read("feros-lab-quick/report.html").contains("This run has not ended"));
 
@@ -42,7 +42,7 @@ fn the_same_command_continues_an_interrupted_run() {
     let raw = fs::read_dir(fixture.path(OUT).join("raw")).unwrap().flatten();
     let interrupted =
         raw.filter(|file| file.file_name().to_string_lossy().contains(".interrupted-1.log.gz"));
-    assert_eq!(interrupted.count(), 1, "what the interrupted cell had said is kept, too");
+    assert_eq!(interrupted.count(), 1, "the output of the interrupted cell is kept, too");
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_run_that_was_killed_continues_and_leaves_nothing_running() {
     let kept = fixture.read("feros-lab-quick/cells.jsonl");
     let done = kept.lines().count();
     assert!((1..3).contains(&done), "{kept}");
-    // Its programs end by themselves when nobody is there any more.
+    // Its programs end by themselves once the run is gone.
     wait_until("the end of its programs", || fixture.processes().is_empty());
     let continued = fixture.run(RUN);
     assert!(
@@ -82,8 +82,9 @@ fn a_second_run_is_refused_and_the_first_one_goes_on() {
         second.failure(1),
         format!("error: this machine: process {pid} is running a measurement here; {busy}")
     );
-    assert!(!fixture.path("another").exists(), "who is refused leaves no folder");
-    // Into the same folder from where the lock of the machine is not seen, such as a container.
+    assert!(!fixture.path("another").exists(), "a refused run leaves no folder");
+    // Into the same folder, from a place that does not see the lock of the machine, such as a
+    // container.
     let mut command = fixture.command(RUN);
     command.env("TMPDIR", fixture.path(""));
     let second = crate::fixture::Running::of(command).finish();

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 /// A watchdog against hanging, not an expectation.
 const LONGEST: Duration = Duration::from_secs(120);
-/// By this variable, which children inherit, the processes of a fixture are known.
+/// The processes of a fixture are recognized by this variable, which children inherit.
 const MARK: &str = "FEROS_TEST_DESK";
 
-/// Three cells of about a second in the grid, and one of each system as it stands.
+/// The grid has three cells of about a second; the scenario as it stands has one for each system.
 pub(crate) const TINY: &str = r#"title = "Known latencies"
 document = "M16"
 item = "Figure 7"
@@ -49,12 +49,13 @@ roles = ["talker", "listener", "pair"]
 placements = ["local", "composed"]
 "#;
 
-/// A folder of its own for all that a call reads and writes; the lock of the machine is there, too.
+/// A folder of its own for all files that a call reads and writes, including the lock of the
+/// machine.
 pub(crate) struct Fixture {
     folder: tempfile::TempDir,
 }
 
-/// How a call ended.
+/// The result of a call.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -63,14 +64,14 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// The standard output of a call that has to have gone well.
+    /// The standard output of a call that must have succeeded.
     #[track_caller]
     pub(crate) fn success(&self) -> &str {
         assert_eq!(self.code, Some(0), "{self:?}");
         &self.out
     }
 
-    /// The last line of a call that has to have ended with this code; it says nothing on standard
+    /// The last line of a call that must have ended with this code, and with an empty standard
     /// output.
     #[track_caller]
     pub(crate) fn failure(&self, code: i32) -> &str {
@@ -91,12 +92,12 @@ impl Fixture {
         fixture
     }
 
-    /// Relative to where the calls are made, `fixture`, is `../NAME`.
+    /// Writes a file; from the folder of the calls, `fixture`, its path is `../NAME`.
     pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.folder.path().join(name), text).unwrap();
     }
 
-    /// A file where the calls are made.
+    /// A file in the folder of the calls.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join("fixture").join(name)
     }
@@ -105,7 +106,7 @@ impl Fixture {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    /// From now on the mock takes 2 ms where it took 1 ms.
+    /// From now on the mock takes 2 ms instead of 1 ms.
     pub(crate) fn slow_down(&self) {
         let text = fs::read_to_string(mock().join("peer.toml")).unwrap();
         let slow = text.replace("[\"./build\"]", "[\"true\"]").replace(
@@ -123,7 +124,7 @@ impl Fixture {
         self.wrapped(&[], line)
     }
 
-    /// The same through a program that starts others.
+    /// The same call, through a program that starts others.
     pub(crate) fn wrapped(&self, through: &[&str], line: &str) -> Command {
         let feros = [env!("CARGO_BIN_EXE_feros"), "lab"];
         let mut words = through.iter().copied().chain(feros).chain(line.split_whitespace());
@@ -147,19 +148,19 @@ impl Fixture {
         Running::of(self.command(line))
     }
 
-    /// Runs it to its end; nothing that it started is there then.
+    /// Runs the call to its end; none of its processes may be left.
     pub(crate) fn run(&self, line: &str) -> Ended {
         let ended = self.start(line).finish();
         assert_eq!(self.processes(), [0_u32; 0], "left behind by {ended:?}");
         ended
     }
 
-    /// What was started from this fixture and is still there.
+    /// The processes that this fixture started and that still exist.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let entry = format!("{MARK}={}", self.mark()).into_bytes();
         let ids = fs::read_dir("/proc").unwrap().flatten();
         let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        // The environment of a process that has ended, or is of somebody else, cannot be read.
+        // The environment of a process that has ended, or belongs to another user, cannot be read.
         ids.filter(|id| {
             let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
             environment.split(|byte| *byte == 0).any(|variable| variable == entry)
@@ -177,7 +178,7 @@ impl Fixture {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Waits until a run has so many cells and has begun another one.
+    /// Waits until a run has this many cells and has begun another one.
     pub(crate) fn wait_for_cells(&self, run: &str, cells: usize) {
         wait_until("the next cell", || {
             let is_under_way =
@@ -193,7 +194,7 @@ fn mock() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/peers/mock").canonicalize().unwrap()
 }
 
-/// A call that runs; it is killed when this is dropped.
+/// A running call; it is killed when this is dropped.
 pub(crate) struct Running {
     child: Child,
     out: Option<JoinHandle<String>>,
@@ -211,7 +212,7 @@ impl Running {
         self.child.id()
     }
 
-    /// Sends a signal to the call and all that it started in its group, as a terminal does.
+    /// Sends a signal to the call and all processes of its group, as a terminal does.
     pub(crate) fn signal(&self, name: &str) {
         let sent =
             Command::new("sh").args(["-c", &format!("kill -{name} -{}", self.child.id())]).status();
@@ -236,7 +237,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Fails only when it has ended, which is what is wanted.
+        // Fails only if the process has ended, which is the goal.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

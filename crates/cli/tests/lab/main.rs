@@ -1,5 +1,5 @@
-//! `feros lab` as a user types it, with systems whose answers are known: what it prints, how it
-//! ends, and that nothing that was measured is lost.
+//! `feros lab` as a user types it, with systems whose answers are known: its output, its end, and
+//! that no measurement is lost.
 #![allow(clippy::unwrap_used)]
 
 mod continuing;

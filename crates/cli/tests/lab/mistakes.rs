@@ -1,5 +1,5 @@
-//! Bad input: what is said, and the exit code. 2 is a command line that no repetition mends, 1 what
-//! the machine or a file has.
+//! Bad input: the error, and the exit code. 2 is for a wrong command line, 1 for a fault of the
+//! machine or of a file.
 
 use std::fs;
 
@@ -183,7 +183,7 @@ fn where_nothing_is_installed_nothing_is_called_measured() {
         "error: nothing can be measured: no system of this plan is installed; install one and give the same command again"
     );
     assert!(ended.err.contains("(install: apt-get install libnothing)"), "{}", ended.err);
-    // Once it is, the same command goes on in the same folder.
+    // Once it is installed, the same command continues in the same folder.
     let text = fs::read_to_string(fixture.path("../peers/mock/peer.toml")).unwrap();
     let text = text
         .replace("[\"./build\"]", "[\"true\"]")

@@ -1,5 +1,5 @@
-//! A disk that becomes full while a run is going on: a small file system in a mount namespace that
-//! ends with the test.
+//! A disk that becomes full during a run: a small file system in a mount namespace that ends with
+//! the test.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -10,14 +10,14 @@ use feros_test_support::skip;
 
 use crate::fixture::{Fixture, Running};
 
-/// A process in a mount namespace of its own, with a small file system at a place.
+/// A process in a mount namespace of its own, with a small file system at a path.
 struct SmallDisk {
     holder: Child,
     seen: PathBuf,
 }
 
 impl SmallDisk {
-    /// `None` where that is not allowed.
+    /// `None` if the system does not allow that.
     fn at(place: PathBuf) -> Option<Self> {
         fs::create_dir(&place).unwrap();
         let script = "mount -t tmpfs -o size=48m none \"$0\" && echo ready && exec cat";
@@ -37,7 +37,7 @@ impl SmallDisk {
         (line == "ready\n").then_some(disk)
     }
 
-    /// Writes until nothing fits any more.
+    /// Writes until the disk is full.
     fn fill(&self) {
         let mut file = fs::File::create(self.seen.join("filler")).unwrap();
         let mut block = vec![1; 1 << 20];
@@ -87,7 +87,7 @@ fn a_full_disk_ends_a_run_and_loses_nothing() {
     assert!((1..3).contains(&done) && kept.ends_with('\n'), "{kept}");
     assert_eq!(fixture.processes(), [0_u32; 0], "left behind by {ended:?}");
 
-    // As long as it is full nothing changes.
+    // While the disk is full, nothing changes.
     assert_eq!(start().finish().failure(1), full);
     assert_eq!(cells(), kept);
 

@@ -1,4 +1,4 @@
-//! Each verb when all is well.
+//! Each verb without any fault.
 
 use crate::fixture::Fixture;
 
@@ -28,7 +28,7 @@ fn list_says_what_there_is_and_what_installs_it() {
     );
     let mock = row(built.success(), "mock");
     assert!(mock.contains(&"installed") && mock[2].starts_with("slow spread lossy"), "{mock:?}");
-    // What is known once is known.
+    // A known state is remembered.
     assert_eq!(row(fixture.run("list").success(), "absent"), absent);
 }
 
@@ -50,7 +50,7 @@ fn plan_says_how_long_it_takes_and_what_is_missing() {
     );
     assert!(!fixture.path("feros-lab-quick").exists(), "a plan writes no results");
 
-    // What cells took is known after a run.
+    // After a run, the costs of the cells are known.
     fixture.run("run quick --system mock").success();
     let planned = fixture.run("plan quick --system mock");
     assert!(planned.success().contains("from earlier cells on this machine"), "{planned:?}");
@@ -92,7 +92,7 @@ fn run_measures_and_report_shows_it() {
     );
     assert_eq!(fixture.read("shown/here/report.html"), page);
 
-    // A system that fails is a result.
+    // The failure of a system is a result.
     fixture.write(
         "scenarios/tiny.toml",
         &crate::fixture::TINY.replace("\"mock\"", "\"mock\", \"mock:crash\""),
@@ -115,7 +115,7 @@ fn compare_tells_a_difference_where_there_is_one() {
     // By its name, as `list` prints it.
     let run = "run tiny --system mock";
     fixture.run(run).success();
-    // A finished run is not touched: the same command begins another one.
+    // A finished run is not changed: the same command begins another one.
     let first = fixture.read("feros-lab-tiny/cells.jsonl");
     assert!(fixture.run(run).success().contains("in feros-lab-tiny-2: 1 measured now"));
     fixture.slow_down();

@@ -1,4 +1,4 @@
-//! Actions, both ways: actionlib of Debian, and servers and clients of ROS 2.
+//! Actions in both directions: Debian's actionlib, and servers and clients of ROS 2.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -22,7 +22,7 @@ const SUCCEEDED: u8 = 3;
 const ABORTED: u8 = 4;
 const REJECTED: u8 = 5;
 
-/// A goal that was accepted, and the feedback that comes of it.
+/// Sends a goal that is accepted; returns it and its feedback.
 fn send(
     client: &ActionClient<Fibonacci>,
     order: i32,
@@ -60,7 +60,7 @@ fn ros2_sends_goals_to_a_server_of_actionlib() {
     ros1.run(json!({"do": "finish", "action": "/fibonacci"}));
     assert_eq!(outcome(&goal), (GoalStatus::Succeeded, vec![0, 1, 1, 2, 3, 5, 8]));
 
-    // Two goals at once, of which one is canceled.
+    // Two goals at once, one of which is canceled.
     let ((one, told_one), (two, told_two)) = (send(&client, 4), send(&client, 2));
     assert_eq!(told_one.recv_timeout(WATCHDOG).unwrap(), [0, 1, 1]);
     assert_eq!(told_two.recv_timeout(WATCHDOG).unwrap(), [0, 1]);
@@ -109,7 +109,7 @@ fn ros2_sends_goals_of_a_standard_type_to_a_simple_server() {
     assert_eq!(outcome.result.error.error_string, "none");
 }
 
-/// Says feedback, and ends a goal when it is told to, or asked to cancel; rejects orders below
+/// Publishes feedback, and ends a goal on command or when asked to cancel; rejects orders below
 /// zero, and aborts 13.
 fn serve(
     ros2: &Ros2,

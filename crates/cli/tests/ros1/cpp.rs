@@ -1,4 +1,4 @@
-//! The bridge beside roscpp: topics and services both ways, and a nodelet in its manager.
+//! The bridge beside roscpp: topics and services in both directions, and a nodelet in its manager.
 
 use feros::QosProfile;
 use feros::msgs::std_msgs::msg::String as Text;
@@ -58,7 +58,7 @@ fn topics_and_services_of_roscpp_go_both_ways() {
         let answer: Value = roscpp.run(json!(format!("call /fan {data}")));
         assert_eq!(answer, json!({"success": !data, "message": "from ROS 2"}));
     }
-    // Killed and started again, it is found again.
+    // After it is killed and started again, the bridge finds it again.
     drop(roscpp);
     let mut roscpp = world.node_of(program, "cpp");
     roscpp.run(json!("advertise /in"));
@@ -67,8 +67,8 @@ fn topics_and_services_of_roscpp_go_both_ways() {
     assert_eq!(bridge.count("is not bridged"), 0);
 }
 
-/// Nodelets of one manager share a node of ROS 1; among themselves they pass pointers, and the
-/// bridge gets what they publish by pointer as any subscriber does.
+/// Nodelets of one manager share a node of ROS 1. They pass pointers among themselves, and the
+/// bridge gets their messages like any subscriber.
 #[test]
 fn a_nodelet_publishes_over_the_bridge() {
     let Some(program) = crate::roscpp::program() else { return };
@@ -80,7 +80,7 @@ fn a_nodelet_publishes_over_the_bridge() {
     assert_eq!(manager.run(json!("load_talker /talker /points")), json!(true));
     assert_eq!(manager.run(json!("load_listener /listener /points")), json!(true));
     manager.run(json!("load_listener /commands /cmd"));
-    // Both hear each of them: the nodelet by pointer, ROS 2 by the bridge, once.
+    // Both receive each message: the nodelet by pointer, ROS 2 through the bridge, once.
     let bridged = |manager: &mut Ros1Node, text: &str| {
         publish(manager, "/points", text);
         assert_eq!(manager.heard("/points")["message"]["data"], text);

@@ -9,7 +9,7 @@ use crate::peers::World;
 /// A watchdog.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the command publishes is heard by rospy, and what rospy publishes is printed.
+/// rospy receives the command's messages, and the command prints rospy's.
 #[test]
 fn topics_go_both_ways_without_a_bridge() {
     let Some(world) = World::new() else { return };
@@ -35,7 +35,7 @@ fn topics_go_both_ways_without_a_bridge() {
     echo.line(|line| line.contains("from rospy"));
 }
 
-/// The command calls a service of rospy, and lists what the master has.
+/// The command calls a service of rospy, and lists the names of the master.
 #[test]
 fn services_and_the_graph_are_those_of_the_master() {
     let Some(world) = World::new() else { return };
@@ -56,8 +56,8 @@ fn services_and_the_graph_are_those_of_the_master() {
     is_listed(&world, &["service", "list", "-t"], "/power [std_srvs/srv/SetBool]");
 }
 
-/// The command prints this line in the end: on a busy machine its first lists may come before what
-/// the master and its nodes are asked for.
+/// The command prints this line eventually: on a busy machine its first lists may come before the
+/// answers of the master and its nodes.
 fn is_listed(world: &World, arguments: &[&str], wanted: &str) {
     let deadline = Instant::now() + PATIENCE;
     loop {

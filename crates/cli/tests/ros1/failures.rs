@@ -1,5 +1,4 @@
-//! What goes wrong: masters and nodes that go and come, definitions that differ, names that are
-//! forbidden.
+//! Failures: masters and nodes that come and go, definitions that differ, names that are forbidden.
 
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -30,7 +29,7 @@ fn it_waits_for_a_master_and_survives_its_restart() {
         .unwrap();
     for (times, round) in ["first", "second"].into_iter().enumerate() {
         world.start_master();
-        // rospy does not register again with a new master; its nodes are started anew with it.
+        // rospy does not register again with a new master, so its nodes are restarted with it.
         let mut ros1 = world.node(round);
         ros1.run(json!({"do": "advertise", "topic": "/chatter", "type": "std_msgs/String"}));
         ros1.publish("/chatter", &json!({"data": round}));
@@ -98,13 +97,13 @@ fn what_cannot_be_bridged_is_said_once() {
     ros1.run(json!({"do": "subscribe_other", "topic": "/text"}));
     let said = bridge.line(|line| line.contains("0123456789abcdef0123456789abcdef"));
     assert!(said.contains("992ce8a1687cec8c8bd883ec73ca41d1") && said.contains("/other"), "{said}");
-    // Types of one topic that do not belong together.
+    // Types of one topic that are not a pair.
     ros1.run(json!({"do": "advertise", "topic": "/odd", "type": "geometry_msgs/Point"}));
     let odd = ros2.node.create_subscription("/odd", QosProfile::default(), |_: Text| {});
     let _odd = odd.unwrap();
     let said = bridge.line(|line| line.contains("/odd is not bridged"));
     assert!(said.contains("geometry_msgs/Point") && said.contains("std_msgs/msg/String"), "{said}");
-    // Another bridge of the same name: the master ends the first one.
+    // The name of another bridge: the master ends the first one.
     let _text =
         ros2.node.create_subscription("/odd2", QosProfile::default(), |_: Text| {}).unwrap();
     ros1.run(json!({"do": "advertise", "topic": "/odd2", "type": "std_msgs/String"}));
@@ -117,8 +116,8 @@ fn what_cannot_be_bridged_is_said_once() {
     assert!(said.iter().any(|line| line.contains("Two bridges of one name")), "{said:#?}");
 }
 
-/// A publisher that speaks no TCPROS, a subscriber that sends nonsense: each is said once, and
-/// honest peers go over the bridge meanwhile.
+/// A publisher that does not speak TCPROS, and a subscriber that sends nonsense: each is reported
+/// once, and the bridge serves honest nodes meanwhile.
 #[test]
 fn hostile_peers_are_said_and_others_are_bridged() {
     let Some(world) = World::new() else { return };
@@ -147,7 +146,7 @@ fn hostile_peers_are_said_and_others_are_bridged() {
 }
 
 /// Topics, services and actions whose names one side forbids are refused, each with one message
-/// that says name, rule and cure, and are never said to be bridged.
+/// that gives name, rule and cure, and are never reported as bridged.
 #[test]
 fn names_that_one_side_forbids_are_said_once() {
     let Some(world) = World::new() else { return };
@@ -173,7 +172,7 @@ fn names_that_one_side_forbids_are_said_once() {
         ros1.run(json!({"do": "register", "kind": kind, "name": name, "type": ty}));
     }
     let mut bridge = world.bridge(&["--bridge-all-topics"]);
-    // What a raw name of DDS looks like a topic of ROS 2 that ROS 2 itself would not make.
+    // The DDS name looks like that of a ROS 2 topic, but ROS 2 itself would not create it.
     let ros2 = world.ros2();
     let raw = QosProfile { avoid_ros_namespace_conventions: true, ..QosProfile::default() };
     let _raw = ros2.node.create_publisher::<Text>("rt/raw-name", raw).unwrap();
@@ -187,7 +186,7 @@ fn names_that_one_side_forbids_are_said_once() {
         let said = bridge.line(|line| line.contains(&format!("{what} is not bridged")));
         assert!(said.contains(rule) && said.contains("remap it in the node"), "{said}");
     }
-    // Some looks later, and stock ROS 2 allows this one.
+    // Several looks later; stock ROS 2 allows this name.
     bridge.line(|line| line.contains("bridged: topic /under__score"));
     let _late = ros2.node.create_publisher::<Text>("/late", QosProfile::default()).unwrap();
     bridge.line(|line| line.contains("bridged: topic /late"));

@@ -1,5 +1,5 @@
-//! What peers say that is no truth, no definition or no header: each is refused and said, and
-//! honest peers go over the bridge meanwhile.
+//! Nodes that send false values, malformed definitions or malformed headers: each is refused and
+//! reported, and the bridge serves honest nodes meanwhile.
 
 use std::sync::mpsc::sync_channel;
 
@@ -11,12 +11,12 @@ use serde_json::json;
 
 use crate::peers::{Process, Ros1Node, World};
 
-/// The checksum of the true `std_msgs/String`.
+/// The checksum of the real `std_msgs/String`.
 const MD5: &str = "992ce8a1687cec8c8bd883ec73ca41d1";
 const RULE: &str =
     "================================================================================";
 
-/// A definition in which each message has `fields` of the next one, `depth` deep.
+/// A definition in which each message has `fields` fields of the next message, `depth` levels deep.
 fn nested(depth: usize, fields: usize) -> String {
     let level = |next: usize| -> String {
         (0..fields).map(|field| format!("x/M{next} f{field}\n")).collect()
@@ -28,7 +28,7 @@ fn nested(depth: usize, fields: usize) -> String {
     text + &format!("{RULE}\nMSG: x/M{depth}\nint8 a\n")
 }
 
-/// Type, checksum and definition that a publisher says, and what is said of it.
+/// The type, checksum and definition that a publisher sends, and the bridge's report.
 fn lies() -> Vec<(&'static str, &'static str, String, &'static str)> {
     let string = "std_msgs/String";
     let of = |definition: &str, said| (string, "*", definition.to_owned(), said);
@@ -58,7 +58,7 @@ fn lies() -> Vec<(&'static str, &'static str, String, &'static str)> {
     ]
 }
 
-/// Headers that are none, or have names that no node has.
+/// Malformed headers, and headers with names that no node has.
 fn headers() -> Vec<Vec<u8>> {
     let with = |key: &str, value: &str| {
         let fields = [
@@ -87,7 +87,7 @@ fn publish(ros1: &mut Ros1Node, topic: &str, sent: &[u8]) {
     ros1.run(json!({"do": "hostile_publisher", "topic": topic, "sent": sent}));
 }
 
-/// What the bridge says of a topic; a line of a terminal has nothing that it would obey.
+/// The bridge's report on a topic; nothing in the line can steer a terminal.
 fn said_of(bridge: &mut Process, topic: &str, text: &str) -> String {
     let said = bridge
         .line(|line| line.contains(topic) && !line.starts_with("bridged:") && line.contains(text));

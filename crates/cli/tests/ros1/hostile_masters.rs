@@ -1,5 +1,5 @@
-//! Masters that name very many topics and publishers, or answer a byte at a time: the bridge bounds
-//! its threads, descriptors and lines, and a signal still ends it.
+//! Masters that name very many topics and publishers, or that answer one byte at a time: the bridge
+//! limits its threads, descriptors and lines, and a signal still ends it.
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -12,19 +12,19 @@ use feros_test_support::until;
 
 use crate::peers::World;
 
-/// Topics that the master names; a thread for each would be more than the limit below.
+/// The topics that the master names; a thread for each would exceed the limit below.
 const TOPICS: usize = 1500;
-/// Of the bridge: four for connections and 32 for what waits, and those of ROS 2.
+/// The bridge's threads (four for connections and 32 for waiting tasks), and those of ROS 2.
 const MOST_THREADS: usize = 100;
-/// 1,024 connections, and files of ROS 2.
+/// 1,024 connections, and the files of ROS 2.
 const MOST_DESCRIPTORS: usize = 1024 + 100;
 
-/// A master of the test's own.
+/// The test's own master.
 struct FakeMaster {
     port: u16,
-    /// Whether it answers a byte now and then.
+    /// Whether it answers a byte at a time, with pauses.
     is_slow: Arc<AtomicBool>,
-    /// How often somebody has registered, and how often it was asked anything.
+    /// The number of registrations, and of all requests.
     registered: Arc<AtomicUsize>,
     asked: Arc<AtomicUsize>,
     is_over: Arc<AtomicBool>,
@@ -78,7 +78,7 @@ impl Drop for FakeMaster {
     }
 }
 
-/// A byte now and then, until the peer has gone.
+/// Sends a byte now and then, until the client has gone.
 fn send_bytes(stream: &mut TcpStream, is_over: &AtomicBool) {
     while stream.write_all(b"H").is_ok() && !is_over.load(SeqCst) {
         std::thread::sleep(Duration::from_millis(100));
@@ -111,7 +111,7 @@ fn answer(value: &str) -> String {
 
 #[test]
 fn very_many_topics_make_neither_threads_nor_lines() {
-    // It takes connections into its backlog and never answers.
+    // It accepts connections into its backlog and never answers.
     let silent = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
     let port = silent.local_addr().unwrap().port();
     let publishers =
@@ -145,7 +145,7 @@ fn a_master_that_answers_a_byte_at_a_time_does_not_hold_the_bridge() {
     master.asked.store(0, SeqCst);
     let said = bridge.interrupt();
     assert_eq!(said.iter().filter(|line| line.contains("no ROS 1 master at")).count(), 1);
-    // The look that was under way, and one attempt to say that something has ended, of 100.
+    // The look that was under way, and one attempt to report an end, of 100.
     let asked = master.asked.load(SeqCst);
     assert!(asked <= 3, "{asked} times");
 }

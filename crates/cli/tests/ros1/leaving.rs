@@ -1,4 +1,5 @@
-//! Nothing is kept for nobody: when the last one leaves, the bridge leaves both sides as well.
+//! The bridge keeps nothing without a user: when the last endpoint leaves, it leaves both sides as
+//! well.
 
 use feros::QosProfile;
 use feros::msgs::std_msgs::msg::String as Text;
@@ -12,7 +13,7 @@ use crate::topics::subscribe;
 
 const BRIDGE: &str = "/feros_ros1_bridge";
 
-/// What the master knows of the bridge at a name: as publisher, subscriber, server.
+/// The bridge's registrations at the master for a name: as publisher, subscriber, server.
 fn at_the_master(world: &World, name: &str) -> [bool; 3] {
     let state = world.state();
     [state.publishers, state.subscribers, state.services].map(|all| {
@@ -20,7 +21,7 @@ fn at_the_master(world: &World, name: &str) -> [bool; 3] {
     })
 }
 
-/// What the graph of ROS 2 knows of the bridge at a name: as publisher, subscription, server.
+/// The bridge's endpoints in the graph of ROS 2 for a name: as publisher, subscription, server.
 fn in_the_graph(ros2: &Ros2, name: &str) -> [bool; 3] {
     let graph = ros2.node.context().graph();
     [EndpointKind::Publisher, EndpointKind::Subscription, EndpointKind::Service].map(|kind| {
@@ -30,7 +31,7 @@ fn in_the_graph(ros2: &Ros2, name: &str) -> [bool; 3] {
     })
 }
 
-/// Waits until the bridge is this at a name, under the master and in ROS 2.
+/// Waits until the bridge has these roles for a name, at the master and in ROS 2.
 fn is_there(world: &World, ros2: &Ros2, name: &str, expected: [[bool; 3]; 2]) {
     eventually(|| {
         let found = [at_the_master(world, name), in_the_graph(ros2, name)];
@@ -59,9 +60,9 @@ fn the_bridge_leaves_a_topic_with_its_last_subscriber() {
     drop(second);
     is_there(&world, &ros2, "/in", NOTHING);
     bridge.line(|line| line == "no longer bridged: topic /in from ROS 1 to ROS 2");
-    // It comes back with the next one.
+    // The bridge comes back with the next endpoint.
     let (_third, heard) = subscribe::<Text>(&ros2, "/in", QosProfile::default());
-    // rospy knows that a subscriber has left when it has written to it in vain.
+    // rospy notices that a subscriber has left only when a write to it fails.
     eventually(|| {
         talker.publish("/in", &json!({"data": "again"}));
         heard.try_iter().next().map(|text| assert_eq!(text.data, "again")).ok_or("not yet")

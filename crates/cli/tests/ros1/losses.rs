@@ -1,4 +1,4 @@
-//! What a slow subscriber of ROS 1 does not get is counted and said.
+//! Messages that a slow subscriber of ROS 1 does not get are counted and reported.
 
 use feros::QosProfile;
 use feros::msgs::std_msgs::msg::UInt8MultiArray;
@@ -9,11 +9,11 @@ use crate::peers::World;
 const TOPIC: &str = "/blocks";
 const BLOCKS: u8 = 60;
 const BLOCK_BYTES: usize = 1 << 20;
-/// What the message says that comes before the blocks.
+/// The value of the message that comes before the blocks.
 const FIRST: u8 = 255;
 
-/// Of 60 MB, a subscriber that reads nothing until all are published gets what the sockets and a
-/// queue of five keep; the rest is counted, to the message.
+/// Of 60 MB, a subscriber that reads nothing until all are published gets as much as the sockets
+/// and a queue of five hold; the bridge counts every other message.
 #[test]
 fn messages_that_give_way_are_counted() {
     let Some(world) = World::new() else { return };
@@ -21,7 +21,8 @@ fn messages_that_give_way_are_counted() {
     let ros2 = world.ros2();
     let mut fast = world.node("fast");
     fast.run(json!({"do": "subscribe", "topic": TOPIC, "type": "std_msgs/UInt8MultiArray"}));
-    // Latched, so that each subscriber has the first message exactly once, and then is connected.
+    // Latched, so that each subscriber gets the first message exactly once, and is connected after
+    // it.
     let qos = QosProfile::keep_last(5).transient_local();
     let publisher = ros2.node.create_publisher::<UInt8MultiArray>(TOPIC, qos).unwrap();
     let block = |number: u8, len: usize| {
@@ -37,7 +38,7 @@ fn messages_that_give_way_are_counted() {
     assert_eq!(first, FIRST);
     for number in 0..BLOCKS {
         publisher.publish(block(number, BLOCK_BYTES)).unwrap();
-        // The fast one has it: so the bridge has given it to both.
+        // The fast subscriber has it, so the bridge has given it to both.
         while fast.heard(TOPIC)["message"]["data"]["len"] != BLOCK_BYTES {}
     }
     let numbers = slow.run(json!({"do": "read_numbers", "topic": TOPIC, "last": BLOCKS - 1}));

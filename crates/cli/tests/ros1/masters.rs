@@ -1,4 +1,4 @@
-//! More than one master: one that takes the place of another, and two at once.
+//! More than one master: a master that replaces another, and two at once.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -33,7 +33,7 @@ fn say(node: &mut Ros1Node, text: &str) {
     node.run(json!({"do": "publish", "topic": "/chatter", "fields": {"data": text}}));
 }
 
-/// Texts up to the one that is the last.
+/// Texts up to and including the last one.
 fn texts_until(mut next: impl FnMut() -> String, last: &str) -> Vec<String> {
     let mut texts = Vec::new();
     while texts.last().is_none_or(|text| text != last) {
@@ -47,12 +47,12 @@ fn heard_until(node: &mut Ros1Node, last: &str) -> Vec<String> {
     texts_until(next, last)
 }
 
-/// How often a text is among those that were heard.
+/// How often a text was received.
 fn times(texts: &[String], text: &str) -> usize {
     texts.iter().filter(|heard| *heard == text).count()
 }
 
-/// Says a text again and again until another node has heard it.
+/// Publishes a text repeatedly until another node has received it.
 fn say_until(from: &mut Ros1Node, text: &str, mut is_heard: impl FnMut() -> bool) {
     eventually(|| {
         say(from, text);
@@ -65,8 +65,8 @@ fn hears(node: &mut Ros1Node, text: &str) -> bool {
     node.heard_any("/chatter", text)
 }
 
-/// Another master at the same address knows other nodes, and other types: the bridge is there for
-/// them, and leaves those of the former one.
+/// Another master at the same address knows other nodes and other types: the bridge serves them,
+/// and leaves those of the former master.
 #[test]
 fn a_master_that_takes_the_place_of_another_has_the_bridge() {
     let Some(mut world) = World::new() else { return };
@@ -105,8 +105,8 @@ fn a_master_that_takes_the_place_of_another_has_the_bridge() {
     assert_eq!(heard.recv_timeout(WATCHDOG).unwrap(), "last");
 }
 
-/// A bridge of each master, one domain: what a node of either says is heard by those of the other
-/// and in ROS 2, once.
+/// One bridge for each master, one domain: the nodes of the other master and of ROS 2 receive each
+/// message of a node once.
 #[test]
 fn two_masters_are_joined_by_one_domain() {
     let Some((a, b)) = World::two() else { return };
@@ -123,7 +123,7 @@ fn two_masters_are_joined_by_one_domain() {
     }
     say(&mut one, "end of one");
     let at_two = heard_until(&mut two, "end of one");
-    // What would come back has come before this does.
+    // Anything that came back would have arrived before this message.
     say(&mut two, "end of two");
     let mut at_one = heard_until(&mut one, "end of two");
     say(&mut one, "last");
@@ -137,8 +137,8 @@ fn two_masters_are_joined_by_one_domain() {
     }
 }
 
-/// Without `--bridge-all-1to2-topics` two bridges wait for each other: that is said once, with the
-/// topics and the cure, by the bridge whose master has the publishers. The cure is one.
+/// Without `--bridge-all-1to2-topics` two bridges wait for each other: the bridge whose master has
+/// the publishers reports that once, with the topics and the cure. The cure works.
 #[test]
 fn bridges_that_wait_for_each_other_say_so() {
     const WAITS: &str = "subscribed to under that of another bridge";
@@ -153,7 +153,7 @@ fn bridges_that_wait_for_each_other_say_so() {
     listener.run(json!({"do": "subscribe", "topic": "/chatter", "type": STRING}));
     let said = at_a.line(|line| line.contains(WAITS));
     assert!(said.contains(": /chatter; ") && said.contains("--bridge-all-1to2-topics"), "{said}");
-    // A second topic later, and a look after it, say nothing more.
+    // A second topic and a later look cause no further report.
     talker.run(json!({"do": "advertise", "topic": "/second", "type": STRING}));
     listener.run(json!({"do": "subscribe", "topic": "/second", "type": STRING}));
     let ros2 = a.ros2();
@@ -167,12 +167,12 @@ fn bridges_that_wait_for_each_other_say_so() {
     assert_eq!(at_a.count(WAITS), 0);
 }
 
-/// Two bridges under one master wait for nothing: its nodes have each other.
+/// Two bridges under one master do not wait: its nodes reach each other.
 #[test]
 fn bridges_of_one_master_do_not_wait_for_each_other() {
     const WAITS: &str = "subscribed to under that of another bridge";
     let Some(world) = World::new() else { return };
-    // Each calls the master by another name of its host.
+    // The bridges call the master by different names of its host.
     let uri = format!("http://localhost:{}", world.port);
     let mut one = world.bridge(&[]);
     let mut two = world.bridge(&["--name", "second_bridge", "--master", &uri]);
@@ -183,7 +183,7 @@ fn bridges_of_one_master_do_not_wait_for_each_other() {
     });
     let ros2 = world.ros2();
     for (bridge, topic) in [(&mut one, "/in_one"), (&mut two, "/in_two")] {
-        // Its looks that found `/chatter` are over when it has this.
+        // Once the bridge has this topic, its looks that found `/chatter` are over.
         let (_subscription, _heard) = subscribe(&ros2, topic);
         node.run(json!({"do": "advertise", "topic": topic, "type": STRING}));
         bridge.line(|line| line.contains(&format!("bridged: topic {topic}")));
@@ -191,8 +191,9 @@ fn bridges_of_one_master_do_not_wait_for_each_other() {
     }
 }
 
-/// One master with a bridge into each of two domains: each hears the master's nodes, the master
-/// hears both, once, and nothing goes through the master from domain to domain.
+/// One master with a bridge into each of two domains: each domain receives the messages of the
+/// master's nodes, the master's nodes receive those of both domains, once, and nothing passes
+/// through the master from domain to domain.
 #[test]
 fn two_domains_are_not_joined_by_a_master() {
     let Some((a, b)) = World::two() else { return };
@@ -223,7 +224,7 @@ fn two_domains_are_not_joined_by_a_master() {
         from_b.publish(Text { data: format!("b {number}") }).unwrap();
         say(&mut node, &format!("master {number}"));
     }
-    // Each of the three has said its last, so whatever goes round has come.
+    // Each of the three has sent its last message, so anything that circulates has arrived.
     from_a.publish(Text { data: "end of a".to_owned() }).unwrap();
     let mut at_master = heard_until(&mut node, "end of a");
     from_b.publish(Text { data: "end of b".to_owned() }).unwrap();

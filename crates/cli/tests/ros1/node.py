@@ -1,4 +1,4 @@
-"""A node of real rospy that does what it is told: one JSON object per line, one answer per operation; messages that
+"""A node of real rospy that follows commands: one JSON object per line, one answer per operation; messages that
 it receives are lines of their own, {"topic": ..., "message": ...}."""
 import builtins
 import hashlib
@@ -74,7 +74,7 @@ def publish(topic, fields):
 
 
 def publish_now(topic, fields):
-    """Whether somebody was connected; only then it is published."""
+    """Whether a subscriber was connected; only then it publishes."""
     if publishers[topic].get_num_connections() == 0:
         return False
     publish(topic, fields)
@@ -82,12 +82,12 @@ def publish_now(topic, fields):
 
 
 def define(type, text):
-    """A message that is in no package here."""
+    """A message type that no package here has."""
     defined[type, "msg"] = genpy.dynamic.generate_dynamic(type, text)[type]
 
 
 def define_service(type, request, response):
-    """A service that is in no package here; as in ROS 1, its checksum is that of both texts."""
+    """A service type that no package here has; as in ROS 1, its checksum covers both texts."""
     cls = {"_type": type, "_md5sum": hashlib.md5((request + response).encode()).hexdigest()}
     for part, text in [("request", request), ("response", response)]:
         name = f"{type}{part.capitalize()}"
@@ -104,7 +104,7 @@ def now():
 
 
 def register(kind, name, type=None):
-    """Tells the master alone, which takes names that rospy would not."""
+    """Registers only with the master, which accepts names that rospy would refuse."""
     master, own = rosgraph.Master(rospy.get_name()), rospy.get_node_uri()
     if kind == "service":
         master.registerService(name, "rosrpc://127.0.0.1:1", own)
@@ -121,7 +121,7 @@ def subscribe(topic, type):
 
 
 def count(topic, type):
-    """Subscribes and counts, up to the texts that are the last."""
+    """Subscribes and counts, up to and including the last texts."""
     counts[topic] = [0, ""]
 
     def heard(message):
@@ -165,7 +165,7 @@ def call(service, type, fields):
 
 
 def subscribe_other(topic):
-    """A type of the name std_msgs/String with another definition."""
+    """A type with the name std_msgs/String and another definition."""
     from std_msgs.msg import String
 
     class Other(String):
@@ -196,7 +196,7 @@ def load_action(name):
 
 
 def serve_fibonacci(action):
-    """Says feedback at once, and ends a goal when it is told to or asked to cancel; rejects orders below zero, and
+    """Publishes feedback at once, and ends a goal on command or when asked to cancel; rejects orders below zero, and
     aborts 13."""
     classes = fibonacci()
     name = "example_interfaces/Fibonacci"
@@ -256,7 +256,7 @@ def serve_lookup(action):
 
 def send_goal(action, type, fields):
     """An ActionClient gives its callbacks the goal. A SimpleActionClient keeps the goal only after its publisher has
-    sent it, and drops in silence what a fast server says before."""
+    sent it, and silently drops what a fast server sends earlier."""
     cls = load_action(type)
     client = actionlib.ActionClient(action, cls)
     assert client.wait_for_server(rospy.Duration(50))
@@ -296,7 +296,7 @@ def parameter_names():
 
 
 def connect_without_reading(topic):
-    """Is a subscriber with a small buffer that reads one message, and no more before `read_numbers`."""
+    """A subscriber with a small buffer that reads one message, and the others only on `read_numbers`."""
     master = rosgraph.Master(rospy.get_name())
     publisher = next(nodes[0] for name, nodes in master.getSystemState()[0] if name == topic)
     api = xmlrpc.client.ServerProxy(master.lookupNode(publisher))
@@ -315,12 +315,12 @@ def connect_without_reading(topic):
 def read_number(topic):
     """The first element of a UInt8MultiArray."""
     (length,) = struct.unpack("<I", unread[topic].read(4))
-    # An empty layout has 8 bytes, the length of the data 4.
+    # An empty layout has 8 bytes, and the length of the data 4.
     return unread[topic].read(length)[12]
 
 
 def read_numbers(topic, last):
-    """Those up to the last one."""
+    """The messages up to and including the last one."""
     numbers = [read_number(topic)]
     while numbers[-1] != last:
         numbers.append(read_number(topic))
@@ -328,7 +328,7 @@ def read_numbers(topic, last):
 
 
 def hostile_publisher(topic, sent):
-    """Is registered as one, and sends these bytes to whoever connects."""
+    """Registers as a publisher, and sends these bytes to each subscriber that connects."""
     listener = socket.create_server(("127.0.0.1", 0))
     api = xmlrpc.server.SimpleXMLRPCServer(("127.0.0.1", 0), logRequests=False)
     place = ["TCPROS", "127.0.0.1", listener.getsockname()[1]]
@@ -347,12 +347,13 @@ def hostile_publisher(topic, sent):
     for run in [serve, api.serve_forever]:
         threading.Thread(target=run, daemon=True).start()
     uri = f"http://127.0.0.1:{api.server_address[1]}/"
-    # The type that nobody contradicts; each has a name of its own, as a node of ROS 1 has one address.
+    # The type that matches any type; each has a name of its own, since a node of ROS 1 has one
+    # address.
     rosgraph.Master("/hostile" + topic.replace("/", "_")).registerPublisher(topic, "std_msgs/String", uri)
 
 
 def hostile_subscriber(topic, sent):
-    """Sends these bytes to the first publisher, and returns what it answers until it ends the connection."""
+    """Sends these bytes to the first publisher, and returns its answer until it ends the connection."""
     master = rosgraph.Master(rospy.get_name())
     publisher = next(nodes[0] for name, nodes in master.getSystemState()[0] if name == topic)
     api = xmlrpc.client.ServerProxy(master.lookupNode(publisher))

@@ -43,7 +43,7 @@ fn a_clock_of_ros2_is_followed_in_ros1() {
     let ros2 = world.ros2();
     let clock = ros2.node.create_publisher::<Clock>("/clock", QosProfile::keep_last(1)).unwrap();
     for (sec, nanosec, expected) in [(7, 0, 7.0), (8, 500_000_000, 8.5)] {
-        // A simulation says the time again and again.
+        // A simulation publishes the time again and again.
         eventually(|| {
             clock.publish(Clock { clock: TimeMessage { sec, nanosec } }).unwrap();
             let now = rospy.run(json!({"do": "now"}));
@@ -52,15 +52,15 @@ fn a_clock_of_ros2_is_followed_in_ros1() {
     }
 }
 
-/// A node of ROS 2 that logs: of a name of its own, since nodes of one name in a process share
-/// their log.
+/// A node of ROS 2 that logs. It has a name of its own, because nodes of one name in a process
+/// share their log.
 fn logging(world: &World, name: &str) -> Ros2 {
     feros::logging::init(&feros::Arguments::default());
     world.ros2_with(NodeOptions::new(name))
 }
 
-/// Logs of ROS 1 are read in ROS 2, with the name of the node, the place in the code and ROS 2's
-/// levels; and the other way at the same time. Each line is heard once.
+/// ROS 2 receives the logs of ROS 1, with the name of the node, the position in the code and ROS
+/// 2's levels; and ROS 1 those of ROS 2 at the same time. Each line arrives once.
 #[test]
 fn logs_are_read_on_the_other_side() {
     let Some(world) = World::new() else { return };
@@ -106,18 +106,18 @@ fn logs_are_read_on_the_other_side() {
     let one = logs.iter().find(|log| log.msg == "one").unwrap();
     assert_eq!(one.name, "/driver");
     assert!(one.file.ends_with("node.py") && one.line > 0 && one.stamp.sec > 0, "{one:#?}");
-    // Its own subscription hears what comes from ROS 2, and nothing of it twice.
+    // Its own subscription receives the logs of ROS 2, and none of them twice.
     let warning = eventually(|| hears(&mut rospy, "a warning").ok_or("not yet"));
     assert_eq!((&warning["level"], &warning["name"]), (&json!(4), &json!("planner")));
     let error = eventually(|| hears(&mut rospy, "an error").ok_or("not yet"));
     assert_eq!(error["level"], json!(8));
     assert_eq!(hears(&mut rospy, "a warning"), None::<Value>);
-    // One publisher of ROS 1 is rospy itself, which hears itself once.
+    // One publisher of ROS 1 is rospy itself, which receives its own message once.
     assert!(hears(&mut rospy, "four").is_some());
     assert_eq!(hears(&mut rospy, "four"), None::<Value>);
 }
 
-/// Who comes to ROS 1's log late does not get what was logged before in ROS 2, whose log is
+/// A late subscriber of ROS 1's log does not get earlier logs of ROS 2, although that log is
 /// transient local.
 #[test]
 fn a_late_reader_of_the_log_gets_nothing_old() {

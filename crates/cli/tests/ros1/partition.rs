@@ -1,5 +1,5 @@
-//! ROS 1 on one host, the bridge and ROS 2 on another one, and the link between them cut for a
-//! while. Needs root; without it the test says so and is skipped.
+//! ROS 1 on one host, the bridge and ROS 2 on another, and the link between them cut for a while.
+//! Needs root; without it the test prints that and is skipped.
 
 use feros_link::LinkOptions;
 use feros_test_support::eventually;
@@ -12,16 +12,16 @@ fn counted(node: &mut Ros1Node) -> (u64, String) {
     serde_json::from_value(counted).unwrap()
 }
 
-/// The number behind a word of the bridge's summary.
+/// The number after a word of the bridge's summary.
 fn number(summary: &str, word: &str) -> u64 {
     let (_, rest) = summary.split_once(word).unwrap_or_else(|| panic!("{word} in {summary}"));
     let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
     digits.parse().unwrap()
 }
 
-/// Messages go on both ways when the link is there again. From ROS 1, where a connection keeps
-/// them, none is lost; to ROS 1 those that a queue of ten could not keep are counted, to the
-/// message.
+/// Messages flow again in both directions when the link returns. From ROS 1, where a connection
+/// keeps them, none is lost; to ROS 1, the bridge counts every message that a queue of ten could
+/// not keep.
 #[test]
 fn messages_go_on_when_a_link_is_there_again() {
     let Some((world, link)) = World::apart() else { return };
@@ -64,7 +64,7 @@ fn messages_go_on_when_a_link_is_there_again() {
         if text == "last" { Ok(()) } else { Err(text) }
     });
     let _ = last.interrupt();
-    // A connection that is closed brings what was written before.
+    // A closed connection still delivers what was written before.
     let said = bridge.interrupt();
     let summary = said.iter().rfind(|line| line.starts_with("to ROS 2: ")).unwrap();
     let (sent, dropped) = (number(summary, "to ROS 1:"), number(summary, "dropped for ROS 1:"));

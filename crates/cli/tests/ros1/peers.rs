@@ -1,5 +1,5 @@
-//! Real ROS 1 of Debian: its master, and nodes of rospy that do what they are told; and the bridge
-//! as a user runs it. All of them end with their values.
+//! Debian's real ROS 1: its master, and nodes of rospy that follow commands; and the bridge as a
+//! user runs it. Each of them ends when its value is dropped.
 
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -17,10 +17,10 @@ use feros_ros1::{Address, Master, SystemState};
 use feros_test_support::{WATCHDOG, skip};
 use serde_json::{Value, json};
 
-/// Debian's Python, which has Debian's packages of ROS 1.
+/// Debian's Python, which has Debian's ROS 1 packages.
 const PYTHON: &str = "/usr/bin/python3";
 
-/// Which host has which side.
+/// Which host each side runs on.
 const ROS1: usize = 0;
 const ROS2: usize = 1;
 
@@ -30,12 +30,12 @@ pub(crate) struct World {
     pub(crate) port: u16,
     master: Option<Process>,
     home: tempfile::TempDir,
-    /// Where ROS 1 and where the command runs, if not on this host: hosts 0 and 1 of a link.
+    /// The hosts of ROS 1 and of the command, if not this host: hosts 0 and 1 of a link.
     hosts: Option<[Namespace; 2]>,
 }
 
 impl World {
-    /// `None` means that the environment says to skip the interop tests, which is reported.
+    /// `None` means that the environment skips the interop tests, which is reported.
     ///
     /// # Panics
     /// When ROS 1 is not installed.
@@ -43,19 +43,19 @@ impl World {
         Self::on(None)
     }
 
-    /// One whose master is the test's own, which listens on this port.
+    /// A world whose master is the test's own, which listens on this port.
     pub(crate) fn under(port: u16) -> Self {
         let (domain, home) = (Domain::reserve_without_ros2(), tempfile::tempdir().unwrap());
         Self { domain, port, master: None, home, hosts: None }
     }
 
-    /// Two of them, which know nothing of each other.
+    /// Two worlds that know nothing of each other.
     pub(crate) fn two() -> Option<(Self, Self)> {
         Some((Self::new()?, Self::new()?))
     }
 
-    /// ROS 1 on one host, the command on another one, and the link between; `None` also, which is
-    /// reported, where this process may not make hosts.
+    /// ROS 1 on one host, the command on another, and the link between them; `None` also if this
+    /// process may not make hosts, which is reported.
     pub(crate) fn apart() -> Option<(Self, Link)> {
         let hosts = match Namespace::new().and_then(|one| Ok([one, Namespace::new()?])) {
             Ok(hosts) => hosts,
@@ -74,7 +74,7 @@ impl World {
             return None;
         }
         let domain = Domain::reserve_without_ros2();
-        // Below the ports that the system gives out, so that nobody takes it between two masters.
+        // Below the ports that the system assigns, so that no program takes it between two masters.
         let port = 20_000 + domain.id();
         let mut world =
             Self { domain, port, master: None, home: tempfile::tempdir().unwrap(), hosts };
@@ -141,7 +141,7 @@ impl World {
         Self::started(command)
     }
 
-    /// A node that another program is; it takes commands and says lines as `node.py` does.
+    /// A node that is another program; like `node.py`, it reads commands and prints lines.
     pub(crate) fn node_of(&self, program: &Path, name: &str) -> Ros1Node {
         let mut command = self.command(ROS1, program);
         command.arg(name);
@@ -154,17 +154,17 @@ impl World {
         node
     }
 
-    /// The bridge.
+    /// Starts the bridge.
     pub(crate) fn bridge(&self, arguments: &[&str]) -> Process {
         self.feros(&[&["ros1", "bridge"], arguments].concat())
     }
 
-    /// The command.
+    /// Starts the command.
     pub(crate) fn feros(&self, arguments: &[&str]) -> Process {
         self.feros_in(&[], arguments)
     }
 
-    /// The command with variables of the environment.
+    /// Starts the command with variables of the environment.
     pub(crate) fn feros_in(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Process {
         let mut command = self.command(ROS2, env!("CARGO_BIN_EXE_feros"));
         command.args(arguments);
@@ -172,7 +172,7 @@ impl World {
         Process::start(command)
     }
 
-    /// Who publishes, subscribes and serves under the master.
+    /// The publishers, subscribers and servers at the master.
     pub(crate) fn state(&self) -> SystemState {
         let master = Master::new(Address::parse(&self.uri()).unwrap(), "/test");
         master.system_state().unwrap()
@@ -183,7 +183,7 @@ impl World {
         self.ros2_with(NodeOptions::new("robot"))
     }
 
-    /// As [`World::ros2`], with a node of these options.
+    /// Like [`World::ros2`], for a node with these options.
     pub(crate) fn ros2_with(&self, options: NodeOptions) -> Ros2 {
         let session = SessionOptions {
             domain_id: self.domain.id().into(),
@@ -254,7 +254,7 @@ impl Process {
         Self { child, stdin, lines, said: Vec::new() }
     }
 
-    /// How many threads and how many descriptors it has.
+    /// The numbers of its threads and of its descriptors.
     pub(crate) fn threads_and_descriptors(&self) -> (usize, usize) {
         let count = |what| {
             let folder = format!("/proc/{}/{what}", self.child.id());
@@ -263,7 +263,7 @@ impl Process {
         (count("task"), count("fd"))
     }
 
-    /// The next line that `is` wanted; what was said before counts as well.
+    /// The next line that `is` accepts; earlier lines count as well.
     pub(crate) fn line(&mut self, is: impl Fn(&str) -> bool) -> String {
         if let Some(line) = self.said.iter().find(|line| is(line)) {
             return line.clone();
@@ -278,7 +278,7 @@ impl Process {
         panic!("it said this alone: {:#?}", self.said);
     }
 
-    /// Waits until a text was said this many times; the last of these lines.
+    /// Waits until a text was printed this many times; returns the last of these lines.
     pub(crate) fn line_again(&mut self, text: &str, times: usize) -> String {
         let started = Instant::now();
         while self.count(text) < times {
@@ -290,7 +290,7 @@ impl Process {
         self.said.iter().rfind(|line| line.contains(text)).cloned().unwrap_or_default()
     }
 
-    /// How many lines so far have a text.
+    /// The number of lines so far that contain a text.
     pub(crate) fn count(&mut self, text: &str) -> usize {
         while let Ok(line) = self.lines.try_recv() {
             self.said.push(line);
@@ -302,7 +302,7 @@ impl Process {
         self.lines.recv_timeout(WATCHDOG.saturating_sub(started.elapsed())).ok()
     }
 
-    /// Presses Ctrl-C and waits for the end; all that it said.
+    /// Presses Ctrl-C and waits for the end; returns all lines.
     pub(crate) fn interrupt(mut self) -> Vec<String> {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
@@ -314,7 +314,7 @@ impl Process {
         std::mem::take(&mut self.said)
     }
 
-    /// Waits for the end; its code and all that it said.
+    /// Waits for the end; returns the exit code and all lines.
     pub(crate) fn finish(mut self) -> (Option<i32>, Vec<String>) {
         let started = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
@@ -364,14 +364,14 @@ impl Ros1Node {
         }
     }
 
-    /// Has the node do an operation of `node.py`.
+    /// Makes the node execute an operation of `node.py`.
     pub(crate) fn run(&mut self, operation: Value) -> Value {
         let stdin = self.process.stdin.as_mut().unwrap();
         writeln!(stdin, "{operation}").unwrap();
         self.answer("done")
     }
 
-    /// The next message on a topic, with all that is said of it.
+    /// The next message on a topic, with all its properties.
     pub(crate) fn heard(&mut self, topic: &str) -> Value {
         loop {
             if let Some(index) = self.heard.iter().position(|value| value["topic"] == topic) {
@@ -382,20 +382,20 @@ impl Ros1Node {
         }
     }
 
-    /// Whether a text was heard already, or is heard before the next answer.
+    /// Whether a text has been received.
     pub(crate) fn heard_any(&mut self, topic: &str, text: &str) -> bool {
         let is = |value: &Value| value["topic"] == topic && value["message"]["data"] == text;
         self.heard.iter().any(is)
     }
 
-    /// A message that was heard before the last answer, if there is such a one, taken away.
+    /// Removes and returns a message that was received before the last answer, if there is one.
     pub(crate) fn heard_line(&mut self, topic: &str, is: impl Fn(&Value) -> bool) -> Option<Value> {
         let found = |value: &Value| value["topic"] == topic && is(&value["message"]);
         let index = self.heard.iter().position(found)?;
         Some(self.heard.remove(index)["message"].take())
     }
 
-    /// Publishes as soon as somebody is connected.
+    /// Publishes as soon as a subscriber is connected.
     pub(crate) fn publish(&mut self, topic: &str, fields: &Value) {
         feros_test_support::eventually(|| {
             let operation = json!({"do": "publish_now", "topic": topic, "fields": fields});

@@ -1,6 +1,6 @@
-//! How soon messages come again after a master, a peer or the bridge was killed and started anew.
-//! By hand: `cargo test -p feros-cli --features ros1 --test ros1 recovery -- --ignored --nocapture
-//! --test-threads 1`; what it prints is in note 0019.
+//! How soon messages arrive again after a master, a node or the bridge was killed and restarted. By
+//! hand: `cargo test -p feros-cli --features ros1 --test ros1 recovery -- --ignored --nocapture
+//! --test-threads 1`; its output is in note 0019.
 
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ fn wait_for(heard: &Receiver<Text>, text: &str) {
     while heard.recv_timeout(WATCHDOG).unwrap().data != text {}
 }
 
-/// Whether the master knows that somebody is at a topic.
+/// Whether the master knows a node at a topic.
 fn is_registered(world: &World, topic: &str, node: &str) -> bool {
     let state = world.state();
     let mut all = state.publishers.iter().chain(&state.subscribers);

@@ -1,4 +1,4 @@
-// A node of real roscpp that does what it is told: one command per line, {"done": ...} for each; messages that it
+// A node of real roscpp that follows commands: one command per line, {"done": ...} for each; messages that it
 // receives are lines of their own, {"topic": ..., "message": {"data": ...}}, as of node.py.
 #include <nodelet/loader.h>
 #include <nodelet/nodelet.h>
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-// Debian has no headers of std_srvs: this is what gencpp would write for SetBool.
+// Debian has no headers of std_srvs: this is the code that gencpp would write for SetBool.
 namespace std_srvs {
 struct SetBoolRequest {
   uint8_t data = 0;
@@ -104,7 +104,7 @@ void say(const std::string &line) {
 
 using Handle = std::function<void(ros::NodeHandle &)>;
 
-/// A nodelet that does when it is loaded what it is made for.
+/// A nodelet that runs a function when it is loaded.
 class Part : public nodelet::Nodelet {
  public:
   explicit Part(Handle make) : make_(std::move(make)) {}
@@ -148,7 +148,7 @@ class Node {
     return "true";
   }
 
-  /// Whether somebody was connected; only then it is published, by pointer as nodelets do.
+  /// Whether a subscriber was connected; only then it publishes, by pointer as nodelets do.
   std::string publish(const std::string &topic, const std::string &text) {
     const ros::Publisher &publisher = publishers_.at(topic);
     if (publisher.getNumSubscribers() == 0 && !publisher.isLatched()) return "false";
@@ -177,7 +177,8 @@ class Node {
            ", \"message\": " + json_text(service.response.message) + "}";
   }
 
-  /// Into the manager of this process: its loader, with its pool of threads and its services.
+  /// Loads a part into the manager of this process: its loader, with its thread pool and its
+  /// services.
   std::string load(const std::string &name, Handle make) {
     next_ = std::move(make);
     if (!manager_)
@@ -202,7 +203,7 @@ int main(int argc, char **argv) {
   spinner.start();
   say("{\"ready\": true}");
   for (std::string line; std::getline(std::cin, line);) {
-    // A command is a text of JSON without anything that JSON would escape.
+    // A command is JSON text without any character that JSON would escape.
     if (line.size() >= 2 && line.front() == '"') line = line.substr(1, line.size() - 2);
     say("{\"done\": " + node.run(line) + "}");
   }

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use feros_interop::interop_is_skipped;
 use feros_test_support::skip;
 
-/// The program; `None`, which is reported, where the environment says to skip the interop tests, or
-/// there is no compiler or no header of ROS 1.
+/// The program; `None`, which is reported, if the environment skips the interop tests, or if there
+/// is no compiler or no header of ROS 1.
 ///
 /// # Panics
 /// When it does not compile.
@@ -32,7 +32,7 @@ const LIBRARIES: [&str; 8] = [
     "-lpthread",
 ];
 
-/// An error says what is missing.
+/// Checks the tools; an error names the missing one.
 fn compile() -> Result<PathBuf, String> {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/ros1/roscpp.cpp");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -53,7 +53,7 @@ fn compile() -> Result<PathBuf, String> {
              libstd-msgs-dev brings the headers of ROS 1"
         ));
     }
-    // Two test programs may compile it at once: each writes its own, and the last one stays.
+    // Two test programs may compile it at once: each writes its own file, and the last one stays.
     let made = folder.join(format!("ros1_roscpp.{}", std::process::id()));
     let output = Command::new("c++")
         .args(["-std=c++17", "-Wall", "-Wextra", source, "-o"])

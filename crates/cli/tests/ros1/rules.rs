@@ -1,4 +1,4 @@
-//! `--rules FILE`: rules as `ros1_bridge` has them, with messages that go by them.
+//! `--rules FILE`: rules in the format of `ros1_bridge`, with messages that follow them.
 
 use std::path::{Path, PathBuf};
 
@@ -164,7 +164,7 @@ fn packages_and_services_of_other_names_go_both_ways() {
     assert_eq!(answer, json!({"done": true, "text": "from ROS 2"}));
 }
 
-/// Rules that name what is not there are said with what is missing.
+/// Rules that name missing things are reported with what is missing.
 #[test]
 fn wrong_rules_are_said() {
     let Some(world) = World::new() else { return };

@@ -1,4 +1,4 @@
-//! Services, both ways.
+//! Services in both directions.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn ros2_calls_a_server_of_ros1() {
     let response = client.call_and_wait(&SetBool_Request { data: true }, WATCHDOG).unwrap();
     assert_eq!((response.success, &*response.message), (true, "from ROS 1"));
 
-    // A handler that fails has no answer in ROS 2, and is said.
+    // A handler that fails has no answer in ROS 2, and is reported.
     ros1.run(json!({"do": "fail", "service": "/broken", "type": "std_srvs/SetBool"}));
     let client = ros2.node.create_client::<SetBool>("/broken").unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
@@ -49,7 +49,7 @@ fn ros1_calls_a_server_of_ros2() {
         let call = json!({"do": "call", "service": "/enable", "type": "std_srvs/SetBool", "fields": {"data": data}});
         assert_eq!(ros1.run(call), json!({"success": data, "message": "from ROS 2"}));
     }
-    // A client with another definition is refused, with both checksums.
+    // A client with another definition is refused, and the error shows both checksums.
     let call =
         json!({"do": "call", "service": "/enable", "type": "std_srvs/Trigger", "fields": {}});
     let error = ros1.run(call)["error"].as_str().unwrap().to_owned();

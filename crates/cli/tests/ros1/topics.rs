@@ -1,4 +1,4 @@
-//! Topics, both ways.
+//! Topics in both directions.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::peers::{Ros2, World};
 
-/// A subscription of ROS 2, and what it hears.
+/// A subscription of ROS 2, and the messages that it receives.
 pub(crate) fn subscribe<M: Message>(
     ros2: &Ros2,
     topic: &str,
@@ -37,12 +37,12 @@ fn texts_go_both_ways_and_none_comes_back() {
     ros1.publish("/chatter", &json!({"data": "from ROS 1"}));
     assert_eq!(heard.recv_timeout(WATCHDOG).unwrap().data, "from ROS 1");
 
-    // Now the other way as well: both sides have publishers and subscribers.
+    // Now the other direction as well: both sides have publishers and subscribers.
     let publisher = ros2.node.create_publisher::<Text>("/chatter", QosProfile::default()).unwrap();
     ros1.run(json!({"do": "subscribe", "topic": "/chatter", "type": "std_msgs/String"}));
     publisher.wait_for_subscriptions(2, WATCHDOG).unwrap();
     bridge.line(|line| line.contains("topic /chatter from ROS 2 to ROS 1"));
-    // A subscriber of ROS 1 connects when the master has told it.
+    // A subscriber of ROS 1 connects when the master has informed it.
     feros_test_support::eventually(|| {
         publisher.publish(Text { data: "are you there".to_owned() }).unwrap();
         match ros1
@@ -54,7 +54,8 @@ fn texts_go_both_ways_and_none_comes_back() {
     });
     publisher.publish(Text { data: "last".to_owned() }).unwrap();
     ros1.publish("/chatter", &json!({"data": "end"}));
-    // Each side hears its own once, by its own: what came back would be heard twice.
+    // Each side receives its own messages once, directly: a message that came back would arrive
+    // twice.
     let mut lasts = 0;
     loop {
         let data = ros1.heard("/chatter")["message"]["data"].as_str().unwrap().to_owned();
@@ -133,7 +134,7 @@ fn messages_with_headers_go_to_ros1() {
     let _bridge = world.bridge(&[]);
     let ros2 = world.ros2();
     let mut ros1 = world.node("listener");
-    // What is latched comes even to who connects later: no message has to be repeated here.
+    // Even a subscriber that connects later gets latched messages: none has to be repeated here.
     let latched = || QosProfile::keep_last(10).transient_local();
 
     ros1.run(json!({"do": "subscribe", "topic": "/pose", "type": "geometry_msgs/PoseStamped"}));
@@ -194,7 +195,7 @@ fn static_transforms_of_all_publishers_are_kept_for_who_comes_late() {
         assert_eq!(children, ["camera", "lidar"], "{name}");
     }
 
-    // And the other way.
+    // And the other direction.
     let mut ros1 = world.node("broadcaster");
     ros1.run(json!({"do": "advertise", "topic": "/map", "type": "std_msgs/String", "latch": true}));
     ros1.run(json!({"do": "publish", "topic": "/map", "fields": {"data": "kept"}}));

@@ -1,5 +1,5 @@
-//! An action whose server is on both engines: clients on each wire and on both follow their goals,
-//! hear each feedback once, and cancel.
+//! An action whose server is on both engines: clients on each engine and on both follow their
+//! goals, receive each feedback once, and cancel.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -17,7 +17,7 @@ use crate::wires::{BOTH, DDS, Spun, Wires, ZENOH, repeating};
 
 const FIBONACCI: &str = "example_interfaces/action/Fibonacci";
 
-/// A server that accepts all, and hands goals to the test.
+/// A server that accepts all goals, and hands them to the test.
 fn serve(node: &Node) -> (ActionServer<Fibonacci>, Receiver<ServerGoalHandle<Fibonacci>>) {
     let (sender, accepted) = sync_channel(10);
     let callbacks = (
@@ -32,7 +32,7 @@ fn say(work: &ServerGoalHandle<Fibonacci>, number: i32) {
     work.publish_feedback(Fibonacci_Feedback { sequence: vec![number] }).unwrap();
 }
 
-/// Both sides of a goal, and the feedback that its client has heard.
+/// Both sides of a goal, and the feedback that its client has received.
 struct Followed {
     goal: ClientGoalHandle<Fibonacci>,
     work: ServerGoalHandle<Fibonacci>,
@@ -53,7 +53,7 @@ impl Followed {
         Self { goal, work, feedback, last: -1 }
     }
 
-    /// Whether feedback up to this number was heard; none twice.
+    /// Whether feedback up to this number was received, and none of it twice.
     fn has_heard(&mut self, number: i32) -> bool {
         for heard in self.feedback.try_iter() {
             assert!(heard > self.last, "feedback {heard} after {}", self.last);
@@ -70,8 +70,8 @@ fn goals_from_each_wire_are_followed_and_canceled() {
     let (_server, accepted) = serve(&nodes[2].node);
     let mut followed: Vec<_> =
         nodes.iter().zip(0..).map(|(spun, order)| Followed::new(spun, &accepted, order)).collect();
-    // A server may learn of a client's subscription later than the client of the server, and what
-    // was said before is not for it.
+    // A server may discover a client's subscription later than the client discovers the server, and
+    // earlier feedback does not reach it.
     let mut number = 0;
     for one in &mut followed {
         eventually(|| {
@@ -99,7 +99,7 @@ fn goals_from_each_wire_are_followed_and_canceled() {
     }
 }
 
-/// The command on either wire and on both prints each feedback once, and Ctrl-C cancels.
+/// On either engine and on both, the command prints each feedback once, and Ctrl-C cancels.
 #[test]
 fn the_command_follows_a_goal_and_cancels_it() {
     let wires = Wires::new();

@@ -1,5 +1,5 @@
-//! `feros bridge` between two engines beside a node on both: it carries what processes on one
-//! engine publish to those on the other, and nothing of the node on both, nor anything to it.
+//! `feros bridge` between two engines beside a node on both: it carries the messages of processes
+//! on one engine to those on the other, but none from or to the node on both.
 
 use feros::QosProfile;
 use feros::msgs::std_msgs::msg::UInt32;
@@ -11,12 +11,13 @@ use crate::wires::{
     numbers_in, publish, repeating,
 };
 
-/// So many of each source everybody has to hear.
+/// The number of messages that every subscription must receive from each source.
 const ENOUGH: usize = 300;
-/// What a publisher that is ended may have published without anybody's having heard it.
+/// The most messages that an interrupted publisher may have published without a subscription
+/// receiving them.
 const IN_FLIGHT: usize = 100;
 
-/// Those of each wire alone are processes of their own: a bridge leaves out endpoints of a process
+/// Nodes on a single engine are processes of their own: a bridge leaves out endpoints of a process
 /// that is on both sides.
 #[test]
 fn each_message_comes_once_and_is_bridged_once() {
@@ -38,7 +39,7 @@ fn each_message_comes_once_and_is_bridged_once() {
             wires.start(engine, &[&line[..], &["--yaml-file", &file], &KEEP_ALL].concat())
         })
         .collect();
-    // A bridge that runs already takes who is on both for one on one engine until it has found it
+    // A running bridge takes a node on both engines for a node on one, until it has discovered it
     // on both.
     until("all by their own wires", || {
         heard.subscription.publisher_count() == 3 && publisher.subscription_count() == 3
@@ -68,8 +69,8 @@ fn each_message_comes_once_and_is_bridged_once() {
     for numbers in [&numbers, &printed[0].1, &printed[1].1] {
         assert!((0..3).all(|source| count_in_order(numbers, source) >= ENOUGH));
     }
-    // What went over it is what the process on each wire published, once: not what came back, nor
-    // what is on both.
+    // The bridge carried what the process on each engine published, once: neither messages that
+    // came back, nor those of the node on both.
     for (from, to) in [(0, 1), (1, 0)] {
         let counted = count_of(&said, engines[from], engines[to]);
         let source = u32::try_from(from).unwrap();
@@ -84,7 +85,7 @@ fn last_of(numbers: &[u32], source: u32) -> u32 {
     own.max().unwrap_or(source * OF_A_SOURCE)
 }
 
-/// Reads what is printed until there is enough of each source.
+/// Reads the output until there are enough messages of each source.
 fn read_enough(mut echo: Running) -> (Option<Running>, Vec<u32>) {
     let mut numbers = Vec::new();
     while !(0..3).all(|source| count_in_order(&numbers, source) >= ENOUGH) {
@@ -93,7 +94,7 @@ fn read_enough(mut echo: Running) -> (Option<Running>, Vec<u32>) {
     (Some(echo), numbers)
 }
 
-/// How many messages the bridge says went from side to side.
+/// The number of messages that the bridge reports from side to side.
 fn count_of(said: &str, from: &str, to: &str) -> usize {
     let counts = said.lines().find_map(|line| line.strip_prefix(&format!("from {from} to {to}: ")));
     let count = counts.and_then(|counts| counts.split(' ').next()?.parse().ok());

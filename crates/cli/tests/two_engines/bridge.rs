@@ -1,4 +1,5 @@
-//! `feros bridge` between two engines, with peers of one wire each: topics and services both ways.
+//! `feros bridge` between two engines, with peers on one engine each: topics and services in both
+//! directions.
 
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros_test_support::Watchdog;
@@ -7,7 +8,7 @@ use crate::wires::{
     BOTH, DDS, Heard, KEEP_ALL, OF_A_SOURCE, UINT32, Wires, ZENOH, count_in_order, numbers_in,
 };
 
-/// The peers of each wire are processes of their own, and none is on both.
+/// The peers of each engine are processes of their own, and none is on both.
 #[test]
 fn topics_and_services_go_both_ways_once() {
     let _watchdog = Watchdog::start();
@@ -40,7 +41,7 @@ fn topics_and_services_go_both_ways_once() {
 
         bridge.interrupt();
         let said = bridge.finish().success();
-        // A call counts where its server is.
+        // A call is counted in the direction of its server.
         for (begin, end) in
             [(format!("from {from} to {to}: "), 0), (format!("from {to} to {from}: "), 1)]
         {

@@ -1,5 +1,5 @@
-//! `feros --engine cyclonedds,zenoh` and the like: what it publishes, prints, lists and calls comes
-//! once.
+//! `feros --engine cyclonedds,zenoh` and similar: everything that it publishes, prints, lists and
+//! calls comes once.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::wires::{
     numbers_in, publish, repeating,
 };
 
-/// Heard by a peer on each wire and by one on both, as often as it was published.
+/// A peer on each engine and a peer on both receive each message as often as it was published.
 #[test]
 fn what_it_publishes_comes_once() {
     let wires = Wires::new();
@@ -34,7 +34,7 @@ fn what_it_publishes_comes_once() {
     publishing.finish();
 }
 
-/// What peers on each wire and one on both publish is printed once.
+/// Messages of peers on each engine and of a peer on both are printed once.
 #[test]
 fn what_it_echoes_is_printed_once() {
     let wires = Wires::new();
@@ -61,8 +61,8 @@ fn what_it_echoes_is_printed_once() {
     drop(publishing);
 }
 
-/// Peers of both wires are in one list, and who is on both is there once; a command on one wire
-/// meets who is on both as well.
+/// Peers of both engines are in one list, and a peer on both is listed once; a command on one
+/// engine also discovers a peer on both.
 #[test]
 fn what_it_lists_is_there_once() {
     let wires = Wires::new();
@@ -85,8 +85,8 @@ fn what_it_lists_is_there_once() {
     sees(ZENOH, &["/on_both", "/on_zenoh"]);
 }
 
-/// It calls servers of either wire and of both, whose answer comes once; a server on both is called
-/// once by a command on one of them.
+/// It calls servers on either engine and on both, and gets one answer; a command on one engine
+/// calls a server on both once.
 #[test]
 fn what_it_calls_is_called_once() {
     let wires = Wires::new();
@@ -115,7 +115,7 @@ fn what_it_calls_is_called_once() {
     assert_eq!(counted, [1, 1, 4]);
 }
 
-/// Parameters of nodes on either wire are set and read.
+/// Parameters of nodes on either engine are set and read.
 #[test]
 fn it_reaches_parameters_on_both_wires() {
     let wires = Wires::new();

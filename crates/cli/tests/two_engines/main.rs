@@ -1,6 +1,6 @@
-//! The command, and nodes, on Cyclone DDS and Zenoh at once, with peers on each wire alone: `cargo
-//! test -p feros-cli --features zenoh --test two_engines`. With `--features zenoh,fastdds` and
-//! `FEROS_TEST_DDS=fastdds`, Fast DDS has the place of Cyclone DDS.
+//! The command, and nodes, on Cyclone DDS and Zenoh at once, with peers on each engine alone:
+//! `cargo test -p feros-cli --features zenoh --test two_engines`. With `--features zenoh,fastdds`
+//! and `FEROS_TEST_DDS=fastdds`, Fast DDS takes the place of Cyclone DDS.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 #[cfg(feature = "zenoh")]

@@ -1,5 +1,5 @@
-//! A domain of DDS and a router of Zenoh, for one test alone; commands and nodes on either
-//! or on both.
+//! A domain of DDS and a router of Zenoh, for a single test; commands and nodes on either engine or
+//! on both.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -34,7 +34,7 @@ pub(crate) static BOTH: LazyLock<String> = LazyLock::new(|| format!("{},{ZENOH}"
 /// The networks of two engines.
 pub(crate) struct Wires {
     domain: Domain,
-    /// What a session on Zenoh is configured with.
+    /// The configuration of a session on Zenoh.
     overrides: String,
     _router: Running,
 }
@@ -43,7 +43,7 @@ impl Wires {
     pub(crate) fn new() -> Self {
         let domain = Domain::reserve_without_ros2();
         let mut router = Running::start_with_in(&domain, &["zenoh", "router"], |command| {
-            // It takes a free port, and says which.
+            // It takes a free port, and reports it.
             command.env("ZENOH_CONFIG_OVERRIDE", "listen/endpoints=[\"tcp/127.0.0.1:0\"]");
         });
         let said = router.line().unwrap();
@@ -58,7 +58,7 @@ impl Wires {
         self.start_plain(&[&["--engine", engine], arguments].concat())
     }
 
-    /// Starts `feros` as it is.
+    /// Starts `feros` without an option for the engine.
     pub(crate) fn start_plain(&self, arguments: &[&str]) -> Running {
         Running::start_with_in(&self.domain, arguments, |command| {
             command.env("ZENOH_CONFIG_OVERRIDE", &self.overrides);
@@ -75,8 +75,8 @@ impl Wires {
         Arc::new(ConfiguredZenohEngine { config_override, router_check_attempts: -1 })
     }
 
-    /// A context on [`DDS`], [`ZENOH`] or both, on the network transport alone: what it hears
-    /// has come by one of the wires.
+    /// A context on [`DDS`], [`ZENOH`] or both, with only the network transport: everything that it
+    /// receives has come through one of the engines.
     fn context(&self, engine: &str) -> Context {
         let dds = feros::engine(&DDS).unwrap();
         let engine = match engine {
@@ -104,14 +104,14 @@ impl Wires {
         Spun::new(self.context(engine).create_node(name).unwrap())
     }
 
-    /// A node on each wire alone, and one on both.
+    /// A node on each engine alone, and one on both.
     pub(crate) fn nodes(&self) -> [Spun; 3] {
         [(&**DDS, "on_dds"), (ZENOH, "on_zenoh"), (&**BOTH, "on_both")]
             .map(|(engine, name)| self.node(engine, name))
     }
 }
 
-/// A node that is spun as long as this lives.
+/// A node that is spun until this is dropped.
 pub(crate) struct Spun {
     _spinning: Background,
     pub(crate) node: Node,
@@ -127,7 +127,7 @@ impl Spun {
     }
 }
 
-/// Numbers that a subscription hears.
+/// The numbers that a subscription receives.
 pub(crate) struct Heard {
     pub(crate) subscription: Subscription<UInt32>,
     pub(crate) numbers: Receiver<u32>,
@@ -147,7 +147,7 @@ impl Heard {
     }
 }
 
-/// Does something a hundred times a second, until dropped.
+/// Repeats an action a hundred times a second, until dropped.
 pub(crate) fn repeating(mut work: impl FnMut() + Send + 'static) -> Background {
     let (stop, stopped) = sync_channel::<()>(1);
     let work = move || {
@@ -158,12 +158,12 @@ pub(crate) fn repeating(mut work: impl FnMut() + Send + 'static) -> Background {
     Background::start("repeating", work, move || drop(stop))
 }
 
-/// Publishes although a subscription that is slow holds up one that keeps all.
+/// Publishes, even if a slow subscription holds up a publisher that keeps all messages.
 pub(crate) fn publish(publisher: &Publisher<UInt32>, data: u32) {
     eventually(|| publisher.publish(UInt32 { data }));
 }
 
-/// A file of `topic pub --yaml-file` with so many numbers from `first` on.
+/// A file for `topic pub --yaml-file` with this many numbers from `first` on.
 pub(crate) fn numbers_in(folder: &Path, first: u32, count: u32) -> String {
     let file = folder.join(format!("{first}.yaml"));
     let numbers: Vec<String> =
@@ -177,11 +177,11 @@ pub(crate) fn number_in(line: &str) -> Option<u32> {
     line.strip_prefix("data: ").map(|number| number.parse().unwrap())
 }
 
-/// Each source has numbers of its own, from its thousands on.
+/// Each source has its own numbers, starting at a multiple of this.
 pub(crate) const OF_A_SOURCE: u32 = 100_000;
 
-/// Checks that what was heard of each source begins anywhere, since the sides of a match know of it
-/// at different times, and from there on has each number once, in order; says how much that is.
+/// Checks that the numbers of each source are consecutive, each once and in order. They may begin
+/// anywhere, since the sides of a match discover it at different times. Returns how many there are.
 pub(crate) fn count_in_order(numbers: &[u32], source: u32) -> usize {
     let own: Vec<u32> =
         numbers.iter().copied().filter(|number| number / OF_A_SOURCE == source).collect();

@@ -1,6 +1,6 @@
-"""The stock ROS 2 node of `feros demo`: talks and listens on /chatter with rclpy, and tells in lines of JSON what it does.
+"""The stock ROS 2 node of `feros demo`: talks and listens on /chatter with rclpy, and reports its events as lines of JSON.
 
-Its input is one line, `go COUNT LISTENERS RATE`; the end of it ends the node.
+Its input is one line, `go COUNT LISTENERS RATE`; the end of its input ends the node.
 """
 
 import json
@@ -17,7 +17,7 @@ LISTENERS_LIMIT_SECONDS = 20
 
 
 def tell(event, **fields):
-    # One write a line: both threads tell.
+    # One write per line, because both threads report.
     sys.stdout.write(json.dumps({"event": event, **fields}) + "\n")
     sys.stdout.flush()
 

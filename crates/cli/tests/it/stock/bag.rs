@@ -1,4 +1,5 @@
-//! What a stock node publishes, latches and answers is recorded, and played to a stock node.
+//! Messages that a stock node publishes, latches and answers are recorded, and played to a stock
+//! node.
 
 use feros_bag::BagReader;
 use feros_test_support::until;
@@ -6,7 +7,7 @@ use serde_json::json;
 
 use super::{SET_BOOL, Stock, TEXT};
 
-/// How many messages of a topic are in the files of a bag, which may still be written.
+/// The number of messages of a topic in the files of a bag, which may still be written.
 fn count(path: &std::path::Path, topic: &str) -> u64 {
     let Ok(bag) = BagReader::open(path) else { return 0 };
     let mut topics = bag.metadata().topics.iter();
@@ -33,7 +34,7 @@ fn what_stock_publishes_is_recorded_and_played_to_stock() {
     let recorder = stock.start_feros(&line);
     stock.peer.ask("matched", json!({"topic": "/words", "subscriptions": 1}));
     let line = ["service", "call", "/enable", SET_BOOL, "{data: true}", "--timeout", "50"];
-    // Best effort may lose one, and events before the match are nobody's: then others come.
+    // Best effort may lose a message, and events before the match reach nobody: then others follow.
     until("words and events are in the file", || {
         stock.peer.ask("publish", json!({"topic": "/words", "values": [{"data": "word"}]}));
         stock.feros(&line).success();

@@ -1,4 +1,4 @@
-//! `feros bridge` between stock nodes in two domains, which do not hear each other without it.
+//! `feros bridge` between stock nodes in two domains, which do not discover each other without it.
 
 use feros_interop::{Domain, Peer};
 use serde_json::json;
@@ -14,7 +14,7 @@ struct Sides {
 }
 
 impl Sides {
-    /// `None` where the interop tests are skipped.
+    /// `None` if the interop tests are skipped.
     fn start() -> Option<Self> {
         let domains = [Domain::reserve()?, Domain::reserve()?];
         let [near, far] = &domains;

@@ -1,5 +1,5 @@
 //! A stock container in C++ and its components, from the command line. `FEROS_STOCK` names the
-//! folder of a kit with rclcpp_components that components can be compiled with; without it this is
+//! folder of a kit with rclcpp_components to compile components with; without it this test is
 //! skipped.
 
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ struct Container(Child);
 
 impl Drop for Container {
     fn drop(&mut self) {
-        // Asked to end, it gives its shared memory back.
+        // A container that is asked to end gives its shared memory back.
         let _ = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
         let _ = until(|| self.0.try_wait().ok().flatten().ok_or("the end of the stock container"));
     }

@@ -1,5 +1,5 @@
-//! What does not fit a stock node: the command ends with 1, and says what does not fit on which
-//! side.
+//! Endpoints that do not fit a stock node: the command ends with 1, and reports the mismatch of
+//! each side.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn endpoint(topic: &str, message_type: &str, qos: Value) -> Value {
     json!({"topic": topic, "type": message_type, "qos": qos})
 }
 
-/// The line in which the command says why it failed.
+/// The line in which the command reports why it failed.
 fn last_error(text: &str) -> &str {
     let line = text.lines().rfind(|line| line.starts_with("error: "));
     line.unwrap_or_else(|| panic!("no error in {text:?}"))
@@ -21,7 +21,7 @@ fn assert_has(text: &str, parts: &[&str]) {
     }
 }
 
-/// Long enough for the name of the stock node to be known on a busy machine.
+/// Long enough for the stock node's name to be discovered on a busy machine.
 const PATIENCE: &str = "10";
 
 #[test]
@@ -63,7 +63,7 @@ fn an_incompatible_qos_is_told_with_both_sides() {
     assert_has(last_error(&error), &sides);
     assert_has(last_error(&error), &["DURABILITY", "VOLATILE", "TRANSIENT_LOCAL"]);
 
-    // Two stock endpoints that miss each other are seen from outside.
+    // Two stock endpoints that do not match are seen from outside.
     stock.peer.ask("subscription", endpoint("/weak", TEXT, json!({})));
     let info = || stock.feros(&["topic", "info", "/weak"]);
     let warning =

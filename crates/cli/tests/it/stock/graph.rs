@@ -1,4 +1,4 @@
-//! What the listing verbs say of a stock node, and what the node says of the command.
+//! The listing verbs show a stock node, and the node sees the command.
 
 use serde_json::json;
 
@@ -84,7 +84,7 @@ fn topics_of_stock_are_listed_with_types_hashes_and_qos() {
         paths,
         "Transports:\n  /theirs/stock_node -> /theirs/stock_node: network, because the publisher is not a Feros endpoint\n"
     );
-    // The gid is the one by which the stock node knows its own publisher.
+    // The gid is the one under which the stock node knows its own publisher.
     let own = stock.peer.ask("publishers", json!({"topic": "/theirs/words"}));
     let gid = publisher.lines().find_map(|line| line.strip_prefix("GID: ")).unwrap();
     assert_eq!(gid.replace('.', ""), own[0]["gid"].as_str().unwrap());
@@ -147,7 +147,7 @@ fn nodes_and_services_of_stock_are_listed() {
     let found = stock.eventually(&["service", "find", SET_BOOL], |out| out.lines().count() == 2);
     assert_eq!(found, "/disable\n/theirs/enable\n");
 
-    // The end of the node is seen as well.
+    // The end of the node is noticed as well.
     let Stock { peer, domain } = stock;
     drop(peer);
     let out =
@@ -189,7 +189,7 @@ fn stock_sees_a_publishing_command_as_a_node() {
         about["publishers"] == json!({"/spoken": [TEXT]})
     });
     assert_eq!([&about["subscriptions"], &about["services"]], [&json!({}), &json!({})]);
-    // What it says is heard by a stock subscription that comes later.
+    // A stock subscription that comes later receives the published message.
     stock.peer.ask(
         "subscription",
         json!({"topic": "/spoken", "type": TEXT, "qos": {"durability": "transient_local", "depth": 100}}),
@@ -212,7 +212,7 @@ fn stock_sees_a_listening_command_as_hidden() {
         infos[0]["node"].as_str().is_some_and(|name| name.starts_with("_feros_cli_"))
     });
     assert_eq!([&infos[0]["type"], &infos[0]["hash"]], [TEXT, HASH_OF_TEXT]);
-    // It watches, and adds neither topics nor services of its own.
+    // The command only watches, and adds neither topics nor services of its own.
     let names: Vec<_> =
         stock.peer.ask("topics", json!({})).as_object().unwrap().keys().cloned().collect();
     assert_eq!(names, ["/parameter_events", "/rosout", "/words"]);

@@ -12,7 +12,7 @@ fn the_hello_of_stock_is_heard_and_answered() {
     stock.peer.ask("subscription", json!({"topic": TOPIC, "type": TEXT}));
     let port = (49_300 + stock.domain.id()).to_string();
     let mut hello = stock.start_feros(&["doctor", "hello", "--json", "--port", &port]);
-    // The subscription of the stock node itself is the other one.
+    // The other subscription is that of the stock node itself.
     stock.peer.ask("matched", json!({"topic": TOPIC, "subscriptions": 2}));
     let said = json!([{"data": "hello, it's me robot"}, {"data": "hello, it's me robot"}]);
     stock.peer.ask("publish", json!({"topic": TOPIC, "values": said}));

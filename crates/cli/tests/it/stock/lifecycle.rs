@@ -1,4 +1,4 @@
-//! Managed nodes of stock, from the command line.
+//! Managed stock nodes, from the command line.
 
 use feros_interop::{Domain, python_with_ros2};
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! The command beside a stock ROS 2 node: what it says of the node, hears from it and sends to it.
+//! The command beside a stock ROS 2 node: what it shows of the node, receives from it and sends to
+//! it.
 
 mod actions;
 mod bag;
@@ -27,7 +28,7 @@ struct Stock {
 }
 
 impl Stock {
-    /// `None` where the interop tests are skipped.
+    /// `None` if the interop tests are skipped.
     fn start() -> Option<Self> {
         let domain = Domain::reserve()?;
         let peer = Peer::start(&domain, "/theirs", "stock_node");
@@ -50,7 +51,7 @@ impl Stock {
         eventually(|| self.feros(arguments), is_accepted).out
     }
 
-    /// As [`Stock::eventually`], for a command that prints one JSON value.
+    /// Like [`Stock::eventually`], for a command that prints one JSON value.
     fn eventually_json(&self, arguments: &[&str], accepted: impl Fn(&Value) -> bool) -> Value {
         let parse = |text: &str| {
             serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -58,15 +59,15 @@ impl Stock {
         parse(&self.eventually(arguments, |text| accepted(&parse(text))))
     }
 
-    /// Has the node send values on a topic whose only subscription, that of a command, it waits
-    /// for.
+    /// Makes the node send values on a topic, once the command's subscription, the only one,
+    /// matches.
     fn publish_to_command(&mut self, topic: &str, values: &Value) {
         self.peer.ask("matched", json!({"topic": topic, "subscriptions": 1}));
         self.peer.ask("publish", json!({"topic": topic, "values": values}));
     }
 }
 
-/// The next object of a command that prints one a line.
+/// The next object of a command that prints one object per line.
 fn next_object(command: &mut Running) -> Value {
     let line = command.line().expect("a line, not the end");
     serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))

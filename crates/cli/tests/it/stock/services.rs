@@ -31,7 +31,7 @@ fn services_of_stock_are_called() {
         "the long reply came changed"
     );
 
-    // A service that stock nodes bring along.
+    // A service that every stock node has.
     let name = "/theirs/stock_node/get_parameters";
     let request = "{names: [use_sim_time]}";
     let line = [

@@ -29,7 +29,7 @@ fn echo_prints_what_stock_publishes() {
     let line = ["topic", "echo", "/imu", "--once", "--field", "orientation", "--timeout", "50"];
     let echo = stock.start_feros(&line);
     stock.peer.ask("matched", json!({"topic": "/imu", "subscriptions": 1}));
-    // Best effort may lose one: then another comes.
+    // Best effort may lose a message: then another follows.
     let values = json!([{"orientation": {"x": 0.5, "w": -1}}]);
     let printed = std::thread::scope(|scope| {
         let finished = scope.spawn(|| echo.finish());
@@ -51,11 +51,11 @@ fn echo_prints_what_stock_latched() {
     stock
         .peer
         .ask("publish", json!({"topic": "/map", "values": [{"data": "old"}, {"data": "new"}]}));
-    // The publisher is found, and its durability with it.
+    // The command discovers the publisher, and its durability.
     let echoed = stock.feros(&["topic", "echo", "/map", "--once", "--json", "--timeout", "50"]);
     assert_eq!(echoed.json(), json!({"data": "new"}));
-    // Best effort, which an echo that is told the type takes where it sees no publisher yet, has no
-    // second try.
+    // Best effort has no second try; an echo takes it if the user names the type and no publisher
+    // is discovered yet.
     let line = ["topic", "echo", "/map", TEXT, "--once", "--qos-durability", "transient_local"];
     let asked = [&line[..], &["--qos-reliability", "reliable", "--timeout", "50"]].concat();
     assert_eq!(stock.feros(&asked).success(), "data: new\n---\n");
@@ -106,7 +106,7 @@ fn hz_counts_every_message_of_stock() {
     let elapsed = began.elapsed().as_secs_f64();
     assert_eq!((&report["lost"], &report["window"]), (&json!(0), &json!(COUNT - 1)), "{report}");
     let number = |name: &str| report[name].as_f64().unwrap();
-    // All came between these two moments, so they came at least as fast as that.
+    // All messages arrived between these two moments, so they arrived at least at that rate.
     assert!(number("rate_hz") >= (COUNT - 1) as f64 / elapsed, "{report} within {elapsed} s");
     let mean = 1.0 / number("rate_hz");
     assert!(number("min_s") <= mean && mean <= number("max_s"), "{report}");
@@ -127,7 +127,7 @@ fn bw_measures_the_size_of_what_stock_sends() {
             break report;
         }
     };
-    // Header, length, text and its end.
+    // Header, length, string and its terminator.
     let size = json!(4.0 + 4.0 + 991.0 + 1.0);
     for name in ["mean_size_bytes", "min_size_bytes", "max_size_bytes"] {
         assert_eq!(report[name], size, "{name} in {report}");
@@ -166,7 +166,7 @@ fn delay_tells_the_age_of_what_stock_stamped() {
         }
     };
     let most = age();
-    // A double holds such an age to a microsecond.
+    // A double holds such an age to within a microsecond.
     for name in ["min_s", "mean_s", "max_s"] {
         let found = report[name].as_f64().unwrap();
         assert!(
@@ -189,7 +189,7 @@ fn what_stock_publishes_is_filtered_and_counted() {
     let filter = "m.level >= 30 and m.name.startswith('nav') and '50' not in m.msg";
     let line = ["topic", "echo", "/levels", "--filter", filter, "--field", "msg", "--times", "2"];
     let error = stock.feros(&[&line[..], &["--timeout", "50"]].concat()).failure(2);
-    // With one field, the filter looks at that field.
+    // With a single field, the filter looks at that field.
     assert!(error.contains("--filter: a text has no level"), "{error}");
     let line = ["topic", "echo", "/levels", "--filter", filter, "--csv", "--times", "2"];
     let echoed = stock.feros(&[&line[..], &["--timeout", "50"]].concat()).success();
@@ -211,7 +211,7 @@ fn what_stock_publishes_is_filtered_and_counted() {
             }
             assert!(report["received"].as_u64() <= Some(COUNT as u64 / 2), "{report}");
         };
-        assert_eq!(report["lost"], 0, "what is filtered is not lost: {report}");
+        assert_eq!(report["lost"], 0, "a filtered message is not lost: {report}");
     }
     end(hz);
 }
