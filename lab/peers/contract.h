@@ -58,7 +58,7 @@ struct contract {
   size_t size_bytes;            /* of the payload: octets or characters */
   double rate_hz;               /* 0: without pause */
   uint64_t count, warm_up;      /* messages 0 .. warm_up + count - 1 are published; */
-  double seconds;               /* or, if not 0, as many after the warm-up as this time allows */
+  double seconds;               /* or, if not 0, as many messages after the warm-up as this time allows */
   bool is_reliable, is_transient_local, is_keep_all;
   uint32_t depth;               /* of KEEP_LAST */
   double deadline_ms;           /* 0: none */
@@ -66,7 +66,7 @@ struct contract {
   uint64_t timeout_nanos;       /* when the program has to end, on the clock of contract_now */
   bool keeps_samples;           /* `--samples all` */
   bool fills;                   /* `--fill each`: each payload is written whole before it is published */
-  uint64_t work_micros;         /* computing in each callback */
+  uint64_t work_micros;         /* processor time of each callback */
   enum contract_executor executor;
   uint64_t matched, index, subscriptions, nodes;
   uint64_t idle;                /* entities of an executor that are never ready */

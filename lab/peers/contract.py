@@ -1,4 +1,4 @@
-"""Why this exists: what every peer of the laboratory in Python shares, as contract.h for those in C. README.md is the contract.
+"""Why this exists: every peer of the laboratory in Python shares this code, as peers in C share contract.h. README.md is the contract.
 
     arguments = contract.parse(sys.argv[1:])
     contract.hello(arguments, "rclpy", version)
@@ -49,8 +49,8 @@ def _number(least, most, kind=int):
 
 
 def lock_memory():
-    """Locks the memory that the process has and will have, where the laboratory asks for it. A refusal is said, and the run goes on:
-    the laboratory sees from outside what is locked."""
+    """Locks the memory that the process has and will have, if the laboratory asks for it. After a refusal, which is reported, the run
+    goes on: the laboratory checks from outside which memory is locked."""
     if os.environ.get("FEROS_LAB_LOCK_MEMORY") != "1":
         return
     library = ctypes.CDLL(None, use_errno=True)
@@ -128,7 +128,7 @@ def values(**numbers):
 def error(kind, text):
     """Reports why the program cannot go on, and ends it. `kind`: unsupported, no-licence, not-matched, failed."""
     write({"error": {"kind": kind, "text": text}})
-    os._exit(NOT_INSTALLED if kind == "no-licence" else 1)  # a middleware that has failed may hang in its destructors
+    os._exit(NOT_INSTALLED if kind == "no-licence" else 1)  # an engine that has failed may hang in its destructors
 
 
 # --- time ------------------------------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ class Samples:
 
 
 class Published:
-    """What was published."""
+    """The messages that were published."""
 
     def __init__(self, arguments):
         self.rows = _Rows(arguments)

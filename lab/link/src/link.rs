@@ -107,7 +107,7 @@ fn backward(mut options: LinkOptions) -> LinkOptions {
 
 /// The seed of the `host`-th host's line: the first host has the seed itself.
 fn seed_of(seed: u64, host: usize) -> u64 {
-    seed.wrapping_add((host as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)) // the golden ratio: far from each other
+    seed.wrapping_add((host as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)) // the golden ratio, so that seeds are far from each other
 }
 
 impl Switch {

@@ -65,7 +65,7 @@ impl Default for LinkOptions {
             reorder: 0.0,
             reorder_by: Duration::ZERO,
             queue_bytes: None,
-            queue_packets: Some(1000), // what Linux gives a network device
+            queue_packets: Some(1000), // the default of Linux for a network device
             backpressure: false,
             mtu: 1500,
             seed: 0,
@@ -135,8 +135,8 @@ pub enum LinkOptionsError {
 }
 
 const LONGEST: Duration = Duration::from_secs(60);
-const LEAST_MTU: u16 = 576; // what every IPv4 host must take
-const LARGEST_MTU: u16 = 65_521; // what a TAP device takes: 65,535 with its header
+const LEAST_MTU: u16 = 576; // every IPv4 host must accept this
+const LARGEST_MTU: u16 = 65_521; // the limit of a TAP device: 65,535 with the header
 
 impl LinkOptions {
     /// The rate that senders wait for.

@@ -142,7 +142,7 @@ impl Tap {
         if statistics.seek(SeekFrom::Start(0)).is_err()
             || statistics.read_to_string(&mut text).is_err()
         {
-            return 0; // the namespace is gone, and its devices with it
+            return 0; // the namespace is gone, with its devices
         }
         dropped_sending(&text, DEVICE).unwrap_or(0)
     }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Feros as a Python program has it.
 
-`--form array`: messages with arrays of their own, as `rclpy` has them. `numpy`: arrays are read where the message was received, and
-written where it is read. `asyncio`: messages come by an event loop.
+`--form array`: messages with their own arrays, as in `rclpy`. `numpy`: arrays are read in place in the received message, and
+written in place in loaned memory. `asyncio`: messages come from an event loop.
 """
 
 import asyncio

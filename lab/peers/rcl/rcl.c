@@ -113,7 +113,7 @@ static void reader_fini(struct reader *reader) {
 /* A wait set on the thread that runs it, for some subscriptions. */
 struct spin {
   struct end *end;
-  size_t wait; /* its number among the waits of `end` */
+  size_t wait; /* the number of this wait in `end` */
   struct reader *readers;
   size_t count;
   pthread_t thread;

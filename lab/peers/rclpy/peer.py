@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Stock ROS 2 as a Python program has it: rclpy with its executors, on Fast DDS.
+"""Stock ROS 2 as Python programs use it: rclpy with its executors, on Fast DDS.
 
 `--executor` single, multi or isolated (a thread and an executor for each node) as in the contract; `--events yes` takes rclpy's
-executor of events in place of its executor of wait sets: on the main thread alone, because it does not end on another one.
+executor of events instead of its executor of wait sets, on the main thread only, because it does not end on another thread.
 """
 
 import faulthandler
@@ -14,7 +14,7 @@ from array import array
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # at the end: a folder there is named as ROS 2's library
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # at the end, since a folder there has the name of ROS 2's library
 import contract  # noqa: E402
 
 LOOK_SECONDS = 0.2

@@ -250,7 +250,7 @@ template <class Message>
 void listener(const Settings &settings) {
   const bool relays = settings.c->role == CONTRACT_RELAY;
   const contract counting = settings.counting();
-  Handles home(settings.c->executor); // before what lives in it, so that it goes after it
+  Handles home(settings.c->executor); // before its contents, so that it is destroyed after them
   Reader<Message> reader(settings, relays ? &counting : settings.c, settings.c->index);
   ros::Publisher onward;
   home.add("listener", [&](ros::NodeHandle &node) {
@@ -275,7 +275,7 @@ void listener(const Settings &settings) {
 template <class Message>
 void pair(const Settings &settings) {
   const contract &c = *settings.c;
-  const std::unique_ptr<Home> home = home_of(c, false); // before what lives in it, so that it goes after it
+  const std::unique_ptr<Home> home = home_of(c, false); // before its contents, so that it is destroyed after them
   std::vector<std::unique_ptr<Reader<Message>>> readers;
   std::vector<contract_samples *> samples;
   ros::Publisher publisher;
@@ -302,7 +302,7 @@ void chain(const Settings &settings) {
   const contract &c = *settings.c;
   const contract counting = settings.counting();
   const size_t links = c.nodes - 1;
-  const std::unique_ptr<Home> home = home_of(c, true); // before what lives in it, so that it goes after it
+  const std::unique_ptr<Home> home = home_of(c, true); // before its contents, so that it is destroyed after them
   std::vector<ros::Publisher> publishers(links);
   std::vector<std::unique_ptr<Reader<Message>>> readers;
   const auto topic = [&](size_t link) { return std::string(c.topic) + "_" + std::to_string(link); };

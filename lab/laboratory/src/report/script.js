@@ -14,7 +14,7 @@ theme.addEventListener('click', () => {
   showTheme();
 });
 showTheme();
-// A name in a legend, pressed, leaves its lines and fades the others; several may be pressed.
+// Pressing a name in a legend keeps its lines and fades the others; several names may be pressed.
 for (const button of document.querySelectorAll('.legend button')) {
   button.addEventListener('click', () => {
     button.setAttribute('aria-pressed', button.getAttribute('aria-pressed') !== 'true');
@@ -26,7 +26,7 @@ for (const button of document.querySelectorAll('.legend button')) {
     }
   });
 }
-// Paper shows the numbers, too; after that the screen is as it was.
+// Paper also shows the numbers; after printing the screen is as before.
 let unfolded = [];
 addEventListener('beforeprint', () => {
   unfolded = [...document.querySelectorAll('details:not([open])')];

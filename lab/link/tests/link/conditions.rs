@@ -270,7 +270,7 @@ fn with_backpressure_a_sender_waits_and_nothing_is_dropped() {
     let waiting = LinkOptions {
         rate_bits_per_second: Some(rate),
         backpressure: true,
-        queue_packets: Some(1_000), // a thread of the link that was held up finds more at once
+        queue_packets: Some(1_000), // the link's thread finds many at once after it was held up
         ..LinkOptions::default()
     };
     link.set(waiting.clone()).unwrap();
@@ -373,12 +373,12 @@ fn an_idle_link_sleeps() {
     let before = loop {
         match wakes() {
             Some(wakes) => break wakes,
-            None => std::thread::yield_now(), // it has not come to give itself its name
+            None => std::thread::yield_now(), // the thread has not set its name yet
         }
         assert!(begin.elapsed() < WATCHDOG, "the link has no thread");
     };
     let from = begin.elapsed();
-    std::thread::sleep(Duration::from_millis(500)); // what it does in this time is what is measured
+    std::thread::sleep(Duration::from_millis(500)); // the measured time
     let (woken, during) = (wakes().unwrap() - before, begin.elapsed() - from);
     assert!((woken as f64) < during.as_secs_f64() * 40.0, "{woken} times awake in {during:?}");
 }

@@ -152,7 +152,7 @@ fn three_hosts_reach_each_other_and_nobody_hears_what_is_not_for_them() {
 fn multicast_reaches_all_others() {
     let Some((_alone, namespaces)) = namespaces::<3>() else { return };
     let _switch = Switch::among(&namespaces.each_ref(), LinkOptions::default()).unwrap();
-    let group = Ipv4Addr::new(239, 255, 0, 1); // of DDS discovery
+    let group = Ipv4Addr::new(239, 255, 0, 1); // the group of DDS discovery
     let sockets: Vec<UdpSocket> = namespaces.iter().map(socket).collect();
     for (host, (socket, namespace)) in sockets.iter().zip(&namespaces).enumerate() {
         namespace.run(|| socket.join_multicast_v4(&group, &host_address(host))).unwrap().unwrap();

@@ -43,7 +43,7 @@ struct Killed(Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
-        self.0.kill().unwrap(); // SIGKILL: nothing of it runs any more
+        self.0.kill().unwrap(); // SIGKILL, so that none of its code runs any more
         self.0.wait().unwrap();
     }
 }
