@@ -1,26 +1,26 @@
-//! Why source was not generated.
+//! The errors of generating source.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use feros_interface::{LoadError, ResolveError};
 
-/// Why a [`Generator`](crate::Generator) made no source.
+/// The reason why a [`Generator`](crate::Generator) made no source.
 ///
-/// The `Debug` form is its message, so that a build script whose `main` returns it prints what is
-/// to be read.
+/// The `Debug` form is its message, so that a build script whose `main` returns it prints a
+/// readable text.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A package cannot be read, or one of its definitions is against the rules.
+    /// A package cannot be read, or one of its definitions breaks the rules.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// A definition refers to what is not there, or to itself.
+    /// A definition refers to a missing type, or to itself.
     #[error("{}{source}", place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default())]
     Resolve {
-        /// File and line of the field that is at fault, when it lies in a package folder.
+        /// File and line of the faulty field, when it lies in a package folder.
         place: Option<String>,
-        /// What is wrong.
+        /// The problem.
         source: ResolveError,
     },
     /// A package was given twice.
@@ -34,7 +34,7 @@ pub enum Error {
     /// No package was given.
     #[error("no package to generate: name its folder with `package_dir(\"interfaces/my_msgs\")`")]
     NoPackage,
-    /// There is no place to write to.
+    /// There is no folder to write to.
     #[error(
         "OUT_DIR is not set: call `generate` from a build script, or `generate_text` elsewhere"
     )]
@@ -42,9 +42,9 @@ pub enum Error {
     /// The generated source cannot be written.
     #[error("cannot write `{}`: {source}", path.display())]
     Write {
-        /// Where to.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: std::io::Error,
     },
 }

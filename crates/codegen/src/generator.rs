@@ -12,7 +12,7 @@ use crate::names::Paths;
 /// The file in `OUT_DIR` that `feros::include_interfaces!()` includes.
 const OUT_FILE: &str = "feros_interfaces.rs";
 
-/// Generates the Rust types of interface packages. See the crate's documentation for the whole way.
+/// Generates the Rust types of interface packages. See the crate's documentation for all steps.
 #[derive(Debug, Clone)]
 #[must_use = "nothing is generated before `generate`"]
 pub struct Generator {
@@ -60,19 +60,19 @@ impl Generator {
         self
     }
 
-    /// Under which path generated code finds the crate `feros-message`.
+    /// Sets the path under which generated code finds the crate `feros-message`.
     pub fn message_path(mut self, path: impl Into<String>) -> Self {
         self.message_path = path.into();
         self
     }
 
-    /// Under which path generated code finds the modules of the standard packages.
+    /// Sets the path under which generated code finds the modules of the standard packages.
     pub fn msgs_path(mut self, path: impl Into<String>) -> Self {
         self.msgs_path = path.into();
         self
     }
 
-    /// Generates the standard packages that Feros ships, too. For the crate that holds them.
+    /// Also generates the standard packages that Feros ships, for the crate that holds them.
     pub fn shipped_packages(mut self) -> Self {
         self.generates_shipped = true;
         self
@@ -99,8 +99,8 @@ impl Generator {
     ///
     /// # Errors
     ///
-    /// [`Error::Load`] and [`Error::Resolve`] name file and line of what is wrong with a
-    /// definition; [`Error::Duplicate`] and [`Error::NoPackage`] what is wrong with the call.
+    /// [`Error::Load`] and [`Error::Resolve`] name file and line of a faulty definition;
+    /// [`Error::Duplicate`] and [`Error::NoPackage`] name a faulty call.
     pub fn generate_text(&self) -> Result<String, Error> {
         let mut set = shipped().clone();
         let mut generated = BTreeSet::new();
@@ -150,7 +150,7 @@ fn place_of(error: &ResolveError, folders: &BTreeMap<String, PathBuf>) -> Option
         ResolveError::TooDeep { name } => (name, ""),
         ResolveError::Unknown { .. } => return None,
     };
-    // A message of a service or action is defined in the file of that.
+    // A message of a service or action is defined in the file of that service or action.
     let stem = owner.name.split('_').next()?;
     let file = folders
         .get(&owner.package)?

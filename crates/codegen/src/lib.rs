@@ -9,13 +9,13 @@
 //! }
 //! ```
 //!
-//! and one line in `lib.rs`: `feros::include_interfaces!();`. What it holds is then found by
-//! package, kind and name: `robot_interfaces::msg::Pose`. The folder looks as in any ROS 2 package:
+//! and one line in `lib.rs`: `feros::include_interfaces!();`. Its types are then found by package,
+//! kind and name: `robot_interfaces::msg::Pose`. The folder has the layout of any ROS 2 package:
 //! `msg/*.msg`, `srv/*.srv`, `action/*.action`.
 //!
-//! Each message `Pose` becomes an owned struct `Pose`; what reads it in place, `PoseView`, where
-//! there is something to borrow; and what writes it in place, `PoseMut`, with `PoseShape` where not
-//! all sizes are fixed. A name that a definition has taken gets an underscore.
+//! Each message `Pose` becomes an owned struct `Pose`; `PoseView`, which reads it in place, if it
+//! has something to borrow; and `PoseMut`, which writes it in place, with `PoseShape` if not all
+//! sizes are fixed. A name that a definition uses already gets an underscore.
 
 mod emit;
 mod error;

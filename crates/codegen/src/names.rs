@@ -1,10 +1,10 @@
-//! Names of ROS as names of Rust.
+//! Turns ROS names into Rust names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use feros_interface::{Namespace, TypeName};
 
-/// Where generated code finds what it refers to.
+/// The paths under which generated code finds other code.
 #[derive(Debug, Clone)]
 pub(crate) struct Paths {
     /// The crate or module that holds the traits, for example `::feros::message`.
@@ -34,15 +34,15 @@ impl Paths {
         format!("{}::{}", self.module(name), type_identifier(&name.name))
     }
 
-    /// The path of what is derived from a message under another name: its view, its shape, its
+    /// The path of a type that is derived from a message under another name: its view, shape or
     /// fields.
     pub(crate) fn of_derived(&self, name: &TypeName, derived: &str) -> String {
         format!("{}::{derived}", self.module(name))
     }
 }
 
-/// The Rust spelling of a package or field: itself where that is allowed, else a raw identifier,
-/// else with an underscore appended (the four words that cannot be raw).
+/// The Rust spelling of a package or field: the name itself where that is allowed, else a raw
+/// identifier, else with an underscore appended (the four words that cannot be raw).
 pub(crate) fn identifier(name: &str) -> String {
     const NEVER_RAW: [&str; 3] = ["crate", "self", "super"];
     // Strict and reserved keywords of all editions up to 2024; the weak ones are fine as names.
@@ -67,8 +67,8 @@ pub(crate) fn type_identifier(name: &str) -> String {
     if name == "Self" { "Self_".to_owned() } else { name.to_owned() }
 }
 
-/// The name of what is derived from a message: `<Name>View` and the like, with an underscore should
-/// that be taken by a definition.
+/// The name of a type that is derived from a message: `<Name>View` and the like, with an underscore
+/// if a definition uses that name.
 pub(crate) fn derived_identifier(
     name: &TypeName,
     suffix: &str,
@@ -78,7 +78,7 @@ pub(crate) fn derived_identifier(
     if taken(&derived) { format!("{}_", derived.name) } else { derived.name }
 }
 
-/// What the modules of a package are called in documentation.
+/// The names of a package's modules in documentation.
 pub(crate) fn namespace_title(namespace: Namespace) -> &'static str {
     match namespace {
         Namespace::Msg => "Messages",

@@ -1,5 +1,5 @@
-//! The builder of a message: the shape that says the sizes of its variable parts, and its fields to
-//! be written in place.
+//! The builder of a message: the shape that gives the sizes of its variable parts, and its fields
+//! to be written in place.
 
 use feros_interface::{BaseType, Field, FieldType, Literal, MessageDefinition, Shape, TypeName};
 
@@ -38,7 +38,7 @@ pub(crate) fn emit(
 }
 
 impl Context<'_> {
-    /// Whether all messages of a type take the same parts: no string and no sequence is among them.
+    /// Whether all messages of a type have the same size: the type has no string and no sequence.
     fn is_fixed(&self, name: &TypeName) -> bool {
         self.set.message(name).is_some_and(|message| {
             message.fields.iter().all(|field| self.is_fixed_field(&field.ty))
@@ -65,7 +65,7 @@ impl Context<'_> {
         format!("{}{lifetime}", self.shape_name(name))
     }
 
-    /// Whether the shape of a message that has one holds more than lengths.
+    /// Whether the shape of a message, if it has one, holds more than lengths.
     fn is_shape_borrowing(&self, name: &TypeName) -> bool {
         self.set.message(name).is_some_and(|message| {
             message.fields.iter().filter(|field| !self.is_fixed_base(&field.ty.base)).any(|field| {
@@ -83,7 +83,7 @@ impl Context<'_> {
         type_identifier(&derived_identifier(name, "Mut", |other| self.set.contains(other)))
     }
 
-    /// How the shape holds a field that is not fixed.
+    /// The type by which the shape holds a field that is not fixed.
     fn shape_type(&self, ty: &FieldType) -> String {
         if self.is_fixed_base(&ty.base) {
             return "usize".to_owned();
@@ -102,7 +102,7 @@ impl Context<'_> {
         }
     }
 
-    /// How a field is handed out, and the splitter's method that does it.
+    /// The type by which a field is handed out, and the splitter's method that hands it out.
     fn split_field(&self, ty: &FieldType) -> (String, String) {
         let m = self.message();
         let view = |text: &str| format!("{m}::SequenceView<'a, {text}>");
@@ -182,7 +182,7 @@ fn declare_shape(source: &mut Source, context: &Context<'_>, message: &MessageDe
     source.line("}");
 }
 
-/// What the default of a shape says of `field`: the shape of its default.
+/// The entry for `field` in the default of a shape: the shape of the field's default.
 fn shape_default(context: &Context<'_>, field: &Field) -> String {
     match (&field.default, field.ty.shape) {
         (Some(Literal::Array(items)), _) if context.is_fixed_base(&field.ty.base) => {
@@ -201,7 +201,7 @@ fn shape_default(context: &Context<'_>, field: &Field) -> String {
     }
 }
 
-/// The default of a string as shapes hold it.
+/// The default of a string, in the form of shapes.
 fn text(ty: &BaseType, value: &Literal) -> String {
     match (ty, value) {
         (BaseType::WString { .. }, Literal::String(text)) => {
@@ -266,7 +266,7 @@ fn lay_out(source: &mut Source, context: &Context<'_>, message: &MessageDefiniti
     source.line("}");
 }
 
-/// Writes what puts one field on the canvas `c`, in the order and with the checks of
+/// Writes the statements that put one field on the canvas `c`, in the order and with the checks of
 /// `Encode::encode`.
 fn lay_out_field(source: &mut Source, context: &Context<'_>, field: &Field) {
     let value = format!("shape.{}", identifier(&field.name));
@@ -303,7 +303,7 @@ fn lay_out_field(source: &mut Source, context: &Context<'_>, field: &Field) {
 }
 
 /// The statement for a field whose elements have a fixed size; `len` is the length that the shape
-/// says of a sequence.
+/// gives for a sequence.
 fn lay_out_fixed(context: &Context<'_>, field: &Field, len: &str, is_sequence: bool) -> String {
     let count = match field.ty.shape {
         Shape::Array(count) => count,

@@ -42,8 +42,9 @@ pub(crate) fn read_fields(
     source.line("})");
 }
 
-/// Statements that refuse `value` of `field` if it is too long; `checker` is what `check_bound` is
-/// called on: a reader or writer with its dot, or a path. `len` makes a length of the value.
+/// Statements that refuse `value` of `field` if it is too long; `checker` is the receiver of
+/// `check_bound`: a reader or writer with its dot, or a path. `len` turns the value into its
+/// length.
 pub(crate) fn check_bounds(
     source: &mut Source,
     field: &Field,
@@ -65,8 +66,8 @@ pub(crate) fn check_bounds(
     }
 }
 
-/// Small messages of fixed size are what others nest in long runs: let callers in other crates see
-/// through them.
+/// Messages often nest small messages of fixed size in long runs: let the compiler inline these in
+/// other crates.
 pub(crate) fn inline_hint(source: &mut Source, context: &Context<'_>, message: &MessageDefinition) {
     if context.is_plain(&message.name) {
         source.line("#[inline]");

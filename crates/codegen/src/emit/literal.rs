@@ -25,8 +25,8 @@ pub(crate) fn default(context: &Context<'_>, field: &Field) -> String {
     }
 }
 
-/// Whether `#[derive(Default)]` gives this field its default. The standard library knows arrays up
-/// to 32.
+/// Whether `#[derive(Default)]` gives this field its default. The standard library supports arrays
+/// of up to 32 elements.
 pub(crate) fn is_derivable(field: &Field) -> bool {
     field.default.is_none() && !matches!(field.ty.shape, Shape::Array(len) if len > 32)
 }
@@ -80,7 +80,7 @@ fn number(ty: &BaseType, value: &Literal) -> String {
         (_, Literal::Float(value)) => float("f64", *value, format!("{value:?}")),
         (BaseType::Float32 | BaseType::Float64, Literal::Integer(value)) => format!("{value}.0"),
         (_, Literal::Integer(value)) => value.to_string(),
-        // The parser gives strings and arrays to no number type.
+        // The parser never gives strings and arrays to a number type.
         (_, Literal::String(_) | Literal::Array(_)) => String::new(),
     }
 }

@@ -116,7 +116,7 @@ fn encode(source: &mut Source, context: &Context<'_>, message: &MessageDefinitio
     source.line("}");
 }
 
-/// The check of bounds, where the message or one that it holds has any.
+/// Writes the check of bounds, if the message or a nested one has any.
 fn bounded(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, result: &str) {
     let m = context.message();
     let nested: Vec<_> = message

@@ -7,7 +7,7 @@ use crate::names::{Paths, derived_identifier, type_identifier};
 /// Arrays of fixed size up to this many bytes are copied into views; larger ones are borrowed.
 const MAX_COPIED_ARRAY_BYTES: u64 = 1024;
 
-/// Everything that generating one message needs to know of the others.
+/// The knowledge about other messages that the generation of one message needs.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) paths: &'a Paths,
@@ -15,7 +15,7 @@ pub(crate) struct Context<'a> {
     pub(crate) set: &'a InterfaceSet,
 }
 
-/// How a view holds a field, and by which expression it reads it.
+/// The type by which a view holds a field, and the expression that reads it.
 pub(crate) struct ViewField {
     pub(crate) ty: String,
     pub(crate) read: String,
@@ -42,7 +42,7 @@ impl Context<'_> {
         }
     }
 
-    /// Whether a message is its own view: nothing in it is worth borrowing.
+    /// Whether a message is its own view, since nothing in it is worth borrowing.
     pub(crate) fn is_plain(&self, name: &TypeName) -> bool {
         self.set
             .message(name)
@@ -80,7 +80,7 @@ impl Context<'_> {
         type_identifier(&view)
     }
 
-    /// How the view of a message holds `field`.
+    /// The way in which the view of a message holds `field`.
     pub(crate) fn view_field(&self, field: &Field) -> ViewField {
         let m = self.message();
         let (ty, read) = match (&field.ty.base, field.ty.shape) {
@@ -170,7 +170,7 @@ pub(crate) fn primitive(base: &BaseType) -> Option<(&'static str, u64)> {
     })
 }
 
-/// The lengths that a field's type limits: of the sequence, and of the strings in it.
+/// The lengths that a field's type limits: that of the sequence, and those of the strings in it.
 pub(crate) fn bounds(ty: &FieldType) -> (Option<u32>, Option<u32>) {
     let sequence = match ty.shape {
         Shape::BoundedSequence(bound) => Some(bound),

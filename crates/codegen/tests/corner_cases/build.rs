@@ -1,5 +1,5 @@
 //! Generates two packages that refer to each other and to one that another crate has generated, and
-//! for the tests what builds each message in place.
+//! for the tests code that builds each message in place.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     write_rebuild()
 }
 
-/// Of the generated messages and all that they refer to, in whichever crate.
+/// The generated messages and all types that they refer to, in any crate.
 fn write_rebuild() -> Result<(), Box<dyn std::error::Error>> {
     let mut set: InterfaceSet = shipped().clone();
     let mut generated = BTreeSet::new();
@@ -52,7 +52,7 @@ fn write_rebuild() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Where the tests find a package.
+/// The path under which the tests find a package.
 fn own_path(package: &str) -> String {
     match package {
         "corner_cases" => "::feros_codegen_corner_cases::corner_cases".to_owned(),

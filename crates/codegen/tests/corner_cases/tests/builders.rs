@@ -1,5 +1,5 @@
-//! What is hard on builders: every message that is built in place is, byte for byte, what encoding
-//! gives.
+//! Hard cases for builders: every message that is built in place equals, byte for byte, the encoded
+//! message.
 #![allow(clippy::unwrap_used)]
 
 use feros_codegen_corner_cases::corner_cases::msg::{
@@ -93,7 +93,7 @@ fn shapes_start_with_the_declared_defaults() {
     let shape = RunsShape::default();
     assert_eq!((shape.numbers, shape.few_flags, shape.text), (2, 3, "it's \"quoted\""));
     assert_eq!(shape.two_wides, [&[97u16][..], &[0x8a9e]]);
-    // A declared default stands in as many elements as there are; the flags behind it are false.
+    // A declared default fills its elements; the flags behind it are false.
     let shape = RunsShape { numbers: 3, few_flags: 1, flags: 2, uneven: 2, ..shape };
     with_lent(shaped_size::<Runs>(&shape).unwrap(), |lent| {
         let mut runs = build::<Runs>(&shape, lent).unwrap();

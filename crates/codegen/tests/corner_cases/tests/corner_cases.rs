@@ -1,4 +1,4 @@
-//! The generated code compiles (that is most of the test) and means what the definitions say.
+//! The generated code compiles (that is most of the test) and does what the definitions say.
 #![allow(clippy::unwrap_used)]
 
 use feros_codegen_corner_cases::corner_cases::action::Self_;
