@@ -1,4 +1,4 @@
-//! What endpoints announce of themselves, and who matches.
+//! Announcements of endpoints, and matches.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -34,8 +34,7 @@ fn texts(matches: &[Match]) -> Vec<Option<&str>> {
     texts
 }
 
-/// What the graph of `end` shows of an endpoint's announcement, once `wanted` says that it is the
-/// one.
+/// Waits until the graph of `node` shows the announcement `wanted` of an endpoint.
 fn wait_for_announcement(node: &TestNode, kind: EndpointKind, topic: &str, wanted: Option<&str>) {
     node.wait_for_graph(&format!("the announcement {wanted:?}"), |graph| {
         let found = graph.endpoints_of(kind, topic).next()?;
@@ -43,8 +42,8 @@ fn wait_for_announcement(node: &TestNode, kind: EndpointKind, topic: &str, wante
     });
 }
 
-/// Both sides and the graph see what an endpoint announces, and nothing of one that announces
-/// nothing.
+/// Both sides and the graph see what an endpoint announces, and no announcement of an endpoint that
+/// announces nothing.
 pub fn announcements_are_seen(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/announced");
@@ -75,8 +74,8 @@ pub fn announcements_are_seen(fixture: &dyn Fixture) {
     }
 }
 
-/// A change is seen in the graph and in the matches of the other side, which stay matched; so is
-/// its node.
+/// A change is seen in the graph and in the matches of the other side, which stay matched. The
+/// graph also shows its node.
 pub fn announcements_change(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/changing");
@@ -95,7 +94,7 @@ pub fn announcements_change(fixture: &dyn Fixture) {
     }
     publisher.publish(&numbered(4));
     assert_eq!(subscription.next_number(), 4);
-    // It was one match all the time.
+    // It was the same match all the time.
     match publisher.publisher.take_event().unwrap() {
         Some(PublisherEvent::Matched(status)) => assert_eq!((status.total, status.current), (1, 1)),
         other => panic!("{other:?}"),
@@ -135,7 +134,7 @@ pub fn impossible_announcements_are_refused(fixture: &dyn Fixture) {
     assert_eq!(graph.endpoints.iter().filter(|endpoint| endpoint.name == topic).count(), 0);
 }
 
-/// Whoever looks after the notification of a match finds it, with what it announces.
+/// After the notification of a match, the match is found with its announcement.
 pub fn matches_follow_their_events(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/following");
@@ -167,8 +166,8 @@ pub fn matches_follow_their_events(fixture: &dyn Fixture) {
     assert_eq!(publisher.publisher.matches(), []);
 }
 
-/// Announcements that change while others look at them are seen whole: an old one or a new one,
-/// nothing between.
+/// Announcements that change while others read them are seen whole: an old one or a new one, never
+/// a mixture.
 pub fn announcements_change_while_others_look(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/looking");

@@ -1,4 +1,4 @@
-//! What sessions see of each other, and which names they may use.
+//! Discovery between sessions, and the names that they may use.
 
 use std::sync::Arc;
 
@@ -8,7 +8,8 @@ use feros_rmw::{CreateEndpointError, EndpointKind, QosProfile, ServiceMapping};
 use crate::Fixture;
 use crate::harness::{HASH, NUMBER, test_nodes, unique};
 
-/// Endpoints of the other end appear with name, type, hash, gid, node and policies, and disappear.
+/// Endpoints of the other session appear with name, type, hash, gid, node and policies, and
+/// disappear.
 pub fn names_and_types_are_shown(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let (topic, service) = (unique("/shown/topic"), unique("/shown/service"));
@@ -125,7 +126,7 @@ pub fn names_outside_ros_conventions(fixture: &dyn Fixture) {
     assert!(!far.session.graph().topics().contains_key(&topic));
 }
 
-/// A session knows what it is.
+/// A session knows its own identity.
 pub fn session_facts(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     assert!(!near.session.engine_name().is_empty() && !near.session.engine_version().is_empty());

@@ -1,4 +1,4 @@
-//! What endpoints report besides data.
+//! Events that endpoints report.
 
 use std::time::Duration;
 
@@ -57,8 +57,8 @@ pub fn matches_are_reported(fixture: &dyn Fixture) {
     assert_eq!(publisher.publisher.matched_subscriptions(), 0);
 }
 
-/// A publisher that pauses misses its deadline, and both sides are told. Nobody is told anything on
-/// an engine that does not keep deadlines.
+/// A publisher that pauses misses its deadline, and both sides get an event. On an engine that does
+/// not enforce deadlines there are no events.
 pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/deadline");
@@ -100,7 +100,7 @@ pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
 }
 
 /// A publisher that does not show its liveliness loses it, keeps it by asserting it, and comes back
-/// by publishing. It is alive until it goes on an engine that does not keep leases.
+/// by publishing. On an engine that does not enforce leases, it stays alive until it ends.
 pub fn liveliness_is_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/liveliness");
@@ -120,7 +120,7 @@ pub fn liveliness_is_reported(fixture: &dyn Fixture) {
                     not_alive_change,
                 } = event
                 {
-                    // Changes lead from what was reported before to what is reported now.
+                    // The changes lead from the status reported before to the status reported now.
                     assert_eq!(i64::from(alive), i64::from(now.0) + i64::from(alive_change));
                     assert_eq!(
                         i64::from(not_alive),
@@ -147,7 +147,7 @@ pub fn liveliness_is_reported(fixture: &dyn Fixture) {
     publisher_event(&publisher, "the publisher's lost lease", |event| {
         matches!(event, PublisherEvent::LivelinessLost { total, .. } if total >= 1).then_some(())
     });
-    // Again on each look: on a busy machine the lease may run out before the return is seen.
+    // Asserts on each attempt: on a busy machine the lease may run out before the return is seen.
     wait_for("the return", (1, 0), &|| {
         publisher.publish(&numbered(1));
         publisher.publisher.assert_liveliness().unwrap();
@@ -157,7 +157,7 @@ pub fn liveliness_is_reported(fixture: &dyn Fixture) {
     wait_for("the publisher's end", (0, 0), &|| ());
 }
 
-/// Endpoints of one topic with different types never match, and are told.
+/// Endpoints of one topic with different types never match, and get an event.
 pub fn incompatible_types_are_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/types");
@@ -180,7 +180,7 @@ pub fn incompatible_types_are_reported(fixture: &dyn Fixture) {
     );
 }
 
-/// Waiting for acknowledgements ends with them, at once when there is nobody to wait for.
+/// Waiting for acknowledgements ends when they arrive, and at once when no subscription matches.
 pub fn acknowledgements_can_be_waited_for(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/acknowledged");
@@ -201,7 +201,7 @@ pub fn acknowledgements_can_be_waited_for(fixture: &dyn Fixture) {
 }
 
 /// Gaps in the numbers of a publisher are counted as losses, but not while they are expected, nor
-/// for what was passed over in that time.
+/// are the messages counted that were skipped in that time.
 pub fn expected_gaps_are_no_losses(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/gaps");
@@ -211,8 +211,8 @@ pub fn expected_gaps_are_no_losses(fixture: &dyn Fixture) {
     subscription.wait_for_matches(2);
     publisher.wait_for_matches(1);
     other.wait_for_matches(1);
-    // All but the last of `count` messages are pushed out of the subscription's history before it
-    // takes.
+    // All but the last of `count` messages leave the subscription's history before the subscription
+    // takes any.
     let pass_over = |publisher: &TestPublisher, count: u32| {
         (1..=count).for_each(|number| publisher.send(&numbered(number)));
         publisher.publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();

@@ -12,20 +12,20 @@ use feros_rmw::{
     Subscription, SubscriptionOptions, TypeHash,
 };
 
-/// After so long a test counts as hanging. Generous: nothing in the suite takes a hundredth of it.
+/// A test that takes longer counts as hanging. No test of the suite takes a hundredth of this time.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
 
-/// [`numbered`] makes messages of it: some engines look at what they carry.
+/// The type of the messages that [`numbered`] makes: some engines check the content of messages.
 pub(crate) const NUMBER: &str = "std_msgs/msg/UInt32";
 pub(crate) const HASH: TypeHash = TypeHash([0x5a; 32]);
 
 /// Opens the sessions of a test.
 pub trait Fixture {
-    /// Two sessions that can reach each other; the same one twice when the fixture is about one
+    /// Two sessions that can reach each other; the same session twice when the fixture tests one
     /// session.
     fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>);
 
-    /// Tests that the engine's wire has no place for, each with the reason.
+    /// Tests of features that the engine's protocol lacks, each with the reason.
     fn exceptions(&self) -> &[(&str, &str)] {
         &[]
     }
@@ -35,8 +35,8 @@ pub trait Fixture {
         eprintln!("skipped: {reason}");
     }
 
-    /// How many topics of DDS there are for each name: more than one where a session is on several
-    /// networks of DDS. The half of a service that no gid of ROS names is seen on each.
+    /// The number of DDS topics for each name: more than one where a session is on several DDS
+    /// networks. The endpoint of a service that has no ROS gid is seen on each.
     fn wires(&self) -> usize {
         1
     }
@@ -50,7 +50,7 @@ pub fn run(name: &str, fixture: &dyn Fixture, test: fn(&dyn Fixture)) {
     }
 }
 
-/// Counts notifications and lets a test wait for them.
+/// Counts notifications, and lets a test wait for them.
 #[derive(Default)]
 pub struct NotificationCounter {
     count: Mutex<u64>,
@@ -67,7 +67,7 @@ impl NotificationCounter {
     pub fn notify(self: &Arc<Self>) -> Notify {
         let counter = self.clone();
         Arc::new(move || {
-            // A test that failed poisons the lock; an engine's thread must not panic for it.
+            // A test that failed poisons the lock; an engine's thread must not panic because of it.
             *counter.count.lock() += 1;
             counter.changed.notify_all();
         })
@@ -131,7 +131,7 @@ pub struct TestSubscription {
 }
 
 impl TestNode {
-    /// A node of a name of its own.
+    /// A node with a unique name.
     pub fn new(session: Arc<dyn Session>) -> Self {
         let name = NodeName::new("/conformance", &unique("node")).unwrap();
         let node = session.create_node(&name).unwrap();
@@ -140,7 +140,7 @@ impl TestNode {
         Self { session, node, name, graph, _guard: guard }
     }
 
-    /// Waits until the graph shows something.
+    /// Waits until `look` finds something in the graph.
     pub(crate) fn wait_for_graph<T>(
         &self,
         what: &str,
@@ -295,10 +295,10 @@ pub(crate) struct TestClient {
     pub(crate) responses: Arc<NotificationCounter>,
 }
 
-/// Publishes numbers, as fast as others let it, until the work is done or panics.
+/// Publishes numbers, as fast as the publisher can, until the work is done or panics.
 pub(crate) fn while_publishing<T>(publisher: &TestPublisher, work: impl FnOnce() -> T) -> T {
     std::thread::scope(|scope| {
-        // Dropped when the work panics, too: a scope waits for its threads first.
+        // Dropped also when the work panics: a scope waits for its threads first.
         let (_working, ended) = sync_channel::<()>(0);
         scope.spawn(move || {
             let numbers = (0..).take_while(|_| ended.try_recv() == Err(TryRecvError::Empty));
@@ -321,7 +321,7 @@ impl TestPublisher {
         self.publish(bytes);
     }
 
-    /// Waits until exactly so many subscriptions match.
+    /// Waits until exactly this many subscriptions match.
     pub fn wait_for_matches(&self, count: usize) {
         self.events.wait_for("matching subscriptions", || {
             (self.publisher.matched_subscriptions() == count).then_some(())
@@ -330,7 +330,7 @@ impl TestPublisher {
 }
 
 impl TestSubscription {
-    /// Waits until exactly so many publishers match.
+    /// Waits until exactly this many publishers match.
     pub fn wait_for_matches(&self, count: usize) {
         self.events.wait_for("matching publishers", || {
             (self.subscription.matched_publishers() == count).then_some(())
@@ -345,20 +345,20 @@ impl TestSubscription {
         self.data.wait_for("a message", || self.subscription.take().unwrap())
     }
 
-    /// The number in the next message, which is waited for.
+    /// Waits for the next message, and returns the number in it.
     pub fn next_number(&self) -> u32 {
         number_in(&self.next().payload)
     }
 }
 
-/// Waits until both see each other, and only each other.
+/// Waits until both match each other, and nothing else.
 pub(crate) fn matched(publisher: &TestPublisher, subscription: &TestSubscription) {
     publisher.wait_for_matches(1);
     subscription.wait_for_matches(1);
 }
 
-/// Waits until what `from` has published until now is on its way to nobody: what is published after
-/// it has arrived at `to`.
+/// Waits until no earlier message of `from` is still on its way, since a message that is published
+/// afterwards has arrived at `to`.
 pub(crate) fn settled(from: &TestNode, to: &TestNode) {
     let topic = unique("/settled");
     let publisher = from.publisher(&topic, QosProfile::keep_all());

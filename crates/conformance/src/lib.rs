@@ -3,10 +3,10 @@
 //! Each test is a function of a [`Fixture`], which opens sessions of the engine under test;
 //! [`conformance_tests!`] makes a module of `#[test]` functions of all of them. The same suite runs
 //! with both nodes in one session, in two sessions of one process, and across the network, because
-//! an engine may take a different way in each.
+//! an engine may use a different transport in each.
 //!
-//! Waiting is done on the engine's own notifications: a test that would need a poll finds a lost
-//! notification instead. The only time limit is a watchdog.
+//! Waiting is done on the engine's own notifications: a lost notification makes a test fail that a
+//! poll would let pass. The only time limit is a watchdog.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a failed test panics")]
 
 pub mod announcements;

@@ -1,4 +1,4 @@
-//! Creation and end of sessions and endpoints.
+//! The creation and the end of sessions and endpoints.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use crate::harness::{
     TestNode, assert_same, matched, patterned, test_nodes, unique, while_publishing,
 };
 
-/// The bytes of a sample stay valid after everything that it came from is gone.
+/// The bytes of a sample stay valid after its endpoint and session are gone.
 pub fn samples_outlive_their_subscription(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/outlive");
@@ -26,7 +26,7 @@ pub fn samples_outlive_their_subscription(fixture: &dyn Fixture) {
     }
 }
 
-/// After an endpoint is dropped, nothing of it is called any more, however busy it was.
+/// After an endpoint is dropped, none of its callbacks run, however busy it was.
 pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/dropped");
@@ -58,8 +58,8 @@ pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
     });
 }
 
-/// Threads create and end endpoints of one type at the same time: the end of one takes nothing from
-/// another that is just coming.
+/// Threads create and end endpoints of one type at the same time: the end of one endpoint takes
+/// nothing from another that is being created.
 pub fn endpoints_of_one_type_come_while_others_go(fixture: &dyn Fixture) {
     let (near, _far) = test_nodes(fixture);
     std::thread::scope(|scope| {
@@ -99,14 +99,14 @@ pub fn endpoints_come_and_go_without_growth(fixture: &dyn Fixture) {
     assert!(left <= 4, "{left} endpoints are still shown");
 }
 
-/// Resident memory of this process; 0 where the platform does not tell.
+/// Resident memory of this process; 0 where the platform does not report it.
 fn resident_bytes() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0)
         * 4096
 }
 
-/// Sessions can be opened and closed again and again; others see each come and go.
+/// Sessions can be opened and closed again and again; other sessions see each come and go.
 pub fn sessions_come_and_go(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for _ in 0..5 {

@@ -15,7 +15,7 @@ use crate::harness::{
 const ACK_WATCHDOG: Duration = Duration::from_secs(60);
 
 /// Every pair of policies matches or not as the rules of DDS say, and both sides learn the policy
-/// that failed. Every pair matches on an engine where policies decide nothing.
+/// that failed. On an engine without compatibility rules, every pair matches.
 pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
     let base = QosProfile::default();
     let ms = Duration::from_millis;
@@ -81,7 +81,7 @@ pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
     }
 }
 
-/// A full history drops the oldest, and what was dropped is counted.
+/// A full history drops the oldest messages, and counts them.
 pub fn keep_last_keeps_the_newest(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/keep_last");
@@ -92,7 +92,7 @@ pub fn keep_last_keeps_the_newest(fixture: &dyn Fixture) {
     assert_eq!(subscription.next_number(), 0);
     (1..=10).for_each(|number| publisher.send(&numbered(number)));
     publisher.publisher.wait_for_all_acked(ACK_WATCHDOG).unwrap();
-    // Acknowledged means received; the last one being there means that all were stored.
+    // Acknowledged means received; once the last message is there, all were stored.
     let newest = subscription.data.wait_for("the newest", || {
         let mut taken = Vec::new();
         while let Some(sample) = subscription.subscription.take().unwrap() {
@@ -111,21 +111,21 @@ pub fn keep_last_keeps_the_newest(fixture: &dyn Fixture) {
     assert_eq!(lost, (7, 7));
 }
 
-/// Nothing is dropped when all is kept.
+/// Nothing is dropped when all messages are kept.
 pub fn keep_all_keeps_all(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/keep_all");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
     matched(&publisher, &subscription);
-    // More than a subscription holds: the publisher may have to wait for who takes.
+    // More than a subscription holds: the publisher may have to wait until messages are taken.
     std::thread::scope(|scope| {
         scope.spawn(|| (0..2000).for_each(|number| publisher.send(&numbered(number))));
         (0..2000).for_each(|number| assert_eq!(subscription.next_number(), number));
     });
 }
 
-/// A late subscription receives the publisher's history, as deep as it is.
+/// A late subscription receives the publisher's whole history.
 pub fn transient_local_serves_late_subscriptions(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/transient_local");
@@ -139,7 +139,8 @@ pub fn transient_local_serves_late_subscriptions(fixture: &dyn Fixture) {
     }
 }
 
-/// A late subscription to a volatile publisher starts with what is published after the match.
+/// A late subscription to a volatile publisher starts with messages that are published after the
+/// match.
 pub fn volatile_does_not(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/volatile");
@@ -179,7 +180,7 @@ pub fn lifespan_expires(fixture: &dyn Fixture) {
     assert_eq!(crate::harness::number_in(&first.payload), 2);
 }
 
-/// System defaults and best-available policies are resolved, and what was resolved can be read.
+/// System defaults and best-available policies are resolved, and the resolved policies can be read.
 pub fn policies_are_resolved(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let system = near.publisher(&unique("/system"), QosProfile::system_default()).publisher.qos();

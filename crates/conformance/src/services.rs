@@ -26,7 +26,7 @@ impl TestService {
     }
 
     /// Responds to a client that is there. The two halves of a client are found one after the
-    /// other: on a busy machine its second may come later than a service waits for it.
+    /// other: on a busy machine the second half may come later than the service waits for it.
     fn respond(&self, request: &RequestId, bytes: &[u8]) -> Result<(), PublishError> {
         let began = Instant::now();
         loop {
@@ -60,7 +60,8 @@ impl TestClient {
     }
 }
 
-/// The mapping that requests of a client come in: the one that it wants where there are several.
+/// The mapping that a client's requests arrive in: the mapping that the client wants, if there are
+/// several.
 fn mapping_on(node: &TestNode, wanted: ServiceMapping) -> ServiceMapping {
     if node.session.kept().dds_services { wanted } else { ServiceMapping::default() }
 }
@@ -89,8 +90,8 @@ pub fn calls_are_answered(fixture: &dyn Fixture) {
     }
 }
 
-/// A server that announces the other mapping is called in it without being told to; so is one whose
-/// client insists.
+/// A server that announces the other mapping is called in that mapping without further options; so
+/// is a server whose client insists on it.
 pub fn calls_with_payload_header_are_answered(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for replies_on_demand in [false, true] {
@@ -111,7 +112,7 @@ pub fn both_mappings_at_once(fixture: &dyn Fixture) {
     for round in 0..10 {
         let asked: Vec<_> =
             (0..).zip(&clients).map(|(n, client)| client.ask(round * 10 + n)).collect();
-        // Taken both before either is answered, so the server must keep them apart.
+        // Both requests are taken before either is answered, so the server must keep them apart.
         let requests = [server.next(), server.next()];
         let differ = requests[0].0.mapping != requests[1].0.mapping;
         assert_eq!(differ, near.session.kept().dds_services);
@@ -173,7 +174,7 @@ pub fn responses_go_to_their_client(fixture: &dyn Fixture) {
     }
 }
 
-/// A client that is slow to take its responses keeps them, however many others there are.
+/// A client that is slow to take its responses keeps them, however many other clients there are.
 pub fn responses_are_displaced_by_no_others(fixture: &dyn Fixture) {
     const OWN: u32 = 30;
     let (near, far) = test_nodes(fixture);
@@ -195,7 +196,7 @@ pub fn responses_are_displaced_by_no_others(fixture: &dyn Fixture) {
     }
 }
 
-/// More requests at once than the history keeps: what is lost is counted.
+/// With more requests at once than the history keeps, the lost requests are counted.
 pub fn lost_requests_are_counted(fixture: &dyn Fixture) {
     const REQUESTS: u32 = 40;
     let (near, far) = test_nodes(fixture);
@@ -256,7 +257,7 @@ pub fn late_responses_are_accepted(fixture: &dyn Fixture) {
     }
 }
 
-/// What servers and clients announce is seen by the other side of the match, and in the graph.
+/// The other side of a match and the graph see the announcements of servers and clients.
 pub fn servers_and_clients_announce(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/announced");
@@ -288,8 +289,8 @@ pub fn servers_and_clients_announce(fixture: &dyn Fixture) {
         .wait_for("the server's end", || client.client.servers().is_empty().then_some(()));
 }
 
-/// A request that came by another way is answered to the endpoint that its client names, under any
-/// number.
+/// A request that came by another transport is answered to the endpoint that its client names,
+/// under any number.
 pub fn responses_find_a_client_by_its_endpoint(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/other_way");
@@ -308,7 +309,7 @@ pub fn responses_find_a_client_by_its_endpoint(fixture: &dyn Fixture) {
     }
 }
 
-/// Answering a client that left is an error that says so; the server goes on.
+/// Answering a client that left is an error of its own kind; the server goes on.
 pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for mapping in BOTH {
@@ -322,7 +323,8 @@ pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
         near.wait_for_graph("the client's end", |graph| {
             (graph.count(feros_rmw::EndpointKind::Client, &service) == 0).then_some(())
         });
-        // The end of its other half may be seen a little later, and until then answers go out.
+        // The end of the client's other half may be seen a little later, and until then answers go
+        // out.
         let refused =
             std::iter::repeat_with(|| server.respond_once(&id, &numbered(1))).find_map(Result::err);
         assert!(
@@ -337,7 +339,7 @@ pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
     }
 }
 
-/// The plain endpoints below a service, as a foreign implementation would have them.
+/// The plain endpoints below a service, as another implementation would have them.
 fn raw<'a>(
     node: &TestNode,
     topic: &'a str,
@@ -350,8 +352,8 @@ fn raw<'a>(
     (publisher, subscription)
 }
 
-/// A request without any identity is one of its writer, and its response is seen by whoever
-/// listens. Where services are no topics, a topic is no service.
+/// A request without any identity counts as its writer's, and every listener sees its response.
+/// Where services are not made of topics, a topic is not a service.
 pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/raw");
@@ -371,7 +373,8 @@ pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     }
     requests.wait_for_matches(1);
     replies.wait_for_matches(fixture.wires());
-    // Announced after the listener of replies: whoever knows this one knows that one.
+    // Announced after the listener of replies: a server that knows this writer also knows the
+    // listener.
     let later = unique("/later");
     let _later = far.subscription(&later, QosProfile::services_default());
     near.wait_for_graph("the listener of replies", |graph| {
@@ -386,7 +389,7 @@ pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
 }
 
 /// Responses too short for a header are refused and counted by a client; the next response is found
-/// behind them. Where services are no topics, a topic reaches no client.
+/// behind them. Where services are not made of topics, a topic reaches no client.
 pub fn truncated_headers_are_refused(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/truncated");

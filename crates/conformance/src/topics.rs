@@ -33,7 +33,7 @@ pub fn reliable_messages_arrive_in_order(fixture: &dyn Fixture) {
     assert!(subscription.subscription.take().unwrap().is_none());
 }
 
-/// Messages that the engine need not write count all the same.
+/// Messages that the engine need not write still get numbers.
 pub fn skipped_messages_count(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/skipped");
@@ -59,7 +59,8 @@ pub fn best_effort_messages_arrive(fixture: &dyn Fixture) {
     assert!(received.is_sorted_by(|a, b| a < b), "{received:?}");
 }
 
-/// Every size from the smallest on arrives whole; what follows the header is aligned.
+/// Messages of every size from the smallest on arrive whole, and the bytes after the header are
+/// aligned.
 pub fn sizes_are_kept(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/sizes");
@@ -120,7 +121,7 @@ pub fn aborted_fill_publishes_nothing(fixture: &dyn Fixture) {
     assert_eq!(subscription.next_number(), 5);
 }
 
-/// Messages say who sent them, when, and whether that was in the same session.
+/// Messages carry their sender, their time, and whether the sender is in the same session.
 pub fn message_information(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/information");
@@ -139,8 +140,8 @@ pub fn message_information(fixture: &dyn Fixture) {
     assert!(before <= source && source <= received && received <= after);
 }
 
-/// Source timestamps arrive as they were given, to the nanosecond, and in the order of publishing,
-/// whatever they are.
+/// Source timestamps arrive as given, to the nanosecond, and messages keep the order of publishing
+/// whatever their timestamps.
 pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/stamps");
@@ -162,7 +163,7 @@ pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
         state ^= state << 17;
         state
     };
-    // Any time at all, and neighbours: one nanosecond apart around now.
+    // Arbitrary times, and neighbours that are one nanosecond apart around now.
     let anywhere = (0..2000).map(|_| Stamp((random() % Stamp::MAX.0.unsigned_abs()) as i64 + 1));
     let anywhere: Vec<_> = anywhere.collect();
     let now = Stamp::now();
@@ -188,7 +189,7 @@ pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
     }
 }
 
-/// A time stamp that the wire cannot carry is refused before `fill` runs, and no number is used.
+/// A timestamp that the wire cannot carry is refused before `fill` runs, and no number is used.
 pub fn impossible_stamps_are_refused(fixture: &dyn Fixture) {
     let (near, _far) = test_nodes(fixture);
     let publisher = near.publisher(&unique("/out_of_time"), QosProfile::default());
@@ -202,7 +203,7 @@ pub fn impossible_stamps_are_refused(fixture: &dyn Fixture) {
     assert_eq!(publisher.publish(&numbered(1)), 1);
 }
 
-/// A subscription can leave out what its own session publishes.
+/// A subscription can ignore messages of its own session.
 pub fn local_publications_can_be_ignored(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/ignored");
@@ -226,7 +227,8 @@ pub fn local_publications_can_be_ignored(fixture: &dyn Fixture) {
     }
 }
 
-/// Publishers of several threads, on their own endpoints and on a shared one, lose and mix nothing.
+/// Publishers of several threads, on their own endpoints and on a shared one, lose and mix up
+/// nothing.
 pub fn concurrent_publishers(fixture: &dyn Fixture) {
     const THREADS: u32 = 4;
     const EACH: u32 = 200;
@@ -285,8 +287,8 @@ pub fn several_subscriptions_receive_each_message(fixture: &dyn Fixture) {
     }
 }
 
-/// An asynchronous publisher keeps the order; acknowledgements cover what is still queued; its end
-/// sends the rest.
+/// An asynchronous publisher keeps the order; acknowledgements cover what is still queued; dropping
+/// it sends the rest.
 pub fn asynchronous_publishing(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/asynchronous");
@@ -303,7 +305,8 @@ pub fn asynchronous_publishing(fixture: &dyn Fixture) {
     assert_eq!(publisher.publisher.dropped_messages(), 0);
     let began = Instant::now();
     drop(publisher);
-    // On a machine so busy that the time for the rest was over, what came of it is in order.
+    // On a machine so busy that the time for the rest ran out, the messages that arrived are in
+    // order.
     if began.elapsed() < Duration::from_secs(1) {
         (0..1000).for_each(|number| assert_eq!(subscription.next_number(), number));
     } else {
@@ -311,7 +314,7 @@ pub fn asynchronous_publishing(fixture: &dyn Fixture) {
     }
 }
 
-/// What a full queue drops is the oldest, and counted: sent and dropped add up.
+/// A full queue drops the oldest messages and counts them: sent and dropped add up.
 pub fn asynchronous_publishing_counts_drops(fixture: &dyn Fixture) {
     const MESSAGES: u32 = 300;
     let (near, far) = test_nodes(fixture);
@@ -336,8 +339,8 @@ pub fn asynchronous_publishing_counts_drops(fixture: &dyn Fixture) {
     assert_eq!(received.len() as u64 + dropped, u64::from(MESSAGES));
 }
 
-/// Taking only when notified finds every message, whatever the interleaving; and a slow taker is
-/// told what it missed.
+/// Taking only when notified finds every message, whatever the interleaving; and a slow
+/// subscription learns how many messages it missed.
 pub fn readiness_is_never_lost(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/readiness");
