@@ -1,5 +1,5 @@
-//! Compiles the shim to a shared library where the headers of Fast DDS 2 or 3 are; without them the
-//! crate builds all the same, and its library says what is missing when it is asked for.
+//! Compiles the shim to a shared library where the headers of Fast DDS 2 or 3 are installed.
+//! Without them the crate builds all the same, and loading the shim reports what is missing.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use std::process::Command;
 
 const SOURCES: [&str; 2] = ["participant.cpp", "endpoint.cpp"];
 
-/// A major version of Fast DDS, which are different libraries.
+/// A major version of Fast DDS; each has its own library.
 struct Version {
     major: u8,
-    /// The header that says it, and how.
+    /// The header that defines the version, and the name of the macro.
     config: &'static str,
     defined: &'static str,
     /// The file `lib<name>.so`.
     library: &'static str,
 }
 
-/// In a prefix with both, the first.
+/// In a prefix with both, the first one counts.
 const VERSIONS: [Version; 2] = [
     Version {
         major: 3,
@@ -33,7 +33,7 @@ const VERSIONS: [Version; 2] = [
     },
 ];
 
-/// Where Fast DDS is installed.
+/// An installation of Fast DDS.
 struct Installation {
     version: &'static Version,
     include: Vec<PathBuf>,
@@ -56,7 +56,7 @@ fn prefixes() -> Vec<PathBuf> {
         }
     }
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv");
-    // Made by scripts/setup.sh, perhaps after this.
+    // scripts/setup.sh makes this folder, perhaps after this build.
     println!("cargo:rerun-if-changed={}", workspace.join("include/fastdds").display());
     prefixes.push(workspace);
     prefixes.extend(["/usr/local", "/usr"].map(PathBuf::from));
@@ -65,7 +65,7 @@ fn prefixes() -> Vec<PathBuf> {
 
 /// The installation of this version in a prefix, if it is there.
 fn installation(prefix: &Path, version: &'static Version) -> Option<Installation> {
-    // ROS 2 puts each package's headers into a folder of its own, Debian those of the build.
+    // ROS 2 puts each package's headers into a folder of its own, Debian those of the architecture.
     let roots = [
         "include",
         "include/fastdds",
@@ -90,14 +90,14 @@ fn installation(prefix: &Path, version: &'static Version) -> Option<Installation
     Some(Installation { version, include, library })
 }
 
-/// Whether compilers look there anyway; named once more, it would come before where it belongs.
+/// Whether compilers search this folder anyway; named again, it would be searched too early.
 fn is_standard(include: &Path) -> bool {
     let places = ["", "x86_64-linux-gnu", "aarch64-linux-gnu"];
     let roots = ["/usr/include", "/usr/local/include"].map(Path::new);
     roots.iter().any(|root| places.iter().any(|place| include == root.join(place)))
 }
 
-/// Where a wheel keeps the libraries that libfastdds.so needs.
+/// The folders in which a wheel keeps the libraries that libfastdds.so needs.
 fn wheel_libraries(installation: &Installation) -> Vec<PathBuf> {
     let folders = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten();
     folders(&installation.library)
@@ -106,7 +106,7 @@ fn wheel_libraries(installation: &Installation) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Compiles and links the shim; what the compiler says when it cannot.
+/// Compiles and links the shim, or returns the output of the compiler.
 fn compile(installation: &Installation, shim: &Path) -> Result<(), String> {
     let compiler = env::var("CXX").unwrap_or_else(|_| "c++".into());
     let mut command = Command::new(&compiler);
@@ -118,7 +118,7 @@ fn compile(installation: &Installation, shim: &Path) -> Result<(), String> {
     }
     command.arg("-L").arg(&installation.library);
     command.args([&format!("-l{}", installation.version.library), "-lfastcdr"]);
-    // An RPATH, which holds for what Fast DDS needs as well (a RUNPATH does not).
+    // An RPATH also applies to the libraries that Fast DDS needs (a RUNPATH does not).
     command.arg("-Wl,--disable-new-dtags");
     for folder in [installation.library.clone()].into_iter().chain(wheel_libraries(installation)) {
         command.arg(format!("-Wl,-rpath,{}", folder.display()));

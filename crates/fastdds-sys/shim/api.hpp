@@ -1,5 +1,5 @@
-// What Fast DDS 2 and Fast DDS 3 have otherwise than each other. The rest of the shim is written as
-// for Fast DDS 3, against what stands here: `fast` is the DDS API, `rtps` the layer below it.
+// The differences between Fast DDS 2 and Fast DDS 3. The rest of the shim is written for Fast DDS
+// 3, against the names here: `fast` is the DDS API, `rtps` the layer below it.
 //
 // Each of the two headers has
 //   fast, rtps                    namespaces with the names of Fast DDS 3
@@ -14,13 +14,13 @@
 
 namespace feros {
 
-// What `write` gives to Fast DDS.
+// The data that `write` gives to Fast DDS.
 struct Written
 {
     feros_fastdds_buffer* buffer;
 };
 
-// What `take` gets from it.
+// The data that `take` gets from Fast DDS.
 struct Received
 {
     feros_fastdds_buffer* buffer = nullptr;

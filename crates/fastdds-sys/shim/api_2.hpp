@@ -65,7 +65,7 @@ constexpr int RETCODE_NO_DATA = 11;
 
 namespace feros {
 
-// A transport on another one, which sends as that one does.
+// A transport on top of another one, which sends through it.
 class PassingTransport : public transports::ChainingTransport
 {
 public:
@@ -92,7 +92,7 @@ inline int code_of(
     return static_cast<int>(code());
 }
 
-// Endpoints take a pool of ours only from 2.12 on, and a payload does not say there whose it is:
+// Endpoints accept a pool of ours only from 2.12 on, where a payload does not name its owner. So
 // messages are copied, once when they are written and once when they are taken.
 inline bool is_lent(
         const rtps::SerializedPayload_t&)
@@ -170,7 +170,7 @@ class AnyDiscovery : public fast::DomainParticipantListener
 {
 public:
 
-    // Whether it is ignored from now on, which is possible from 2.10 on.
+    // Returns whether to ignore the participant from now on, which is possible from 2.10 on.
     virtual bool on_participant(
             const FoundParticipant& found) = 0;
     virtual void on_endpoint(
@@ -238,11 +238,11 @@ private:
     }
 };
 
-// Fast DDS 2 reads the file that FASTRTPS_DEFAULT_PROFILES_FILE names; without that variable, the
-// one of Fast DDS 3 counts as well.
+// Fast DDS 2 reads the file that FASTRTPS_DEFAULT_PROFILES_FILE names; without that variable, that
+// of Fast DDS 3 counts as well.
 //
 // Unless a file says otherwise, participants of a process send to each other by their transports:
-// by the short cut within a process, Fast DDS 2 gives messages to readers that another thread is
+// with its short cut within a process, Fast DDS 2 gives messages to readers that another thread is
 // deleting (docs/decisions/0021-fastdds-engine.md).
 inline void load_profiles(
         fast::DomainParticipantFactory& factory)
@@ -263,13 +263,14 @@ inline void load_profiles(
     static_cast<void>(loaded);
 }
 
-// The number that a profile gives to a participant, as long as it lives. Before 2.10.1, creating a
-// second participant of a process with one number destroys the first (eProsima/Fast-DDS#3443).
+// The number that a profile gives to a participant, reserved while the participant lives. Before
+// 2.10.1, creating a second participant of a process with one number destroys the first
+// (eProsima/Fast-DDS#3443).
 class ParticipantNumber
 {
 public:
 
-    // Whether no other participant has it; negative: Fast DDS chooses one.
+    // Reserves the number unless another participant has it; if negative, Fast DDS chooses one.
     bool claim(
             int32_t number)
     {
@@ -300,9 +301,9 @@ private:
     int32_t number_ = -1;
 };
 
-// The port that a participant tries first, and those after it when it is in use. Fast DDS 2.9
-// numbers the participants of a process without end, and others look at the ports of the first few
-// only (eProsima/Fast-DDS#3437).
+// The port that a participant tries first; if it is in use, the participant tries the next ones.
+// Fast DDS 2.9 numbers the participants of a process without end, and other participants try the
+// ports of the first few only (eProsima/Fast-DDS#3437).
 inline uint32_t first_port(
         const fast::WireProtocolConfigQos& wire,
         uint32_t domain_id)
@@ -310,12 +311,12 @@ inline uint32_t first_port(
     return wire.port.getUnicastPort(domain_id, 0);
 }
 
-// How long a writer that keeps all waits for acknowledgements before it asks for room again.
+// How long a writer that keeps all messages waits for acknowledgements before it checks for room.
 constexpr std::chrono::milliseconds ROOM_AGAIN{5};
 
-// Fast DDS 2 says only whether it was written: without, it waited as long as it may, or cannot. A
-// writer that keeps all gives up with any acknowledgement that makes no room
-// (StatefulWriter::try_remove_change), so it is asked until its time is over.
+// Fast DDS 2 returns only whether a message was written: a failure is a timeout or an error. A
+// writer that keeps all messages gives up at any acknowledgement that makes no room
+// (StatefulWriter::try_remove_change), so `write` is repeated until its time is over.
 inline int write(
         fast::DataWriter& writer,
         Written& written,
@@ -347,7 +348,7 @@ inline int write(
     return is_over() ? fast::RETCODE_TIMEOUT : fast::RETCODE_ERROR;
 }
 
-// How often a writer asks what has not arrived.
+// Sets how often a writer asks its readers for missing messages.
 inline void ask_every(
         fast::DataWriterQos& qos,
         const fast::Duration_t& period)
@@ -373,7 +374,7 @@ inline fast::DataReader* create_reader(
     return subscriber.create_datareader(topic, qos, listener, fast::StatusMask::all());
 }
 
-// The default of Fast DDS 2.
+// XCDR1 is the default of Fast DDS 2.
 template<class Qos>
 void ask_for_xcdr1(
         Qos&)

@@ -39,7 +39,7 @@ namespace transports = eprosima::fastdds::rtps;
 
 namespace feros {
 
-// A transport on another one, which sends as that one does.
+// A transport on top of another one, which sends through it.
 class PassingTransport : public transports::ChainingTransport
 {
 public:
@@ -150,7 +150,7 @@ class AnyDiscovery : public fast::DomainParticipantListener
 {
 public:
 
-    // Whether it is ignored from now on.
+    // Returns whether to ignore the participant from now on.
     virtual bool on_participant(
             const FoundParticipant& found) = 0;
     virtual void on_endpoint(
@@ -203,9 +203,9 @@ private:
     }
 };
 
-// Unless a file says otherwise, participants of a process send to each other by their transports: by
-// the short cut within a process, Fast DDS 3.2 may take two locks of two participants in both orders
-// (docs/decisions/0021-fastdds-engine.md).
+// Unless a file says otherwise, participants of a process send to each other by their transports:
+// with its short cut within a process, Fast DDS 3.2 may take two locks of two participants in both
+// orders (docs/decisions/0021-fastdds-engine.md).
 inline void load_profiles(
         fast::DomainParticipantFactory& factory)
 {
@@ -221,7 +221,7 @@ inline void load_profiles(
     static_cast<void>(loaded);
 }
 
-// Fast DDS 3 sees to it itself that no two participants have one number.
+// Fast DDS 3 itself prevents two participants with one number.
 struct ParticipantNumber
 {
     bool claim(
@@ -231,7 +231,7 @@ struct ParticipantNumber
     }
 };
 
-// The port that a participant tries first; 0: by its number.
+// The port that a participant tries first; 0 if its number decides.
 inline uint32_t first_port(
         const fast::WireProtocolConfigQos&,
         uint32_t)
@@ -249,7 +249,7 @@ inline int write(
     return writer.write(&written, parameters);
 }
 
-// How often a writer asks what has not arrived.
+// Sets how often a writer asks its readers for missing messages.
 inline void ask_every(
         fast::DataWriterQos& qos,
         const fast::Duration_t& period)

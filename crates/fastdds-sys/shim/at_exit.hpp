@@ -1,5 +1,5 @@
 // Keeps threads that delete participants and endpoints out of the library while it ends with the
-// process: its destructors delete what they know as well, and wait for no thread.
+// process: its destructors also delete these objects, and wait for no thread.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ public:
     }
 
     /// From now on the process waits for deletions before it ends. To be called once there is a
-    /// participant: what is registered last runs first at exit.
+    /// participant: handlers registered last run first at exit.
     static void wait_for_at_exit()
     {
         static const int registered = std::atexit([]
@@ -74,8 +74,8 @@ private:
     std::thread::id ending;
 };
 
-/// A deletion, as long as it lives. To begin one waits for ever once another thread ends the
-/// process.
+/// A running deletion, for the lifetime of this value. Its constructor waits forever once another
+/// thread ends the process.
 class Deletion
 {
 public:

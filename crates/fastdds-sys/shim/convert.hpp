@@ -1,4 +1,4 @@
-// Values of the C interface as Fast DDS has them, and back.
+// Converts values of the C interface to those of Fast DDS, and back.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -37,7 +37,7 @@ inline rtps::SequenceNumber_t to_number(
 }
 
 // Seconds on the wire are unsigned, in Fast DDS signed. The fraction is rounded up, so that it
-// leads back to the nanosecond.
+// converts back to the same nanosecond.
 inline rtps::Time_t to_stamp(
         int64_t nanos)
 {
@@ -83,7 +83,7 @@ inline int64_t nanos_of(
     return static_cast<int64_t>(duration.seconds) * 1000000000 + duration.nanosec;
 }
 
-// What writers and readers have alike.
+// The policies that writers and readers share.
 template<class Qos>
 void apply(
         const feros_fastdds_endpoint_options& options,

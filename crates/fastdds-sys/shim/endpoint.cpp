@@ -23,7 +23,7 @@ using namespace feros;
 // Samples that are taken from Fast DDS at once.
 constexpr size_t MOST_AT_ONCE = 1024;
 
-// Tells of statuses through the gate.
+// Reports statuses through the gate.
 class Teller
 {
 public:
@@ -171,13 +171,13 @@ struct feros_fastdds_reader
     ReaderListener listener;
     fast::DataReader* reader;
     std::mutex lock;
-    // Taken from Fast DDS, not yet from here.
+    // Samples taken from Fast DDS, but not yet from this reader.
     std::deque<feros_fastdds_sample> taken;
 };
 
 namespace {
 
-// What an endpoint that keeps all keeps at most.
+// Bounds the history of an endpoint that keeps all messages.
 template<class Qos>
 void bound(
         const feros_fastdds_endpoint_options& options,
@@ -200,8 +200,8 @@ fast::DataWriterQos writer_qos(
         qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
         qos.data_sharing().off();
         bound(options, qos);
-        // A reader that was full, or lost the last message, has it after so long; by default after
-        // 3 seconds. As on Cyclone DDS.
+        // A reader that was full, or lost the last message, gets it after this time, as on Cyclone
+        // DDS; the default is 3 seconds.
         ask_every(qos, fast::Duration_t(0, 100000000));
     }
     else if (code_of(participant->publisher->get_datawriter_qos_from_profile(options.topic, qos)) != fast::RETCODE_OK)
@@ -236,7 +236,7 @@ fast::DataReaderQos reader_qos(
     return qos;
 }
 
-// Takes the next sample of Fast DDS; 1, 0, or minus a return code.
+// Takes the next sample of Fast DDS; returns 1, 0, or minus a return code.
 int take_next(
         feros_fastdds_reader& reader,
         feros_fastdds_sample& sample)
@@ -268,9 +268,9 @@ int take_next(
     }
 }
 
-// Fast DDS sorts what waits by source timestamps (eProsima/Fast-DDS:
-// src/cpp/rtps/history/ReaderHistory.cpp), which may go back; messages of a writer stay in the
-// order in which it wrote them. Writers keep their places among each other.
+// Fast DDS sorts waiting samples by source timestamps (eProsima/Fast-DDS:
+// src/cpp/rtps/history/ReaderHistory.cpp), which may go back. This restores the order in which each
+// writer wrote its messages; the positions of the writers among each other stay.
 void restore_order(
         std::deque<feros_fastdds_sample>& samples)
 {
@@ -313,7 +313,7 @@ bool is_ordered(
     return true;
 }
 
-// Takes all that Fast DDS has; the code with which that ended.
+// Takes all samples that Fast DDS has; returns the code with which that ended.
 int take_all(
         feros_fastdds_reader& reader,
         std::deque<feros_fastdds_sample>& taken)
@@ -323,7 +323,7 @@ int take_all(
     while (code == 1)
     {
         taken.push_back(sample);
-        // No more than a history holds: who publishes faster than we take would keep us here.
+        // No more than a history holds: a fast publisher would keep this loop running.
         code = taken.size() < MOST_AT_ONCE ? take_next(reader, sample) : 0;
     }
     if (!is_ordered(taken))
@@ -507,7 +507,7 @@ try
             return 1;
         }
     }
-    // Without the lock: a listener that takes has locks of Fast DDS, which taking needs.
+    // Without the lock: taking needs locks of Fast DDS, which a listener that takes already holds.
     std::deque<feros_fastdds_sample> taken;
     const int code = take_all(*reader, taken);
     if (taken.empty())

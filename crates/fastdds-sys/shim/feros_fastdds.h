@@ -1,5 +1,5 @@
-// The C interface of the shim. Why it exists: Fast DDS speaks C++ only, and its ABI changes with
-// every release; this header changes only with FEROS_FASTDDS_INTERFACE.
+// The C interface of the shim. It exists because Fast DDS has a C++ interface only, whose ABI
+// changes with every release; this header changes only with FEROS_FASTDDS_INTERFACE.
 //
 // GUIDs have 16 bytes as on the wire. Times are nanoseconds. Functions that return `int` give 0 or
 // the return code of Fast DDS. Nothing here throws.
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define FEROS_FASTDDS_INTERFACE 1
-/* Of durations: no limit. */
+/* A duration without limit. */
 #define FEROS_FASTDDS_INFINITE (-1)
 
 #pragma GCC visibility push(default)
@@ -73,7 +73,7 @@ typedef struct {
     uint8_t range; /* 0 subnet, 1 localhost, 2 off, 3 system default */
     const char* const* peers; /* IPv4 addresses */
     size_t peers_count;
-    /* Policies that ROS leaves open are those of XML profiles. */
+    /* XML profiles set the policies that ROS leaves open. */
     bool qos_from_xml;
     void* context;
     feros_fastdds_on_participant on_participant;
@@ -107,22 +107,22 @@ uint32_t feros_fastdds_interface(void);
 const char* feros_fastdds_version(void);
 void feros_fastdds_set_log(feros_fastdds_on_log sink);
 
-/* Null: refused; the log says why. */
+/* Null if refused; the log has the reason. */
 feros_fastdds_participant* feros_fastdds_participant_new(const feros_fastdds_participant_options*);
-/* Its endpoints must be gone. */
+/* The endpoints of the participant must be deleted before. */
 void feros_fastdds_participant_delete(feros_fastdds_participant*);
 void feros_fastdds_participant_guid(const feros_fastdds_participant*, uint8_t guid[16]);
-/* Forgets another participant, for good. */
+/* Forgets another participant permanently. */
 int feros_fastdds_ignore_participant(feros_fastdds_participant*, const uint8_t guid[16]);
 
-/* Null: refused, with the code in `code`; -1: the topic has another type in this participant. */
+/* Null if refused, with the code in `code`; -1: the topic has another type in this participant. */
 feros_fastdds_writer* feros_fastdds_writer_new(
         feros_fastdds_participant*, const feros_fastdds_endpoint_options*, int* code);
-/* Waits for callbacks that run; afterwards there are none. */
+/* Waits for running callbacks; afterwards no more are called. */
 void feros_fastdds_writer_delete(feros_fastdds_writer*);
 void feros_fastdds_writer_guid(const feros_fastdds_writer*, uint8_t guid[16]);
 int feros_fastdds_writer_set_user_data(feros_fastdds_writer*, const uint8_t* data, size_t bytes);
-/* Writes the buffer, which is not changed any more; `related` may be null. Not to be called by two
+/* Writes the buffer, which must not change any more; `related` may be null. Not to be called by two
    threads at once. */
 int feros_fastdds_write(
         feros_fastdds_writer*, feros_fastdds_buffer*, int64_t stamp, const uint8_t* related,
@@ -135,10 +135,10 @@ feros_fastdds_reader* feros_fastdds_reader_new(
 void feros_fastdds_reader_delete(feros_fastdds_reader*);
 void feros_fastdds_reader_guid(const feros_fastdds_reader*, uint8_t guid[16]);
 int feros_fastdds_reader_set_user_data(feros_fastdds_reader*, const uint8_t* data, size_t bytes);
-/* 1: a sample, 0: none, else minus the return code. */
+/* Returns 1 with a sample, 0 without one, else minus the return code. */
 int feros_fastdds_take(feros_fastdds_reader*, feros_fastdds_sample*);
 
-/* Null: no memory. The bytes behind the first four are aligned to 8. */
+/* Null if there is no memory. The bytes behind the first four are aligned to 8. */
 feros_fastdds_buffer* feros_fastdds_buffer_new(size_t bytes);
 void feros_fastdds_buffer_unref(feros_fastdds_buffer*);
 uint8_t* feros_fastdds_buffer_bytes(feros_fastdds_buffer*);

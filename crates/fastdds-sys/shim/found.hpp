@@ -1,5 +1,5 @@
-// What discovery finds, as either version of Fast DDS tells it. Included by api_2.hpp and api_3.hpp
-// where `fast` and `rtps` are known.
+// The participants and endpoints that discovery finds, for either version of Fast DDS. Included by
+// api_2.hpp and api_3.hpp, where `fast` and `rtps` are known.
 #pragma once
 #include <vector>
 

@@ -1,6 +1,7 @@
 // UDP whose datagrams wait until their participant takes them. A participant of Fast DDS announces
-// itself before it does (RTPSParticipantImpl::enable of either version): who is there already
-// answers at once, on loopback before that, and says so again after seconds only.
+// itself before it receives (RTPSParticipantImpl::enable of either version). Participants that
+// exist already answer at once, on loopback even before that, and repeat their answer only seconds
+// later.
 #pragma once
 
 #include <atomic>
@@ -11,7 +12,7 @@
 
 namespace feros {
 
-/// Tells the threads that receive for a participant that it is made.
+/// Tells the receiving threads of a participant that it is ready.
 class Reception
 {
 public:

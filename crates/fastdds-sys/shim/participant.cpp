@@ -1,5 +1,5 @@
-// Participants: how far they look for others, as rmw_fastrtps has it
-// (ros2/rmw_fastrtps:rmw_fastrtps_shared_cpp/src/participant.cpp), and what they find.
+// Participants: the range of their discovery, as in rmw_fastrtps
+// (ros2/rmw_fastrtps:rmw_fastrtps_shared_cpp/src/participant.cpp), and the entities that they find.
 #include "participant.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using namespace feros;
 
 constexpr uint8_t LOCALHOST = 1;
 constexpr uint8_t OFF = 2;
-// Participants of a host that are looked for where there is no multicast, as rmw_fastrtps.
+// The number of participants of a host that discovery tries without multicast, as in rmw_fastrtps.
 constexpr uint32_t PARTICIPANTS_OF_A_HOST = 32;
 
 void add_peer(
@@ -34,9 +34,9 @@ void add_peer(
     wire.builtin.initialPeersList.push_back(peer);
 }
 
-// A participant whose sockets are open is heard on loopback, or hears the one that opens its own
-// later: of five announcements in half a second four are needless. While it announces itself Fast
-// DDS must not lose a writer (eProsima/Fast-DDS#6502, docs/decisions/0021-fastdds-engine.md).
+// A participant whose sockets are open is heard on loopback, or hears a participant that opens its
+// own later: of five announcements in half a second, four are needless. While it announces itself,
+// Fast DDS must not lose a writer (eProsima/Fast-DDS#6502, docs/decisions/0021-fastdds-engine.md).
 void announce_seldom(
         fast::WireProtocolConfigQos& wire)
 {
@@ -77,13 +77,13 @@ void look_for(
     if (hosts.empty() && options.range == OFF)
     {
         add_peer(wire, "127.0.0.1", 9); // else Fast DDS announces itself by multicast
-        // Before 2.10 it is not asked who shall be ignored.
+        // Before 2.10, Fast DDS does not ask whether to ignore a participant.
         wire.builtin.discovery_config.ignoreParticipantFlags = static_cast<rtps::ParticipantFilteringFlags>(
             rtps::FILTER_DIFFERENT_HOST | rtps::FILTER_DIFFERENT_PROCESS | rtps::FILTER_SAME_PROCESS);
     }
     else if (!hosts.empty() && options.range == 0)
     {
-        // With peers, multicast is no default any more.
+        // With peers, multicast is no longer a default.
         rtps::Locator_t multicast;
         rtps::IPLocator::setIPv4(multicast, "239.255.0.1");
         multicast.port = wire.port.getMulticastPort(options.domain_id);
@@ -91,8 +91,9 @@ void look_for(
     }
 }
 
-// The most that the shared memory of a participant takes, and its part of what is free. Fast DDS
-// takes all of it at the start (`posix_fallocate`), whether messages use it or not.
+// The most that the shared memory of a participant takes, and the divisor that gives its part of
+// the free memory. Fast DDS takes all of it at the start (`posix_fallocate`), whether messages use
+// it or not.
 constexpr uint64_t MOST_SHARED_BYTES = 16 << 20;
 constexpr uint64_t PART_OF_FREE = 64;
 
@@ -109,9 +110,9 @@ uint32_t shared_bytes()
     return static_cast<uint32_t>(std::min(MOST_SHARED_BYTES, free_bytes / PART_OF_FREE));
 }
 
-// Messages wait in the shared memory of who sends them. That of Fast DDS has 512 KiB, and holds up
-// messages that are larger. UDP is held until the returned one is opened. Transports that XML or
-// the environment choose stay as they are, and all where there is no shared memory.
+// Messages wait in the sender's shared memory. By default Fast DDS has 512 KiB of it, which delays
+// larger messages. UDP is held until the returned reception is opened. Transports that XML or the
+// environment choose stay unchanged, and so do all transports without shared memory.
 std::shared_ptr<Reception> choose_transports(
         fast::DomainParticipantQos& qos)
 {
@@ -232,7 +233,7 @@ feros_fastdds_participant::feros_fastdds_participant(
     fast::DomainParticipantQos qos = factory->get_default_participant_qos();
     look_for(options, qos);
     const auto reception = choose_transports(qos);
-    // Others see the depth of histories.
+    // Other participants see the depth of histories.
     qos.properties().properties().emplace_back("fastdds.serialize_optional_qos", "true");
     // One NUL at the end, as rmw_fastrtps.
     const std::string data = std::string("enclave=") + options.enclave + ";";

@@ -1,5 +1,6 @@
-// The pool by which Fast DDS 3 keeps messages in counted buffers: what was serialized into a buffer
-// is sent from there, and what was received is lent from there, without a copy of ours.
+// The pool by which Fast DDS 3 keeps messages in counted buffers: messages are sent from the buffer
+// that they were serialized into, and lent from the buffer that they were received in, without a
+// further copy.
 #pragma once
 #include <cstring>
 #include <memory>
@@ -17,7 +18,7 @@ class Pool : public eprosima::fastdds::rtps::IPayloadPool
 
 public:
 
-    // One for the process: buffers move between participants within it.
+    // One pool for the process: buffers move between its participants.
     static const std::shared_ptr<Pool>& get()
     {
         // Never destroyed: threads of Fast DDS outlive static objects.
@@ -25,7 +26,8 @@ public:
         return *pool;
     }
 
-    // As long as it lives, the next payload of this thread that has the buffer's size is the buffer.
+    // While this value lives, the next payload of this thread that has the buffer's size is the
+    // buffer.
     class Writing
     {
     public:

@@ -1,4 +1,4 @@
-// The type of every topic: a message stays the bytes that it is on the wire.
+// The type of every topic: a message is kept as the bytes that it has on the wire.
 #pragma once
 #include <cstring>
 

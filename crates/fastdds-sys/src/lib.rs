@@ -1,10 +1,11 @@
-//! The C interface of Feros' shim over Fast DDS (`shim/feros_fastdds.h`), loaded when it is asked
-//! for: a program that does not use the engine pays nothing for it, and needs no Fast DDS.
+//! The C interface of Feros' shim over Fast DDS (`shim/feros_fastdds.h`), loaded on demand: a
+//! program that does not use the engine pays nothing for it, and needs no Fast DDS.
 //!
-//! The shim is compiled by this crate's build where the headers of Fast DDS 3 or 2 are: in
-//! `FEROS_FASTDDS_PREFIX`, a sourced ROS 2 installation (`AMENT_PREFIX_PATH`), a Python environment
-//! with the ROS 2 wheels (`VIRTUAL_ENV`, or `.venv` beside the sources), or `/usr`. It is found at
-//! run time by `FEROS_FASTDDS_SHIM`, beside the program, in `../lib`, or where it was built.
+//! The shim is compiled by this crate's build where the headers of Fast DDS 3 or 2 are installed:
+//! in `FEROS_FASTDDS_PREFIX`, a sourced ROS 2 installation (`AMENT_PREFIX_PATH`), a Python
+//! environment with the ROS 2 wheels (`VIRTUAL_ENV`, or `.venv` beside the sources), or `/usr`. It
+//! is found at run time by `FEROS_FASTDDS_SHIM`, beside the program, in `../lib`, or where it was
+//! built.
 #![allow(non_camel_case_types, reason = "names of the C header")]
 
 mod types;
@@ -15,7 +16,7 @@ use std::sync::OnceLock;
 
 pub use types::*;
 
-/// The interface that this crate was written for, as the shim says it.
+/// The interface version of the shim that this crate was written for.
 const INTERFACE: u32 = 1;
 /// The file name of the shim.
 const SHIM_NAME: &str = "libferos_fastdds.so";
@@ -24,34 +25,34 @@ const SHIM_NAME: &str = "libferos_fastdds.so";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// It is nowhere.
+    /// The shim was not found.
     #[error(
         "the Fast DDS engine was not built: libferos_fastdds.so is in none of {searched}. Install Fast DDS (with \
          ROS 2, `pip install ros-fastdds`, or `apt-get install libfastrtps-dev`), build Feros with --features fastdds and FEROS_FASTDDS_PREFIX \
          set to its prefix, or set FEROS_FASTDDS_SHIM to the file"
     )]
     Missing {
-        /// Where it was looked for.
+        /// The paths that were searched.
         searched: String,
     },
-    /// It is there and cannot be loaded.
+    /// The shim exists but cannot be loaded.
     #[error(
         "{path} cannot be loaded: {detail}. Is libfastdds.so of the build still there? Rebuild, or set LD_LIBRARY_PATH"
     )]
     Broken {
         /// The file.
         path: String,
-        /// What the loader says.
+        /// The error of the loader.
         detail: String,
     },
-    /// It belongs to another version of Feros.
+    /// The shim belongs to another version of Feros.
     #[error(
         "{path} has interface {found}, this program needs {INTERFACE}: build both from the same sources"
     )]
     Version {
         /// The file.
         path: String,
-        /// Its interface.
+        /// Its interface version.
         found: u32,
     },
 }
@@ -80,13 +81,13 @@ macro_rules! functions {
 functions! {
     /// Version of Fast DDS that the shim was compiled with.
     fn version = b"feros_fastdds_version\0" () -> *const c_char;
-    /// Where its log goes from now on.
+    /// Sets the receiver of Fast DDS's log.
     fn set_log = b"feros_fastdds_set_log\0" (on_log);
     /// A new participant, or null.
     fn participant_new = b"feros_fastdds_participant_new\0" (*const participant_options) -> *mut participant;
     /// Ends a participant.
     fn participant_delete = b"feros_fastdds_participant_delete\0" (*mut participant);
-    /// Its GUID.
+    /// The GUID of a participant.
     fn participant_guid = b"feros_fastdds_participant_guid\0" (*const participant, *mut [u8; 16]);
     /// Forgets another participant.
     fn ignore_participant = b"feros_fastdds_ignore_participant\0" (*mut participant, *const [u8; 16]) -> c_int;
@@ -94,9 +95,9 @@ functions! {
     fn writer_new = b"feros_fastdds_writer_new\0" (*mut participant, *const endpoint_options, *mut c_int) -> *mut writer;
     /// Ends a writer.
     fn writer_delete = b"feros_fastdds_writer_delete\0" (*mut writer);
-    /// Its GUID.
+    /// The GUID of a writer.
     fn writer_guid = b"feros_fastdds_writer_guid\0" (*const writer, *mut [u8; 16]);
-    /// Announces other USER_DATA.
+    /// Announces other USER_DATA of a writer.
     fn writer_set_user_data = b"feros_fastdds_writer_set_user_data\0" (*mut writer, *const u8, usize) -> c_int;
     /// Writes a buffer.
     fn write = b"feros_fastdds_write\0" (*mut writer, *mut buffer, i64, *const [u8; 16], i64, *mut i64) -> c_int;
@@ -108,9 +109,9 @@ functions! {
     fn reader_new = b"feros_fastdds_reader_new\0" (*mut participant, *const endpoint_options, *mut c_int) -> *mut reader;
     /// Ends a reader.
     fn reader_delete = b"feros_fastdds_reader_delete\0" (*mut reader);
-    /// Its GUID.
+    /// The GUID of a reader.
     fn reader_guid = b"feros_fastdds_reader_guid\0" (*const reader, *mut [u8; 16]);
-    /// Announces other USER_DATA.
+    /// Announces other USER_DATA of a reader.
     fn reader_set_user_data = b"feros_fastdds_reader_set_user_data\0" (*mut reader, *const u8, usize) -> c_int;
     /// Takes the oldest sample.
     fn take = b"feros_fastdds_take\0" (*mut reader, *mut sample) -> c_int;
@@ -118,13 +119,13 @@ functions! {
     fn buffer_new = b"feros_fastdds_buffer_new\0" (usize) -> *mut buffer;
     /// Gives up a reference.
     fn buffer_unref = b"feros_fastdds_buffer_unref\0" (*mut buffer);
-    /// The bytes.
+    /// The bytes of a buffer.
     fn buffer_bytes = b"feros_fastdds_buffer_bytes\0" (*mut buffer) -> *mut u8;
 }
 
 impl Shim {
-    /// The shim, loaded by the first call. What a failed call found is found again by the next:
-    /// loading is tried once in a process.
+    /// The shim, loaded by the first call. Loading is tried once in a process; after a failure,
+    /// later calls return the same error.
     ///
     /// # Errors
     /// See [`LoadError`].
@@ -140,7 +141,7 @@ impl Shim {
     }
 }
 
-/// Where the shim may be; the first that exists is it.
+/// The paths where the shim may be; the first one that exists is used.
 fn candidates() -> Vec<PathBuf> {
     if let Some(path) = std::env::var_os("FEROS_FASTDDS_SHIM").filter(|path| !path.is_empty()) {
         return vec![path.into()];
@@ -179,5 +180,5 @@ fn load() -> Result<Shim, LoadError> {
     Shim::bind(library).map_err(broken)
 }
 
-/// What `context` of options is given back as.
+/// The `context` of the options, passed back to callbacks.
 pub type Context = *mut c_void;

@@ -16,13 +16,13 @@ macro_rules! opaque {
 
 opaque!(participant, writer, reader, buffer);
 
-/// Of durations: no limit.
+/// A duration without limit.
 pub const INFINITE: i64 = -1;
 
 pub const RETCODE_INCONSISTENT_POLICY: i32 = 8;
 pub const RETCODE_OUT_OF_RESOURCES: i32 = 5;
 pub const RETCODE_TIMEOUT: i32 = 10;
-/// Of new endpoints: the topic has another type in this participant.
+/// The code of a new endpoint whose topic has another type in this participant.
 pub const OTHER_TYPE: i32 = -1;
 
 #[repr(C)]
