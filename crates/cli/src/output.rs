@@ -87,7 +87,7 @@ pub(crate) fn print_coloured(text: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Writes lines, each of which is one line.
+/// Writes each text as one line.
 pub(crate) fn print_lines<L: AsRef<str>>(
     lines: impl IntoIterator<Item = L>,
 ) -> Result<(), CliError> {
@@ -112,7 +112,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     print(&format!("{}\n", feros_wording::harmless_json(&text)))
 }
 
-/// Columns under a heading, for a terminal.
+/// Writes columns under a heading, for a terminal.
 pub(crate) fn print_table(
     heading: &[&str],
     rows: impl IntoIterator<Item = Vec<String>>,

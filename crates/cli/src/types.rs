@@ -60,7 +60,7 @@ impl Types {
 
     fn unknown(&self, error: impl std::fmt::Display) -> CliError {
         let fault = match self.faults.first() {
-            Some(fault) => format!("; besides, some packages cannot be read: {fault}"),
+            Some(fault) => format!("; also, some packages cannot be read: {fault}"),
             None => String::new(),
         };
         CliError::failed(format!(
@@ -93,7 +93,7 @@ impl Types {
         };
         let Some(service) = self.set.service(&name) else {
             return Err(CliError::usage(format!(
-                "{name} is not a service type: name one such as std_srvs/srv/SetBool (`feros interface list -s` has all)"
+                "{name} is not a service type: name one such as std_srvs/srv/SetBool (`feros interface list -s` lists all)"
             )));
         };
         let resolve =
@@ -114,7 +114,7 @@ impl Types {
         };
         let Some(Interface::Action(definition)) = self.set.get(&name).map(|found| &**found) else {
             return Err(CliError::usage(format!(
-                "{name} is not an action type: name one such as example_interfaces/action/Fibonacci (`feros interface list -a` has all)"
+                "{name} is not an action type: name one such as example_interfaces/action/Fibonacci (`feros interface list -a` lists all)"
             )));
         };
         Ok(DynamicAction {

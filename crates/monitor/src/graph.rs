@@ -206,7 +206,11 @@ mod tests {
         assert_eq!((topics[0].publishers, topics[0].subscriptions), (1, 2));
         let network = MatchesByTransport { network: 1, ..MatchesByTransport::default() };
         assert_eq!(topics[0].matches, network);
-        assert_eq!(topics[0].mismatches.len(), 1, "reliable is asked for, best effort offered");
+        assert_eq!(
+            topics[0].mismatches.len(),
+            1,
+            "the subscription requests reliable, the publisher offers best effort"
+        );
         let nodes = nodes(&graph, own);
         let names: Vec<_> = nodes.iter().map(|node| node.name.to_string()).collect();
         assert_eq!(names, ["/lidar", "/slam"]);

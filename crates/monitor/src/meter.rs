@@ -49,9 +49,9 @@ pub struct TopicFigures {
     /// The mean time from a message's source timestamp to its arrival; `None` if no message came,
     /// or no message has a source timestamp. Between machines it is only as good as their clocks.
     pub age: Option<Duration>,
-    /// The age that half of the messages do not exceed; as `age`.
+    /// The age that half of the messages do not exceed; `None` as for `age`.
     pub age_p50: Option<Duration>,
-    /// The age that 99 of 100 messages do not exceed; as `age`.
+    /// The age that 99 of 100 messages do not exceed; `None` as for `age`.
     pub age_p99: Option<Duration>,
     /// Messages that did not arrive, since the meter began.
     pub lost: u64,

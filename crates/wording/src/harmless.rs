@@ -1,12 +1,12 @@
-//! Makes untrusted text safe for a terminal. Names, types, values and reasons come from other
-//! processes and from files; a terminal obeys some characters instead of showing them, and shows
-//! others in a different place or order.
+//! Untrusted text on its way to a terminal. Names, types, values and reasons come from the network
+//! and from files; a terminal obeys some characters instead of showing them, or shows others in a
+//! wrong place or order.
 
 use std::borrow::Cow;
 
-/// A character that a terminal obeys or that moves its neighbours: the control characters (C0, DEL,
-/// C1), the marks, embeddings, overrides and isolates of right-to-left text, and the separators of
-/// lines and paragraphs.
+/// Whether a terminal obeys a character, or the character moves its neighbours: the control
+/// characters (C0, DEL, C1), the marks, embeddings, overrides and isolates of right-to-left text,
+/// and the separators of lines and paragraphs.
 ///
 /// ```
 /// assert!(feros_wording::is_unseen('\u{9b}') && feros_wording::is_unseen('\u{202e}'));
@@ -25,8 +25,8 @@ pub fn is_unseen(character: char) -> bool {
         )
 }
 
-/// An untrusted text as a part of one line: each unseen character is written as `\u{1b}`, ends of
-/// lines among them.
+/// Untrusted text as a part of one line: each unseen character, including line breaks, is written
+/// as `\u{1b}`.
 ///
 /// ```
 /// assert_eq!(feros_wording::harmless("/talker"), "/talker");
@@ -37,16 +37,16 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// A text with untrusted parts: like [`harmless`], but ends of lines and tabulators stay. The ends
-/// of lines must be the caller's own, because an untrusted line could be taken for one of ours:
+/// A text with untrusted parts: as [`harmless`], but line breaks and tabs stay. The line breaks
+/// must be the caller's own, since an untrusted line could be taken for a line of Feros:
 /// [`harmless_block`] is for that.
 #[must_use]
 pub fn harmless_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |character| matches!(character, '\n' | '\t'))
 }
 
-/// An untrusted text of several lines: like [`harmless_lines`], and each line after the first is
-/// indented, so that no line begins where ours do.
+/// Untrusted text of several lines: as [`harmless_lines`], and each line after the first is
+/// indented, so that it cannot be taken for a line of Feros.
 ///
 /// ```
 /// let said = "no gear\r\nerror: no robot";
@@ -69,8 +69,8 @@ pub fn harmless_block(text: &str) -> Cow<'_, str> {
     Cow::Owned(block)
 }
 
-/// JSON in which each unseen character is written as `\u009b`. JSON leaves many of them unescaped,
-/// and they can occur only in its strings; line breaks between values stay.
+/// JSON in which each unseen character is written as `\u009b`. JSON leaves many of them as they
+/// are, and they can occur only in its strings; line breaks between values stay.
 ///
 /// ```
 /// assert_eq!(feros_wording::harmless_json("[\"\u{9b}0m\"]"), "[\"\\u009b0m\"]");

@@ -1,5 +1,5 @@
-//! The shared parts of all messages to people: untrusted text that a terminal does not obey
-//! ([`harmless`]), and the known name that the user meant ([`did_you_mean`]).
+//! Shared parts of messages to people: untrusted text that a terminal does not obey ([`harmless`]),
+//! and suggestions for mistyped names ([`did_you_mean`]).
 #![forbid(unsafe_code)]
 
 mod harmless;

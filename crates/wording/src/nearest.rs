@@ -1,4 +1,4 @@
-//! Did you mean …? One measure of likeness, for all names and keys that users mistype.
+//! Did you mean …? One measure of likeness, for all mistyped names and keys.
 
 /// Longer texts resemble nothing: comparing is quadratic, and the text may come from the network.
 const LONGEST: usize = 256;
@@ -34,9 +34,9 @@ pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -
     }
 }
 
-/// From 0 to 1; above 0.8 two words are alike, ignoring their letters' case and the slashes at
-/// their ends. A letter too many, too few, wrong or swapped counts more in short words than in the
-/// usual measure.
+/// From 0 to 1; above 0.8 two words are alike, whatever the case of their letters and the slashes
+/// at their ends. A letter that is extra, missing, wrong or swapped counts more in short words than
+/// in the usual measure.
 #[expect(clippy::cast_precision_loss, reason = "a few letters")]
 fn likeness(given: &str, word: &str) -> f64 {
     if given.len() > LONGEST || word.len() > LONGEST {

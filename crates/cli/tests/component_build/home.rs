@@ -120,7 +120,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A command that runs until it is told to end.
+/// A command that runs until it is interrupted.
 pub(crate) struct Running(Child);
 
 impl Running {

@@ -107,7 +107,7 @@ fn refuses_another_feros(home: &Home, library: &Path) {
         .collect();
     assert!(!places.is_empty(), "the library contains the stamp");
     for place in places {
-        assert_ne!(bytes[place..place + 16], *b"0000000000000000", "{CRATES_VARIABLE} was told");
+        assert_ne!(bytes[place..place + 16], *b"0000000000000000", "{CRATES_VARIABLE} was set");
         bytes[place..place + 16].fill(b'0');
     }
     let other = home.folder().join("libother.so");

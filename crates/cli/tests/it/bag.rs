@@ -369,7 +369,7 @@ fn a_full_disk_ends_with_what_was_written_intact() {
     std::fs::create_dir(&disk).unwrap();
     let may = Command::new("unshare").args(["--mount", "true"]).status();
     if !may.is_ok_and(|status| status.success()) {
-        return skip("a small disk of one's own needs a mount namespace; run it as root");
+        return skip("a small disk of the test's own needs a mount namespace; run it as root");
     }
     let context = context();
     let node = context.create_node("flood_of_bag").unwrap();

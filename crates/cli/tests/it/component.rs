@@ -84,7 +84,7 @@ impl Drop for Place {
     }
 }
 
-/// A command that runs until it is told to end.
+/// A command that runs until it is interrupted.
 struct Running(Child);
 
 impl Running {

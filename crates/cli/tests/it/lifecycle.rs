@@ -69,7 +69,7 @@ fn a_managed_node_is_seen_asked_and_changed() {
     assert_eq!(feros(&["lifecycle", "set", "/l_driver", "shutdown"]).success(), done);
     assert_eq!(get(), "finalized [4]\n");
     let none = lifecycle(&["set", "/l_driver", "configure"]).failure(1);
-    assert!(none.contains("node /l_driver has none in its state"), "{none}");
+    assert!(none.contains("node /l_driver has no transition in its state"), "{none}");
 }
 
 #[test]

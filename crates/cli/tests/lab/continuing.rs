@@ -36,7 +36,7 @@ fn the_same_command_continues_an_interrupted_run() {
     );
     assert!(
         fixture.read("feros-lab-quick/cells.jsonl").starts_with(&kept),
-        "what was measured is as it was"
+        "the measurements are unchanged"
     );
     assert_eq!(fixture.cells(OUT).len(), 3);
     let raw = fs::read_dir(fixture.path(OUT).join("raw")).unwrap().flatten();

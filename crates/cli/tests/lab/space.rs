@@ -64,7 +64,7 @@ impl Drop for SmallDisk {
 fn a_full_disk_ends_a_run_and_loses_nothing() {
     let fixture = Fixture::new();
     let Some(disk) = SmallDisk::at(fixture.path("small")) else {
-        return skip("a small disk of one's own needs a mount namespace; run it as root");
+        return skip("a small disk of the test's own needs a mount namespace; run it as root");
     };
     let out = disk.seen.join("out");
     let cells = || fs::read_to_string(out.join("cells.jsonl")).unwrap_or_default();

@@ -275,7 +275,7 @@ impl Process {
                 return line;
             }
         }
-        panic!("it said this alone: {:#?}", self.said);
+        panic!("its only lines: {:#?}", self.said);
     }
 
     /// Waits until a text was printed this many times; returns the last of these lines.
@@ -283,7 +283,7 @@ impl Process {
         let started = Instant::now();
         while self.count(text) < times {
             let Some(line) = self.next(started) else {
-                panic!("it did not say {text:?} {times} times: {:#?}", self.said)
+                panic!("it did not print {text:?} {times} times: {:#?}", self.said)
             };
             self.said.push(line);
         }
@@ -351,7 +351,7 @@ impl Ros1Node {
             }
             self.process.said.push(line);
         }
-        panic!("the node of ROS 1 says no more: {:#?}", self.process.said);
+        panic!("the node of ROS 1 prints no more lines: {:#?}", self.process.said);
     }
 
     fn answer(&mut self, key: &str) -> Value {

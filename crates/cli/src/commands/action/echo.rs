@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// FEEDBACK_TOPIC, STATUS_TOPIC
     #[arg(short = 'i', long, value_name = "LIST", value_parser = parts)]
     action_interfaces: Option<Parts>,
-    /// One JSON object a line
+    /// One JSON object per line
     #[arg(long, conflicts_with_all = ["csv", "flow_style"])]
     json: bool,
     /// All fields of a message on one line, separated by commas

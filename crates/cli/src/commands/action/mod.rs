@@ -1,4 +1,4 @@
-//! `feros action`: actions, and sending goals to them.
+//! `feros action`: lists actions, and sends goals to them.
 
 mod echo;
 mod find;

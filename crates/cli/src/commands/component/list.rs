@@ -12,7 +12,7 @@ use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::{notices, output};
 
-/// List the containers that are running, and their components
+/// List the running containers, and their components
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  feros component list\n  feros component list /ComponentManager --json"

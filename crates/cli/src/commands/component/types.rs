@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::error::CliError;
 use crate::{notices, output};
 
-/// List the components that are installed, by package
+/// List the installed components, by package
 #[derive(clap::Args)]
 #[command(
     after_help = "Looks under FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and ~/.local/share/feros, in \

@@ -43,7 +43,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let Some(transition) = found else {
         let lines: String = all().map(|t| format!("\n- {} [{}]", t.label, t.id)).collect();
         return Err(CliError::failed(if lines.is_empty() {
-            format!("Unknown transition requested: node {} has none in its state", remote.name())
+            format!(
+                "Unknown transition requested: node {} has no transition in its state",
+                remote.name()
+            )
         } else {
             format!("Unknown transition requested, available ones are:{lines}")
         }));

@@ -1,5 +1,5 @@
-# Starts a Python script with the packages of the package feros that have stock's names (rclpy,
-# std_msgs, ...) before all others. It is not imported for that: starting stays quick.
+# Starts a Python script with the modules of the package feros that have stock's names (rclpy,
+# std_msgs, ...) before all others. The package itself is not imported, so starting stays quick.
 import importlib.util
 import os
 import sys
@@ -12,6 +12,6 @@ if found is None or found.origin is None:
         " or activate the environment that has it."
     )
 folders = [os.path.join(os.path.dirname(found.origin), "compat"), os.environ.get("PYTHONPATH")]
-# By the environment, so that processes that the script starts have them too.
+# Set in the environment, so that processes that the script starts have them too.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
 os.execv(sys.executable, [sys.executable, *sys.argv[1:]])

@@ -122,7 +122,7 @@ mod tests {
     use feros_rmw::graph::EndpointNode;
     use feros_rmw::{EndpointInfo, Gid, NodeName, QosProfile};
 
-    /// A client and a server that announce this.
+    /// A client and a server with these announcements.
     fn graph(announcements: [Option<&str>; 2]) -> GraphSnapshot {
         let endpoint = |kind, node: &str, announcement: Option<&str>| EndpointInfo {
             kind,

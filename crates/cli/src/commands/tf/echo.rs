@@ -159,7 +159,7 @@ fn object(transform: &Transform, time: Time) -> serde_json::Value {
     })
 }
 
-/// A number without a sign where it is shown as zero.
+/// A number, without a sign if it is shown as zero.
 fn fixed(number: f64, precision: usize) -> String {
     let text = format!("{number:.precision$}");
     match text.strip_prefix('-') {

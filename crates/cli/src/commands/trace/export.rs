@@ -12,7 +12,7 @@ use crate::output;
 /// The trace to export, and the format.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The folder that programs had as FEROS_TRACE, or one file of it
+    /// The folder that FEROS_TRACE named for the programs, or one of its files
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
     /// Write a file for https://ui.perfetto.dev (Chrome's trace events): a track for each thread,

@@ -13,7 +13,7 @@ use crate::{notices, output};
 /// The trace, and the form of its summary.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The folder that programs had as FEROS_TRACE, or one file of it
+    /// The folder that FEROS_TRACE named for the programs, or one of its files
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
     /// Show the summary as JSON, times in nanoseconds

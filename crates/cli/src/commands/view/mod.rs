@@ -29,10 +29,10 @@ use crate::{described, ending, notices, output};
                   view --allow-changes --allow-origin https://app.foxglove.dev"
 )]
 pub(crate) struct Args {
-    /// The address to listen at: 127.0.0.1 for this machine alone, 0.0.0.0 for all networks
+    /// The address to listen on: 127.0.0.1 for only this machine, 0.0.0.0 for all networks
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     listen: IpAddr,
-    /// The port; 0 takes a free one
+    /// The port; 0 chooses a free one
     #[arg(long, value_name = "PORT", default_value_t = DEFAULT_PORT)]
     port: u16,
     /// The token that the link must contain; by default, one is generated if other machines can

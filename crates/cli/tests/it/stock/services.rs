@@ -28,7 +28,7 @@ fn services_of_stock_are_called() {
         .json();
     assert!(
         answer["success"] == false && answer["message"] == "x".repeat(300_000),
-        "the long reply came changed"
+        "the long reply was altered"
     );
 
     // A service that every stock node has.

@@ -20,9 +20,9 @@ pub(super) enum BuildError {
          feros_component::register! in its src/lib.rs", .0.display()
     )]
     NoComponents(PathBuf),
-    /// A package is a program only.
+    /// A package is only a program.
     #[error(
-        "package {0} has no library: its components belong into src/lib.rs (crate-type \"lib\" or \"rlib\"), from where both \
+        "package {0} has no library: its components belong in src/lib.rs (crate-type \"lib\" or \"rlib\"), from where both \
          programs and containers take them"
     )]
     NoLibrary(String),

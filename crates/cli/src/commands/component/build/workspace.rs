@@ -67,7 +67,7 @@ impl BuildFolder {
     }
 }
 
-/// The workspace, written.
+/// The written workspace.
 pub(super) struct Workspace {
     folder: PathBuf,
     manifest: PathBuf,

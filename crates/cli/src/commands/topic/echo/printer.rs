@@ -64,7 +64,7 @@ impl Format {
         }
     }
 
-    /// For the events of a service.
+    /// The format for the events of a service.
     pub(in crate::commands) fn of_service_events(
         form: &Form,
         ty: Option<DynamicType>,
