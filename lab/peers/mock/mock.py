@@ -177,7 +177,7 @@ def main():
     if arguments.role in ("talker", "listener"):
         contract.values(**{f"{arguments.role}_processors": sum(1 << one for one in os.sched_getaffinity(0))})
     if arguments.fault in ("no-licence", "unsupported"):
-        contract.error(arguments.fault, "the mock says so, as it was asked to")
+        contract.error(arguments.fault, "the mock reports this failure, as requested")
     roles = {
         "talker": talker, "listener": listener, "relay": relay, "pair": pair, "chain": pair, "nodes": nodes,
         "executor": executor, "server": nodes, "client": pair, "calls": pair,

@@ -30,7 +30,7 @@ enum Source {
 
 impl Repetition {
     /// Returns `None` if there are no samples, or if their median is not above 0, since a ratio to
-    /// it says nothing.
+    /// it would be meaningless.
     pub fn of(distribution: &Distribution) -> Option<Self> {
         let usable = distribution.count > 0 && (SMALLEST..LARGEST).contains(&distribution.p50);
         if !usable {
@@ -53,7 +53,7 @@ impl Repetition {
     }
 
     /// Makes a repetition of a quantity with one number per repetition; `None` if a ratio to it
-    /// says nothing.
+    /// would be meaningless.
     pub fn of_number(number: f64) -> Option<Self> {
         (SMALLEST..LARGEST)
             .contains(&number)

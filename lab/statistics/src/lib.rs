@@ -2,7 +2,7 @@
 //!
 //! Samples of one process are closer to each other than to samples of another start of the same
 //! program. So a comparison draws from both levels: whole repetitions first, then samples within
-//! each. It says "no difference" when it cannot tell.
+//! each. It reports "no difference" when the data do not show one.
 //!
 //! This is a separate crate, since tests spend their time in it: it is small, and always built
 //! optimized.

@@ -349,7 +349,7 @@ fn own_cost(results: &Results) -> Option<String> {
     let smallest =
         latencies.map(|latency| latency.p50).filter(|nanos| *nanos > 0.0).reduce(f64::min)?;
     Some(format!(
-        "The laboratory itself costs {} a message (recording), {} of the smallest median latency of this run, {}; it is not subtracted.",
+        "The laboratory itself costs {} per message (recording), {} of the smallest median latency of this run, {}; it is not subtracted.",
         Unit::Nanos.show(cost),
         Unit::Percent.show(100.0 * cost / smallest),
         Unit::Nanos.show(smallest),

@@ -279,7 +279,7 @@ impl Runner<'_> {
         }
         if let (true, Some(transport)) = (record.unexpected_transport, &record.transport) {
             self.observer.note(&format!(
-                "{}: its messages took another transport than is measured ({transport}); \
+                "{}: its messages took another transport than the one under test ({transport}); \
                  statistics leave it out",
                 cell.label()
             ));

@@ -180,7 +180,7 @@ fn run_filled(
     match (fill, received) {
         (Fill::Each, received) => received,
         (Fill::None, Err(error)) if error.contains("last byte") => Ok(()),
-        (Fill::None, other) => Err(format!("payloads that nobody filled are taken: {other:?}")),
+        (Fill::None, other) => Err(format!("unfilled payloads are accepted: {other:?}")),
     }
 }
 

@@ -176,7 +176,7 @@ pub(super) fn floors(answer: &Answer<'_>) -> Vec<String> {
     let of_part = |part: &Part<'_>| {
         let place =
             part_title(part).map_or(String::new(), |title| format!(" ({})", title.to_lowercase()));
-        part.floor.map(|floor| format!("“× floor”{place} is beside {floor}."))
+        part.floor.map(|floor| format!("“× floor”{place} is relative to {floor}."))
     };
     answer.parts.iter().filter_map(of_part).collect()
 }
