@@ -135,7 +135,7 @@ pub enum Port {
 pub struct Variant {
     /// The name in scenarios.
     pub name: String,
-    /// For people.
+    /// The title for people.
     #[serde(default)]
     pub title: String,
     /// The reason for this configuration: the vendor's advice and its source.
@@ -227,7 +227,7 @@ impl SystemRef<'_> {
         self.variant.and_then(|variant| variant.callback).or(self.peer.manifest.callback)
     }
 
-    /// Where it can be measured.
+    /// The placements in which the system can be measured.
     pub fn placements(&self) -> &[Placement] {
         self.variant
             .and_then(|variant| variant.placements.as_deref())

@@ -34,7 +34,7 @@ pub struct DirectionCounters {
     /// Packets dropped because the queue was full.
     pub dropped_queue: u64,
     /// Packets that exceeded the MTU, or were no Ethernet frames. (The kernel fragments or refuses
-    /// too large packets of a program; this counts packets whose limit changed under way.)
+    /// oversized packets of a program; this counts packets whose limit changed under way.)
     pub dropped_size: u64,
     /// Packets dropped between a device and the link: the sender's, because this machine did not
     /// read them in time, or the receiver's, because it refused them. These losses are none of the

@@ -162,7 +162,7 @@ impl Namespace {
     ///
     /// # Errors
     ///
-    /// [`NamespaceError::Enter`] when the thread cannot be started or may not enter.
+    /// [`NamespaceError::Enter`] if the thread cannot be started or may not enter.
     ///
     /// # Panics
     ///

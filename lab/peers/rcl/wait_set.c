@@ -1,7 +1,7 @@
 /* Why this exists: the role `executor`: the cost of one event for an executor on `rcl`'s wait set, among idle entities.
  *
  * One thread triggers a guard condition, fills the wait set, waits, finds the ready entity and calls an empty function, as
- * the executors of rclcpp and rclpy do around their callbacks (rclcpp's keep the set of entities, but also calls rcl_wait).
+ * the executors of rclcpp and rclpy do around their callbacks (rclcpp keeps the set of entities, but also calls rcl_wait).
  * The idle entities are guard conditions too, the cheapest entities of rcl. */
 #include "wait_set.h"
 

@@ -57,7 +57,7 @@ pub(super) struct Program {
     pub(super) ready: bool,
     pub(super) end: Option<End>,
     pub(super) error: Option<ProgramError>,
-    /// Lines with samples, which are parsed only after the messages.
+    /// Lines with samples, which are not parsed while messages are under way.
     pub(super) bulk: Vec<String>,
     pub(super) not_understood: u64,
     pub(super) last_errors: VecDeque<String>,

@@ -14,7 +14,7 @@ use crate::words::Role;
 /// The most samples that wait, however many are expected.
 const WAITING: u64 = 65_536;
 const WRITE_NANOS: u64 = 1_000_000_000;
-/// Messages that are still missing after this long without any message count as lost.
+/// After this long without any message, missing messages count as lost.
 const QUIET_NANOS: u64 = 3_000_000_000;
 
 /// Triples of numbers, by column.

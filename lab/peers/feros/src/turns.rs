@@ -1,5 +1,5 @@
-//! The role `executor`: events per second of one core, each a ring and an empty callback, among
-//! idle entities.
+//! The role `executor`: events per second of one core, each a ring of a doorbell and an empty
+//! callback, among idle entities.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
