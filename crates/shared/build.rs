@@ -1,3 +1,3 @@
-//! Nothing is built here; cargo regards build dependencies only if there is a build script.
+//! This script builds nothing; cargo regards build dependencies only if there is a build script.
 
 fn main() {}

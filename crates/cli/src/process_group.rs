@@ -89,7 +89,7 @@ impl ProcessGroup {
                     return;
                 }
             }
-            // Once the group is gone, nobody listens.
+            // After the group is dropped, nobody receives events.
             let _ = sender.send(ProcessEvent::Ended(member));
         })?;
         Ok(member)

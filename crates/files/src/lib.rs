@@ -13,7 +13,7 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens a regular file for reading; links to one are followed.
+/// Opens a regular file for reading; symbolic links are followed.
 ///
 /// # Errors
 /// When the system refuses, or the path is a pipe, a device or a folder instead of a regular file.
@@ -21,7 +21,7 @@ pub fn open(path: &Path) -> Result<File, Error> {
     open_with(OpenOptions::new().read(true), path)
 }
 
-/// Opens an existing regular file for writing; links to one are followed.
+/// Opens an existing regular file for writing; symbolic links are followed.
 ///
 /// # Errors
 /// As [`open`].

@@ -26,7 +26,7 @@ pub struct ProcessMeter {
 }
 
 impl ProcessMeter {
-    /// Reads these processes of this host; processes that are gone, or that this user may not
+    /// Reads these processes of this host; processes that have ended, or that this user may not
     /// inspect, have no figures.
     pub fn read(&mut self, pids: impl IntoIterator<Item = u32>) -> HashMap<u32, ProcessFigures> {
         let mut read = HashMap::new();
@@ -56,7 +56,7 @@ impl ProcessMeter {
 }
 
 /// The memory of a process of this host, in which a page that several processes share counts in
-/// part (PSS); `None` if the process is gone, or if this user may not inspect it.
+/// part (PSS); `None` if the process has ended, or if this user may not inspect it.
 ///
 /// The system adds up all pages of the process, which takes some milliseconds for a large one.
 pub fn proportional_memory_bytes(pid: u32) -> Option<u64> {

@@ -44,7 +44,7 @@ pub fn rmw_programs() -> Vec<RmwProgram> {
     found
 }
 
-/// `None` if the process has no rmw, is gone, or may not be inspected.
+/// `None` if the process has loaded no implementation, has ended, or may not be inspected.
 fn program(process: &Process) -> Option<RmwProgram> {
     let maps = process.maps().ok()?;
     let loaded: BTreeSet<String> = maps

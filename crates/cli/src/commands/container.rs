@@ -13,7 +13,7 @@ use crate::packages::container_command;
                         __node:=front -r __ns:=/robot"
 )]
 pub(crate) struct Args {
-    /// Run all components on this many threads, instead of one
+    /// Run all components on this many threads, instead of a single thread
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Run each component on an executor and a thread of its own

@@ -58,7 +58,7 @@ pub(crate) struct Args {
     /// Play until this time of the bag, in nanoseconds since 1970
     #[arg(long, value_name = "NANOSECONDS", allow_hyphen_values = true)]
     playback_until_nsec: Option<i64>,
-    /// Wait this long before playing begins, also in each loop
+    /// Wait this long before each start of the bag
     #[arg(short, long, value_name = "SECONDS", default_value = "0", value_parser = parse_seconds)]
     delay: Duration,
     /// Publish /clock with the time of the bag, this many times a second

@@ -1,4 +1,4 @@
-//! `feros component register`: has containers find the components of a library.
+//! `feros component register`: lets containers find the components of a library.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

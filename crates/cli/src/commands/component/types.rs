@@ -1,4 +1,4 @@
-//! `feros component types`: the components that the index knows.
+//! `feros component types`: the components in the index.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;

@@ -113,7 +113,7 @@ fn start(plan: &Plan, debug: bool) -> Result<ExitCode, CliError> {
         if let Step::Load(load) = step { Some(&*load.components) } else { None }
     });
     for component in started.chain(loaded).flatten() {
-        // Nothing is started if the plan cannot be carried out.
+        // A plan that cannot be carried out starts nothing.
         let _ = component_loader::request(component)
             .map_err(|problem| CliError::failed(format!("{}: {problem}", component.at)))?;
     }

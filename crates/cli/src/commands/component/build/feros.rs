@@ -33,8 +33,8 @@ enum Origin {
 }
 
 impl Feros {
-    /// The Feros that a `feros-component` belongs to; `source` and `manifest` are those of `cargo
-    /// metadata`.
+    /// The Feros that a `feros-component` belongs to; `source` and `manifest` are those of
+    /// `cargo metadata`.
     pub(super) fn of(
         source: Option<&str>,
         version: &str,

@@ -46,7 +46,7 @@ pub(super) fn merged(files: &[PathBuf]) -> Result<String, BuildError> {
     Ok(format!("version = 4\n\n{text}"))
 }
 
-/// The properties that only one version can have: name, compatible versions, source.
+/// The key for which only one version is taken: name, compatible versions, source.
 fn place(package: &Value) -> (String, String, String) {
     let text = |key: &str| package.get(key).and_then(Value::as_str).unwrap_or_default();
     let source = text("source").split('#').next().unwrap_or_default();
