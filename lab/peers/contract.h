@@ -490,8 +490,8 @@ static inline void contract_pace_begin(struct contract_pace *pace, const struct 
   pace->due = pace->looked + 10000000u;
 }
 
-/* Waits until the next message is due and sets its number; false if there are no more messages, or the program must stop. A
- * late talker publishes at once, and the pace continues from there: it never catches up in a burst. */
+/* Waits until the next message is due and sets its number; false after the last message, or if the program must stop. A late
+ * talker publishes at once, and the pace continues from there: it never catches up in a burst. */
 static CONTRACT_APART bool contract_pace_next(struct contract_pace *pace, uint64_t *number) {
   const struct contract *c = pace->c;
   if (c->seconds > 0 && pace->number == c->warm_up) pace->ends = pace->due + (uint64_t) (c->seconds * 1e9);

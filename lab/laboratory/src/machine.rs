@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What the machine permits the laboratory to do.
+/// The permissions that the laboratory has on the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
     /// Why network namespaces are unavailable, if they are.

@@ -185,7 +185,7 @@ impl Default for PeerBuilder {
 struct Made<'a> {
     name: String,
     build: &'a [String],
-    /// The file that says why the build is missing; an empty file means that the build is complete.
+    /// The file with the reason why the build is missing; an empty file means that it is complete.
     mark: String,
 }
 

@@ -55,9 +55,9 @@ pub struct System {
     pub missing: Option<Missing>,
 }
 
-/// The thread that calls a subscription's callback if publisher and subscription are in one
-/// process. Numbers of the two kinds are not comparable: the publisher's thread waits for the
-/// callback, while another thread has to be woken up.
+/// The thread that calls a subscription's callback if publisher and subscription share a process.
+/// Numbers of the two kinds are not comparable: the publisher's thread waits for the callback,
+/// while another thread has to be woken up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallbackThread {
@@ -70,7 +70,7 @@ pub enum CallbackThread {
 /// Why a system was not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
-    /// What is missing: a library, a licence, a package that does not exist.
+    /// The missing requirement: a library, a licence, a package that does not exist.
     pub reason: String,
     /// The command that installs it, if there is one.
     pub install: Option<String>,
@@ -357,10 +357,10 @@ pub struct Process {
 pub struct ThreadActivity {
     /// The thread's name.
     pub name: String,
-    /// How often the thread yielded its processor because it had to wait: each time means a later
+    /// The number of times that the thread yielded its processor to wait: each means a later
     /// wake-up.
     pub voluntary_switches: u64,
-    /// How often the scheduler preempted the thread.
+    /// The number of times that the scheduler preempted the thread.
     pub involuntary_switches: u64,
     /// The processor time that the thread used.
     pub cpu_nanos: u64,

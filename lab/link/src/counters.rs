@@ -37,8 +37,8 @@ pub struct DirectionCounters {
     /// oversized packets of a program; this counts packets whose limit changed under way.)
     pub dropped_size: u64,
     /// Packets dropped between a device and the link: the sender's, because this machine did not
-    /// read them in time, or the receiver's, because it refused them. These losses are none of the
-    /// requested conditions: a run with any is more than the machine can carry.
+    /// read them in time, or the receiver's, because it refused them. These losses do not belong to
+    /// the requested conditions: a run that has them is more than the machine can carry.
     pub dropped_device: u64,
     /// Packets delivered after one that was sent later (RFC 4737).
     pub reordered: u64,

@@ -79,7 +79,7 @@ struct HostLines {
     dropped_size: u64,
     /// Packets for this host that its device refused.
     refused: u64,
-    /// The device is gone or broken, and is not read again.
+    /// Whether the device is gone or broken; the link does not read it again.
     gone: bool,
 }
 

@@ -86,8 +86,8 @@ impl Distribution {
     }
 
     /// Merges distributions into one; `None` if there are no samples. Quantiles come from the
-    /// histograms if all parts have one; otherwise they are the parts' quantiles averaged by count.
-    /// The interval of the median spans those of all parts.
+    /// histograms if all parts have one, and else from the parts' quantiles, averaged by count. The
+    /// interval of the median spans those of all parts.
     pub fn merged<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         let parts: Vec<&Self> = parts.into_iter().filter(|part| part.count > 0).collect();
         match parts.as_slice() {

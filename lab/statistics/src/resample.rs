@@ -76,7 +76,7 @@ pub(super) fn random(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// The percentile-bootstrap interval of the median, 95 %. There is at least one sample.
+/// The 95 % percentile-bootstrap interval of the median of at least one sample.
 pub(super) fn median_interval(sorted: &[u64], seed: u64) -> (f64, f64) {
     let Some(median) = MedianOfResample::new(sorted) else { return (f64::NAN, f64::NAN) };
     let mut random = random(seed);

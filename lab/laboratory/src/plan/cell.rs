@@ -49,7 +49,7 @@ pub struct Cell {
     pub link_name: String,
     /// The conditions of the link.
     pub link: LinkConditions,
-    /// The name of the additional environment variables; empty if there are none.
+    /// The name of the additional environment variables, if any.
     pub environment_name: String,
     /// The additional environment variables.
     pub environment: Variables,

@@ -30,7 +30,7 @@ pub(crate) struct Palette {
 impl Palette {
     pub(crate) fn of(run: &Run) -> Self {
         let mut peers: Vec<(&str, usize)> = Vec::new();
-        // Systems that could not be measured need no colour, and limits have none.
+        // Limits, and systems that could not be measured, have no colour.
         let measured =
             run.systems.iter().filter(|system| system.missing.is_none() && !is_floor(&system.name));
         let inks = measured.map(|system| {

@@ -32,7 +32,7 @@ pub(super) struct Context<'a> {
     pub(super) domain: u32,
     pub(super) port: u16,
     pub(super) realtime: bool,
-    /// Whether programs are asked to lock their memory.
+    /// Whether programs should lock their memory.
     pub(super) locks_memory: bool,
     pub(super) interrupted: &'a AtomicBool,
 }
@@ -55,7 +55,7 @@ pub(super) struct Ended {
 
 /// How often to check for changes that no event reports.
 const TICK: Duration = Duration::from_millis(20);
-/// How long a program may take to end after it was told to.
+/// How long a program may take to end after the laboratory stopped it.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long the other programs may take to end after one has failed.
 const PATIENCE_AFTER_FAILURE: Duration = Duration::from_secs(2);
@@ -72,7 +72,7 @@ enum Phase {
     Measuring(Instant),
     /// The publisher has ended; messages are under way.
     UnderWay(Instant),
-    /// All programs were told to end.
+    /// The laboratory has stopped all programs.
     Stopping(Instant),
 }
 

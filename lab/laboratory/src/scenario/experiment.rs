@@ -68,7 +68,7 @@ pub struct Qos {
     /// Whether lost messages are sent again.
     #[serde(default = "reliable")]
     pub reliability: Reliability,
-    /// What a late subscription receives.
+    /// The earlier messages that a late subscription receives.
     #[serde(default = "volatile")]
     pub durability: Durability,
     /// Which messages are kept for delivery.
@@ -221,7 +221,7 @@ pub struct Scenario {
     pub work_micros: Vec<u64>,
     /// How each of its cells is measured.
     pub procedure: Procedure,
-    /// How often each cell is measured.
+    /// The number of measurements of each cell.
     pub repetitions: u32,
     /// The figures that show the scenario.
     pub figures: Vec<Figure>,

@@ -74,7 +74,7 @@ pub fn scenario_files(folder: &Path) -> Result<Vec<PathBuf>, DocumentError> {
 }
 
 impl ScenarioFile {
-    /// Reads a file; its names are checked when a grid is asked for.
+    /// Reads a file; [`Self::resolve`] checks its names.
     ///
     /// # Errors
     /// If anything is not understood, with its line and the allowed values.

@@ -1,5 +1,5 @@
-//! The conditions of real time and of processors: what programs are asked to do, what the
-//! laboratory observes, and what it reports if the machine refuses.
+//! The conditions of real time and of processors: the requests to programs, the observations of the
+//! laboratory, and its reports if the machine refuses.
 
 use feros_lab::machine::Machine;
 

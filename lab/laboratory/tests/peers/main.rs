@@ -259,7 +259,7 @@ fn run(
             }
         }
         Role::Nodes | Role::Graph => {
-            // Each node is in a separate process, or all are in one.
+            // Each node has a separate process, or all share one process.
             let nodes = if placement == Placement::Local { 1 } else { 2 };
             let mut program = fixture.start(system, &Options { nodes, ..options(role) })?;
             program.wait_ready()?;

@@ -12,7 +12,7 @@ use feros_lab::contract::{CONTRACT, Fill, Line, Placement, Role};
 const WATCHDOG: Duration = Duration::from_secs(180);
 /// The value of `--timeout`: no latency can be longer.
 const TIMEOUT_SECONDS: u64 = 40;
-/// How long listeners may continue after their talker has ended, before they are told to end.
+/// How long listeners may continue after their talker has ended, before the test stops them.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The most unread lines of a program: more than a run has.
 const LINES: usize = 1000;
@@ -153,8 +153,8 @@ impl Program {
         self.child.stdin.take();
     }
 
-    /// Waits for the program's end; a program that only receives is told to end if it does not end
-    /// by itself.
+    /// Waits for the program's end; a program that only receives is stopped if it does not end by
+    /// itself.
     pub(crate) fn finish(&mut self) -> Result<&Said, String> {
         let began = Instant::now();
         loop {

@@ -184,7 +184,7 @@ impl Answer<'_> {
 pub(crate) fn answers<'a>(context: &Context<'a>) -> Vec<Answer<'a>> {
     let mut found: Vec<Answer<'a>> = Vec::new();
     for question in QUESTIONS {
-        // The question about a slow link is asked only if no other question about a link has an
+        // The question about a slow link counts only if no other question about a link has an
         // answer.
         let is_asked = question.id != "slow"
             || !found.iter().any(|answer| answer.question.topic == Topic::Link);

@@ -15,7 +15,7 @@ const MOST_NAMED: usize = 3;
 pub(super) struct Said {
     /// The title of the part; empty if there is only one.
     pub(super) part: String,
-    /// The lowest system; empty if there is none.
+    /// The lowest system; empty if no system is lowest.
     pub(super) winner: String,
     /// The meaning of the winner's name.
     pub(super) explained: String,
