@@ -31,7 +31,7 @@ impl CliError {
         Self::Usage(text.to_string())
     }
 
-    /// Prints the error, and returns the exit code of the process.
+    /// Prints the error, and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         let code = match self {
             Self::OutputClosed => return ExitCode::SUCCESS,

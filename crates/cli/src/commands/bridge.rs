@@ -146,7 +146,7 @@ fn sides(args: &Args, domain_id: u32) -> Result<Vec<SideArgs>, CliError> {
     }
     if count < 2 {
         return Err(CliError::usage(
-            "no sides are given: name them, such as `--engines cyclonedds,zenoh` or `--domains 1,2`",
+            "name at least two sides, such as `--engines cyclonedds,zenoh` or `--domains 1,2`",
         ));
     }
     let at = |side: usize, given: usize| if given == 1 { 0 } else { side };

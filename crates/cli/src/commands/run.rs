@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// The package; or a Python script, which gets Feros's rclpy whatever else is installed
     #[arg(value_name = "PACKAGE|SCRIPT.py")]
     package: String,
-    /// The executable; without it, or with a wrong name, the error names the existing ones
+    /// The executable; `feros pkg executables PACKAGE` lists them
     #[arg(value_name = "EXECUTABLE", allow_hyphen_values = true)]
     executable: Option<String>,
     /// Arguments of the executable

@@ -71,9 +71,9 @@ fn troubled(
 /// The cure; `None` if these two endpoints have no shorter transport.
 fn cure(reason: &Reason) -> Option<&'static str> {
     match reason {
-        Reason::SharedMemoryUnavailable { .. } => {
-            Some("feros doctor there, as its user, says more; the node has logged the reason")
-        }
+        Reason::SharedMemoryUnavailable { .. } => Some(
+            "run feros doctor on that host, as the node's user; the node has logged the reason",
+        ),
         Reason::TooManySubscriptions { .. } => {
             Some("raise max_subscriptions in the publisher's options")
         }
