@@ -70,7 +70,8 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         let imports: String = namespaces.iter().map(import).collect();
         write(&folder, "__init__.pyi", &imports)?;
         if args.modules {
-            // Under ROS's own name, even a program on another rclpy would find a package that it lacks.
+            // Under ROS's own name, a program on another rclpy would find a package that it
+            // lacks.
             let check = if root.is_empty() { NO_FOREIGN } else { "" };
             write(&folder, "__init__.py", &format!("{check}{PACKAGE_MODULE}"))?;
             write(&folder, "py.typed", "")?;
