@@ -1,9 +1,9 @@
-//! The part of the change that computes seldomer where a writer sends to.
+//! The part of the change that computes the addresses of a writer less often.
 //!
 //! Cyclone DDS computes the addresses of a writer anew for each reader that comes or goes, and
-//! looks at all its readers for that. Where hundreds of endpoints share a topic, that is most of
-//! what discovery and the end of a process cost. A reader changes nothing where another one of its
-//! participant is matched that has the same addresses; a writer of few readers computes always, so
+//! looks at all its readers for that. Where hundreds of endpoints share a topic, this is most of
+//! the cost of discovery and of the end of a process. A reader changes nothing if another matched
+//! reader of its participant has the same addresses. A writer with few readers always computes, so
 //! that it chooses between one address and several as before.
 
 use crate::edit::Edit;

@@ -1,9 +1,10 @@
-//! The part of the change that spares the receive buffers of others on this host.
+//! The part of the change that avoids overflows of other programs' receive buffers on this host.
 //!
 //! Cyclone DDS asks the system for a large receive buffer. Fast DDS takes the usual 208 KiB, into
-//! which three datagrams of 64 KB fit: of a message of 1 MB, sent at once over loopback, most were
-//! dropped there, and came with the repetitions of several heartbeats. So a writer with such a
-//! reader on this host pauses after each two of them, for as long as the reader takes to read.
+//! which three datagrams of 64 KB fit: most datagrams of a message of 1 MB, sent at once over
+//! loopback, were dropped there, and came with the repetitions of several heartbeats. So a writer
+//! with such a reader on this host pauses after each two of them, for as long as the reader takes
+//! to read.
 
 use crate::edit::Edit;
 

@@ -1,5 +1,5 @@
-//! Finished builds of the library, for whoever builds Feros several times, with other profiles and
-//! flags of Rust: the library is the same each time, and takes a processor most of a minute.
+//! Keeps finished builds of the library, for repeated builds of Feros with other profiles and flags
+//! of Rust: the library is the same each time, and takes most of a minute to compile.
 //!
 //! The variable `FEROS_CYCLONEDDS_CACHE` names a folder; without it nothing is kept.
 
@@ -11,14 +11,14 @@ use std::process::Command;
 use std::{env, fs, io, process};
 
 const VARIABLE: &str = "FEROS_CYCLONEDDS_CACHE";
-/// What the library is made with besides its source.
+/// The variables that the library depends on besides its source.
 const MADE_WITH: &[&str] =
     &["TARGET", "CC", "CFLAGS", "CMAKE", "CMAKE_GENERATOR", "CMAKE_TOOLCHAIN_FILE"];
-/// What of an installed library is kept.
+/// The parts of an installed library that are kept.
 const KEPT: &[&str] = &["include", "lib"];
 
-/// Where the library of this source is installed: in the cache if it is there, and where `build`
-/// has put it otherwise. `options` are those that it is built with.
+/// Returns the folder in which the library of this source is installed: that in the cache if it
+/// exists, else that of `build`. `options` are the options of the build.
 pub(crate) fn installed(
     source: &Path,
     options: &[&str],
@@ -33,7 +33,7 @@ pub(crate) fn installed(
         println!("cargo::rerun-if-changed={}", kept.display());
         return Ok(kept);
     }
-    // What is kept now is newer than this run: cargo would take that for a change.
+    // A copy that is kept now is newer than this run, which cargo would take for a change.
     let installed = build();
     keep(&installed, &kept)?;
     Ok(installed)
@@ -74,12 +74,12 @@ fn key(source: &Path, options: &[&str]) -> io::Result<u64> {
     Ok(hasher.finish())
 }
 
-/// What a compiler says of itself; nothing where it cannot be asked.
+/// The version text of a compiler; empty if it does not run.
 fn version(mut compiler: Command) -> Vec<u8> {
     compiler.arg("--version").output().map(|output| output.stdout).unwrap_or_default()
 }
 
-/// Takes in the names and contents of all files of a folder.
+/// Hashes the names and contents of all files of a folder.
 fn hash(path: &Path, hasher: &mut DefaultHasher) -> io::Result<()> {
     path.file_name().hash(hasher);
     if !path.is_dir() {

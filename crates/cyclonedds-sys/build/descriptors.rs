@@ -1,10 +1,10 @@
 //! The part of the change that keeps descriptors from programs that this process starts.
 //!
-//! The sockets had no close-on-exec: each program that a process started kept its ports and what
-//! arrived there, also after the process had ended, and looked like a participant of its domain.
-//! The two descriptors of the thread that waits for sockets got the mark a moment after they were
-//! made, in which another thread could start a program. TCP, which would accept sockets, is not
-//! built.
+//! The sockets had no close-on-exec. So each program that a process started kept its ports and the
+//! datagrams that arrived there, also after the process had ended, and looked like a participant of
+//! its domain. The two descriptors of the thread that waits for sockets got the flag shortly after
+//! their creation, and in between another thread could start a program. TCP, which would accept
+//! sockets, is not built.
 
 use crate::edit::Edit;
 
@@ -15,7 +15,7 @@ pub(crate) const EDITS: &[Edit] = &[
         file: "src/ddsrt/src/sockets/posix/socket.c",
         anchor: "  sock = socket(domain, type, protocol);\n  if (sock != -1) {\n",
         times: 1,
-        replacement: "  /* Feros: programs that this process starts do not inherit it. */\n\
+        replacement: "  /* Feros: programs that this process starts do not inherit the socket. */\n\
             #ifdef SOCK_CLOEXEC\n  sock = socket(domain, type | SOCK_CLOEXEC, protocol);\n\
             #else\n  sock = socket(domain, type, protocol);\n\
             \x20 if (sock != -1)\n    (void) fcntl(sock, F_SETFD, FD_CLOEXEC);\n#endif\n\

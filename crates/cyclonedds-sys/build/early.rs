@@ -1,10 +1,10 @@
-//! The part of the change that keeps what comes before its writer is known.
+//! The part of the change that keeps samples that arrive before their writer is known.
 //!
-//! The thread that receives hands what is announced to a queue, whose thread makes writers known
-//! and matches them. Data right behind the announcement, of whoever found our reader and published
-//! at once, met no writer, or one that was just being matched: best effort lost its first samples.
-//! `engine/feros_early.c` keeps them for that moment; the thread that receives takes them then as
-//! if they came now.
+//! The thread that receives puts announcements into a queue, whose thread makes writers known and
+//! matches them. A participant that had found our reader could publish at once, so its data met a
+//! writer that was unknown or just being matched: best effort lost its first samples.
+//! `engine/feros_early.c` keeps them for that moment; the receiving thread then handles them as if
+//! they arrived at that time.
 //!
 //! Reliable readers get them a second time, and are served as before.
 
@@ -50,7 +50,7 @@ pub(crate) const EDITS: &[Edit] = &[
         anchor: "    pwr->local_matching_inprogress = 0;\n    ddsrt_mutex_unlock (&pwr->e.lock);\n",
         times: 1,
         replacement: "    pwr->local_matching_inprogress = 0;\n\
-            \x20   /* Feros: with the lock, so that what comes from now on is not before it */\n\
+            \x20   /* Feros: with the lock, so that later samples do not overtake kept ones */\n\
             \x20   const bool is_due = feros_early_know (gv->early, &pwr->e.guid);\n\
             \x20   ddsrt_mutex_unlock (&pwr->e.lock);\n\
             \x20   if (is_due)\n      ddsi_trigger_recv_threads (gv);\n",
@@ -71,7 +71,7 @@ pub(crate) const EDITS: &[Edit] = &[
         file: RECEIVE,
         anchor: "static void handle_regular (struct ddsi_receiver_state *rst, ",
         times: 1,
-        replacement: r"/* Feros: see crates/cyclonedds-sys/build/early.rs. Whether a sample is worth to be kept: a small one of
+        replacement: r"/* Feros: see crates/cyclonedds-sys/build/early.rs. Whether a sample is worth keeping: a small one of
    an application, for no reader that gets it a second time. */
 static bool is_kept_early (const struct ddsi_receiver_state *rst, const ddsi_rtps_data_datafrag_common_t *msg)
 {
@@ -93,7 +93,7 @@ static void keep_early (const struct ddsi_receiver_state *rst, const struct ddsi
   const unsigned char flags = (DDSRT_ENDIAN == DDSRT_LITTLE_ENDIAN) ? DDSI_RTPS_SUBMESSAGE_FLAG_ENDIANNESS : 0;
   if (!is_kept_early (rst, msg))
     return;
-  /* what was read was changed in place: numbers of the host's order; and what preceded it is told by the state */
+  /* numbers that were read are in host order already; the state holds the preceding submessages */
   struct {
     ddsi_rtps_header_t header;
     ddsi_rtps_info_dst_t dst;
@@ -118,7 +118,7 @@ static void keep_early (const struct ddsi_receiver_state *rst, const struct ddsi
     .t_came = ddsrt_time_monotonic ().v,
     .size = sizeof (before) + size
   };
-  /* a receive buffer may be as small as the packet was, and this has more before the sample */
+  /* a receive buffer may be as small as the packet was, and the copy has more bytes before the sample */
   if (sample.size > 65536 || sample.size > rst->gv->config.rmsg_chunk_size)
     return;
   sample.bytes = ddsrt_malloc (sample.size);
@@ -131,7 +131,7 @@ static void keep_early (const struct ddsi_receiver_state *rst, const struct ddsi
   feros_early_keep (rst->gv->early, &sample);
 }
 
-/* Takes what came before its writer was known, as if it came now. */
+/* Handles samples that arrived before their writer was known, as if they arrived now. */
 static void take_early (struct ddsi_thread_state * const thrst, struct ddsi_domaingv *gv, struct ddsi_rbufpool *rbpool)
 {
   struct feros_early_sample sample;
@@ -167,7 +167,7 @@ static void handle_regular (struct ddsi_receiver_state *rst, ",
         times: 1,
         replacement: r#"    RSTTRACE (" "PGUIDFMT"? -> "PGUIDFMT, PGUID (src), PGUID (dst));
     keep_early (rst, rmsg, msg, sampleinfo, rdata);
-    /* it may have become known meanwhile */
+    /* the writer may have become known meanwhile */
     if ((pwr = ddsi_entidx_lookup_proxy_writer_guid (rst->gv->entity_index, &src)) != NULL)
     {
       ddsrt_mutex_lock (&pwr->e.lock);

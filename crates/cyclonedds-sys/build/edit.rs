@@ -1,6 +1,6 @@
-//! One change to one place of the source of Cyclone DDS.
+//! One change to one file of the source of Cyclone DDS.
 
-/// Replaces a text that occurs exactly so often.
+/// Replaces a text that occurs exactly `times` times.
 pub(crate) struct Edit {
     /// A path inside the source tree.
     pub(crate) file: &'static str,

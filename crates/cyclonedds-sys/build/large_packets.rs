@@ -1,19 +1,19 @@
 //! The part of the change that makes packets to addresses of this host as large as loopback allows,
-//! while those that leave the host keep to the configured sizes.
+//! while packets that leave the host keep the configured sizes.
 //!
 //! Fragments have one size for all readers (`FragmentSize`), but a DATA_FRAG submessage may have
 //! several of them (`fragmentsInSubmessage`), and the engine reads such submessages. A writer keeps
 //! the addresses of its readers on this host (`as_here`) apart from those of the others (`as_far`),
-//! and sends a large sample to each with as many fragments per packet as that way bears. What is
-//! repeated goes to one reader, whose address tells.
+//! and sends a large sample to each with as many fragments per packet as the addresses allow.
+//! Repetitions go to one reader, whose address decides.
 //!
-//! Readers of this host are sent large samples one by one, never by multicast, which would leave
-//! the host: seventeen packets of a megabyte to each instead of 700 for all.
+//! Large samples go to readers of this host one by one, never by multicast, which would leave the
+//! host: for a megabyte, seventeen packets to each reader instead of 700 to all.
 
 use crate::edit::Edit;
 
 pub(crate) const EDITS: &[Edit] = &[
-    // What a packet may hold.
+    // The size of a packet.
     Edit {
         file: "src/core/ddsi/src/ddsi__xmsg.h",
         anchor: r"void ddsi_xmsg_setdst_addrset (struct ddsi_xmsg *msg, struct ddsi_addrset *as)
@@ -23,7 +23,7 @@ pub(crate) const EDITS: &[Edit] = &[
         replacement: r"void ddsi_xmsg_setdst_addrset (struct ddsi_xmsg *msg, struct ddsi_addrset *as)
   ddsrt_nonnull_all;
 
-/* Feros: bytes of a packet that stays on this host: UDP over loopback carries 65507. */
+/* Feros: bytes of a packet that stays on this host; UDP over loopback carries 65507. */
 #define DDSI_MAX_MSG_SIZE_HERE 65500u
 
 /* Feros: `msg` goes to addresses of this host alone. */
@@ -81,7 +81,7 @@ void ddsi_xmsg_setdst_addrset (struct ddsi_xmsg *m, struct ddsi_addrset *as)
         file: "src/core/ddsi/src/ddsi_xmsg.c",
         anchor: "  switch (m->dstmode)\n  {\n    case NN_XMSG_DST_UNSET:\n      assert (0);\n      return 0;\n",
         times: 1,
-        replacement: r#"  /* Feros: what stays here may have more fragments, and must go nowhere else. */
+        replacement: r#"  /* Feros: a message that stays here may have more fragments, and must go nowhere else. */
   if (m->here != madd->here || (m->here && memcmp (&m->data->dst.guid_prefix, &madd->data->dst.guid_prefix, sizeof (m->data->dst.guid_prefix)) != 0))
   {
     GVTRACE ("here)");
@@ -137,13 +137,13 @@ static int ddsi_xpack_mayaddmsg (const struct ddsi_xpack *xp, const struct ddsi_
         times: 1,
         replacement: "    xp->call_flags = flags;\n    if (m->here)\n      xp->here = true;\n    if (ddsi_xmsg_is_rexmit (m))\n",
     },
-    // Which addresses of a writer's readers are where.
+    // The addresses of a writer's readers, on this host and on others.
     Edit {
         file: "src/core/ddsi/include/dds/ddsi/ddsi_endpoint.h",
         anchor: "  struct ddsi_addrset *as; /* set of addresses to publish to */\n",
         times: 1,
         replacement: r"  struct ddsi_addrset *as; /* set of addresses to publish to */
-  /* Feros: addresses of the readers on this host, and of the others; NULL where there are none
+  /* Feros: addresses of the readers on this host, and of the others; NULL where no reader is
      here, or where all packets may be as large as those that stay here. */
   struct ddsi_addrset *as_here, *as_far;
 ",
@@ -173,7 +173,7 @@ static int ddsi_xpack_mayaddmsg (const struct ddsi_xpack *xp, const struct ddsi_
         file: "src/core/ddsi/src/ddsi_endpoint.c",
         anchor: "void ddsi_rebuild_writer_addrset (struct ddsi_writer *wr)\n",
         times: 1,
-        replacement: r"/* Feros: see `as_here`. Each reader of this host by its own address: a multicast one is no address of
+        replacement: r"/* Feros: see `as_here`. Each reader of this host by its own address: a multicast address is no address of
    this host, and its packets leave it. */
 static void split_writer_addrset (struct ddsi_writer *wr)
 {
@@ -218,7 +218,7 @@ void ddsi_rebuild_writer_addrset (struct ddsi_writer *wr)
         times: 1,
         replacement: r"struct ddsi_addrset *ddsi_compute_writer_addrset (const struct ddsi_writer *wr);
 
-/* Feros: of those readers alone to which packets leave this host */
+/* Feros: the addresses of only those readers to which packets leave this host */
 struct ddsi_addrset *ddsi_compute_far_addrset (const struct ddsi_writer *wr);
 ",
     },
@@ -283,7 +283,7 @@ struct ddsi_addrset *ddsi_compute_far_addrset (const struct ddsi_writer *wr)
 }
 ",
     },
-    // How many fragments go together.
+    // The number of fragments in one submessage.
     Edit {
         file: "src/core/ddsi/src/ddsi__transmit.h",
         anchor: "/* When calling the following functions, wr->lock must be held */\n",
@@ -291,7 +291,7 @@ struct ddsi_addrset *ddsi_compute_far_addrset (const struct ddsi_writer *wr)
         replacement: r"/* Feros: whether all packets to this reader stay on this host. */
 bool ddsi_prd_is_here (const struct ddsi_proxy_reader *prd);
 
-/* Feros: how many fragments of a sample one submessage to this reader may have when they are repeated. */
+/* Feros: how many repeated fragments of a sample one submessage to this reader may have. */
 uint32_t ddsi_fragments_together (const struct ddsi_proxy_reader *prd);
 
 /* When calling the following functions, wr->lock must be held */
@@ -301,7 +301,7 @@ uint32_t ddsi_fragments_together (const struct ddsi_proxy_reader *prd);
         file: "src/core/ddsi/src/ddsi_transmit.c",
         anchor: "dds_return_t ddsi_create_fragment_message (struct ddsi_writer *wr, ddsi_seqno_t seq, struct ddsi_serdata *serdata, uint32_t fragnum, uint16_t nfrags, const struct ddsi_proxy_reader *prd, struct ddsi_xmsg **pmsg, int isnew, uint32_t advertised_fragnum)\n",
         times: 1,
-        replacement: r"/* Feros: headers of RTPS, with all that inline QoS of a service may have. */
+        replacement: r"/* Feros: headers of RTPS, with the longest inline QoS of a service. */
 enum { ROOM_FOR_HEADERS = 500 };
 
 static uint32_t fragments_in (const struct ddsi_domaingv *gv, uint32_t max_msg_size, uint32_t headers)
@@ -320,7 +320,7 @@ uint32_t ddsi_fragments_together (const struct ddsi_proxy_reader *prd)
   return ddsi_prd_is_here (prd) ? fragments_in (prd->e.gv, DDSI_MAX_MSG_SIZE_HERE, ROOM_FOR_HEADERS) : 1;
 }
 
-/* Feros: to `as`, which is of this host alone where `here` says so, or to `prd`. */
+/* Feros: to `as`, which has only addresses of this host if `here` is set, or to `prd`. */
 static dds_return_t create_fragment_message_to (struct ddsi_writer *wr, struct ddsi_addrset *as, bool here, ddsi_seqno_t seq, struct ddsi_serdata *serdata, uint32_t fragnum, uint16_t nfrags, const struct ddsi_proxy_reader *prd, struct ddsi_xmsg **pmsg, int isnew, uint32_t advertised_fragnum)
 ",
     },
@@ -398,7 +398,7 @@ static void create_HeartbeatFrag (struct ddsi_writer *wr, struct ddsi_addrset *a
         times: 1,
         replacement: r"static void transmit_sample_lgmsg_unlocks_wr (struct ddsi_xpack *xp, struct ddsi_writer *wr, ddsi_seqno_t seq, struct ddsi_serdata *serdata, struct ddsi_proxy_reader *prd, int isnew, uint32_t nfrags, uint32_t nfrags_lim)
 {
-  /* The lock is let go in between, and the writer's may be replaced meanwhile. */
+  /* The lock is released in between, and the writer's address sets may be replaced meanwhile. */
   struct ddsi_addrset * const as = ddsi_ref_addrset (wr->as);
   struct ddsi_addrset * const here = (prd == NULL && wr->as_here != NULL) ? ddsi_ref_addrset (wr->as_here) : NULL;
   struct ddsi_addrset * const far = (here != NULL && wr->as_far != NULL) ? ddsi_ref_addrset (wr->as_far) : NULL;
@@ -417,7 +417,7 @@ static void create_HeartbeatFrag (struct ddsi_writer *wr, struct ddsi_addrset *a
 
 static void transmit_sample_unlocks_wr (",
     },
-    // What is repeated, or sent to one that came late.
+    // Fragments that are repeated, or sent to a late reader.
     Edit {
         file: "src/core/ddsi/src/ddsi_transmit.c",
         anchor: "  if (!isnew && nfrags > gv->config.max_frags_in_rexmit_of_sample)\n",

@@ -1,6 +1,6 @@
 //! Builds Cyclone DDS as a static library: copies the source that the crate `cyclonedds-src`
 //! carries, applies the small change of `patch.rs`, adds the files of `engine`, runs CMake, and
-//! compiles our shim beside it.
+//! compiles our shim with it.
 //!
 //! Crates that depend on this one find the installed headers and library as
 //! `DEP_FEROS_DDSC_INCLUDE`, `DEP_FEROS_DDSC_LIB` and the shim's own header directory as
@@ -85,7 +85,7 @@ fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// Says in one sentence what is missing and how to get it, instead of CMake's own way of failing.
+/// Reports in one sentence which tool is missing and how to get it, instead of a failure of CMake.
 fn require_tools() -> Result<(), String> {
     let cmake = env::var("CMAKE").unwrap_or_else(|_| "cmake".into());
     if !runs(&cmake) {
@@ -174,7 +174,7 @@ fn write_if_changed(path: &Path, content: &[u8]) -> io::Result<()> {
     fs::write(path, content)
 }
 
-/// What the library is built without.
+/// The CMake options that leave out parts of the library.
 const OFF: &[&str] = &[
     "BUILD_SHARED_LIBS",
     "BUILD_IDLC",

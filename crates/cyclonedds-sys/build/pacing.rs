@@ -1,11 +1,11 @@
-//! The part of the change that holds a publisher of large messages back to what a link carries.
+//! The part of the change that slows a publisher of large messages down to the rate of a link.
 //!
-//! A writer that keeps the last messages sends each new one at once, and a full link drops a part
-//! of every one: none is complete before the history gives it up. So while something is repeated, a
+//! A writer that keeps the last messages sends each new message at once, and a full link drops a
+//! part of each: none is complete before the history drops it. So while fragments are repeated, a
 //! write of a sample of several fragments waits until a reader on another host lacks less than half
-//! of the history. Nobody waits for a reader that is silent, or longer than a second, or while
-//! another reader on another host keeps up, or while anybody listens on this host: a far viewer
-//! does not slow a robot down.
+//! of the history. A write never waits for a silent reader, for more than a second, while another
+//! remote reader keeps up, or while a reader exists on this host: a remote viewer does not slow a
+//! robot down.
 
 use crate::edit::Edit;
 
@@ -32,7 +32,7 @@ pub(crate) const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_transmit.c",
         anchor: "static int maybe_grow_whc (struct ddsi_writer *wr)\n",
         times: 1,
-        replacement: r"/* Feros: a reader that was silent for this long is not waited for. */
+        replacement: r"/* Feros: no write waits for a reader that was silent for this long. */
 #define PACING_SILENCE DDS_MSECS (500)
 /* Feros: the longest wait of one write, whatever readers say. */
 #define MAX_PACING DDS_SECS (1)
@@ -60,7 +60,7 @@ static bool far_readers_lag (const struct ddsi_writer *wr, ddsi_seqno_t lag)
   return result;
 }
 
-/* Feros: waits for those that lack half of the history; as throttle_writer, lets go of the lock. */
+/* Feros: waits for readers that lack half of the history; like throttle_writer, releases the lock. */
 static void wait_for_far_readers (struct ddsi_thread_state * const thrst, struct ddsi_writer *wr)
 {
   const ddsi_seqno_t lag = wr->xqos->history.depth < 4 ? 1 : (ddsi_seqno_t) wr->xqos->history.depth / 2;

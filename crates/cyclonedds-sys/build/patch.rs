@@ -1,74 +1,75 @@
-//! The change that Feros makes to Cyclone DDS, as anchored edits: each must fit its file exactly as
-//! often as it says, or the build fails. So a new upstream version can never be built without the
-//! change, or with half of it.
+//! The change that Feros makes to Cyclone DDS, as anchored edits: each anchor must occur in its
+//! file exactly as often as the edit says, or the build fails. So a new upstream version can never
+//! be built without the change, or with half of it.
 //!
-//! What it adds: two last, optional serdata operations, `add_inline_qos`, called where DATA and
-//! DATA_FRAG are made (services need the request's identity there), and `received_from`, which
-//! tells a received sample its writer and number (a packet's own header does not: participants of
-//! one process share packets), and the address that its datagrams came from, if that is one; and
-//! the participant's GUID in endpoint discovery (stock ROS 2 tools need it to name the node of an
-//! endpoint).
+//! It adds two last, optional serdata operations. `add_inline_qos` is called where DATA and
+//! DATA_FRAG are made (services need the request's identity there). `received_from` gives a
+//! received sample its writer and number (a packet's own header does not, since participants of one
+//! process share packets), and the address that its datagrams came from, if it is a single one. It
+//! also adds the participant's GUID to endpoint discovery (stock ROS 2 tools need it to name the
+//! node of an endpoint).
 //!
-//! What it repairs: with several participants in one process, the discovery readers of all but one
-//! skip what a new remote participant already announced, trusting that one to receive it. When that
-//! one is deleted meanwhile, the others never learn of those endpoints. They now skip it only once
-//! it has been received. And a reliable volatile reader takes all that a Fast DDS writer has sent
-//! by its first heartbeat for history, also what it sent to this very reader and is still under
-//! way, in fragments or lost: requests of a service, or a first image, never arrived. It is awaited
-//! now.
+//! It repairs discovery between processes with several participants. The discovery readers of all
+//! participants but one skip the announcements that a new remote participant has already made,
+//! because that one participant receives them. When it is deleted meanwhile, the others never learn
+//! of those endpoints. Now they skip announcements only once these were received. And a reliable
+//! volatile reader took all samples that a Fast DDS writer had sent by its first heartbeat for
+//! history, also samples to this very reader that were still under way, in fragments or lost:
+//! requests of a service, or a first image, never arrived. Now the reader waits for them.
 //!
-//! A GAP for a message of several fragments that has left the history, of which a Fast DDS reader
-//! had some, made that reader's take loop for ever. A heartbeat that says what the history begins
-//! with goes before each GAP now; that reader drops what it had of older messages then.
+//! A GAP for a message of several fragments that had left the history made the take of a Fast DDS
+//! reader loop forever if the reader had some of the fragments. Now a heartbeat with the first
+//! message of the history precedes each GAP; at that heartbeat the reader drops its parts of older
+//! messages.
 //!
-//! Looking at matches copied the other side's QoS without the lock under which discovery replaces
-//! its USER_DATA, and waited for a write that waits for room. It takes the lock of the QoS now, and
+//! Reading matches copied the other side's QoS without the lock under which discovery replaces its
+//! USER_DATA, and waited for a write that waits for room. Now it takes the lock of the QoS, and
 //! pins the entity instead of locking it.
 //!
-//! A participant whose lease ran out was called again only after 30 seconds, where there is no
-//! multicast: two that had been apart, or of which one was stopped, stayed deaf for as long. The
-//! first call follows after half a second now, each next one after twice the time.
+//! Without multicast, a participant whose lease ran out was called again only after 30 seconds: two
+//! participants that had been apart, or of which one was stopped, stayed deaf for as long. Now the
+//! first call follows after half a second, and each further one after twice the previous time.
 //!
-//! A full reliable reader (RESOURCE_LIMITS) made the thread wait that delivers to all readers of
-//! the process, then the one that receives: a callback that waited for a service could wait for
-//! ever. Such a reader now takes nothing more from its writers, as if it were lost on the way, and
-//! asks again once it has room; so a writer that keeps all is slowed. The limit is one of 64 MiB
-//! too. A writer of the same process delivers by itself, and looks for room before.
+//! A full reliable reader (RESOURCE_LIMITS) blocked the thread that delivers to all readers of the
+//! process, then the thread that receives: a callback that waited for a service could wait forever.
+//! Such a reader now takes no more samples from its writers, as if these were lost on the way, and
+//! asks again once it has room; so a writer that keeps all messages is slowed. The limit also
+//! bounds the bytes, to 64 MiB. A writer of the same process delivers by itself, and checks for
+//! room before.
 //!
-//! What it opens: waiting for the acknowledgement of one reader. The engine can do that, but offers
-//! only to wait for all, among them killed ones until they are forgotten. It asks the reader now:
-//! as long as samples follow each other within a few milliseconds, the engine asks nobody. And
-//! waiting until another participant acknowledged that a reader was announced: a client that calls
-//! before that may get no reply, since the server does not know yet where replies go.
+//! Two more waits are possible. One waits until a single reader has acknowledged. The engine can do
+//! that, but only offers to wait for all readers, among them killed ones until they are forgotten.
+//! The wait also asks the reader: while samples follow each other within a few milliseconds, the
+//! engine asks no reader. The other wait ends when another participant has acknowledged the
+//! announcement of a reader: a client that calls earlier may get no reply, since the server does
+//! not know yet where replies go.
 //!
-//! What it saves: the engine keeps the key of each endpoint that it knows, ours and others', twice
-//! for as long as that lives; and with the one the whole announcement, with the other room for a
-//! whole QoS. Now it keeps the keys, 0.7 KB less an endpoint.
+//! The engine kept the key of each known endpoint, its own and those of others, twice for the
+//! lifetime of the endpoint: once with the whole announcement, once with room for a whole QoS. Now
+//! it keeps only the keys, which saves 0.7 KB per endpoint.
 //!
-//! What it adapts: time and inline QoS go with every fragment, not only with the first. Fast DDS
-//! takes both from whichever comes first, and where that was another, a client took the large reply
-//! to its request for that to somebody else's. And a reader that missed a writer's first heartbeat
-//! asks for one with an empty ACKNACK. Fast DDS answers at once only when that has base 0 and a
-//! count above 0; otherwise it waits for its period of one to three seconds, in which stock nodes
-//! are unknown.
+//! Time and inline QoS go with every fragment, not only with the first. Fast DDS takes both from
+//! the fragment that comes first; if that was a different one, a client took the large reply to
+//! another client's request for its own. And a reader that missed a writer's first heartbeat asks
+//! for one with an empty ACKNACK. Fast DDS answers at once only if that has base 0 and a count
+//! above 0; otherwise it waits for its period of one to three seconds, in which stock nodes are
+//! unknown.
 //!
-//! What it computes seldomer: the addresses of writers (`addresses`).
+//! The addresses of writers are computed less often (`addresses`), and packets to addresses of this
+//! host are larger (`large_packets`).
 //!
-//! What it enlarges: packets to addresses of this host (`large_packets`).
+//! Requests are delayed while an answer is under way (`requests`), and publishers that a full link
+//! cannot follow are slowed (`pacing`), as are bursts that small receive buffers cannot hold
+//! (`bursts`).
 //!
-//! What it slows down: requests that an answer is under way to (`requests`), publishers that a full
-//! link cannot follow (`pacing`), and what small receive buffers cannot hold (`bursts`).
+//! Best-effort samples of which a full link would only carry a part are left out (`rate_control`).
 //!
-//! What it leaves out: samples of best effort that a full link would only carry a part of
-//! (`rate_control`).
+//! Samples that arrive before their writer is known are kept for a moment (`early`).
 //!
-//! What it keeps for a moment: samples that come before their writer is known (`early`).
+//! Programs that the process starts no longer inherit its descriptors (`descriptors`).
 //!
-//! What it keeps to itself: its descriptors, which programs that the process starts inherited
-//! (`descriptors`).
-//!
-//! What it survives: a peer whose address is not found, and a thread whose priority is not had,
-//! ended the process. Both come from the environment; they are named in a warning now.
+//! A peer whose address is not found, or a thread whose priority is refused, ended the process.
+//! Both depend on the environment, and are now named in a warning.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -101,7 +102,7 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
         anchor: "static dds_return_t add_peer_address (struct",
         times: 1,
-        replacement: "/* Feros: the caller of all this would abort. */\n\
+        replacement: "/* Feros: instead of an error, at which the caller aborts. */\n\
             static void warn_of_peer (struct ddsi_domaingv const * const gv, const char *peer, const char *why)\n\
             {\n  GVWARNING (\"the peer \\\"%s\\\" is left out: %s. Check ROS_STATIC_PEERS and CYCLONEDDS_URI\\n\", peer, why);\n}\n\n\
             static dds_return_t add_peer_address (struct",
@@ -120,7 +121,7 @@ const EDITS: &[Edit] = &[
         times: 1,
         replacement: "  dds_return_t created = ddsrt_thread_create (&thrst->tid, name, &tattr, &create_thread_wrapper, thrst);\n\
             \x20 if (created != DDS_RETCODE_OK && tprops != NULL)\n  {\n\
-            \x20   /* Feros: a priority is a wish of the configuration, a thread is not. */\n\
+            \x20   /* Feros: the priority is optional, the thread is not. */\n\
             \x20   DDS_WARNING (\"the thread \\\"%s\\\" runs without its scheduling of CYCLONEDDS_URI, which this process may not have\\n\", name);\n\
             \x20   ddsrt_threadattr_init (&tattr);\n\
             \x20   created = ddsrt_thread_create (&thrst->tid, name, &tattr, &create_thread_wrapper, thrst);\n  }\n\
@@ -130,7 +131,7 @@ const EDITS: &[Edit] = &[
         file: "CMakeLists.txt",
         anchor: "project(CycloneDDS VERSION 11.0.0 LANGUAGES C CXX)",
         times: 1,
-        // C++ serves only a plug-in that we leave out; asking for it would need a C++ compiler.
+        // C++ is only for a plug-in that we leave out; keeping it would require a C++ compiler.
         replacement: "project(CycloneDDS VERSION 11.0.0 LANGUAGES C)",
     },
     Edit {
@@ -175,15 +176,15 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_transmit.c",
         anchor: "  /* Timestamp only needed once, for the first fragment */\n  if (fragnum == 0)\n  {\n",
         times: 1,
-        replacement: "  /* Feros: Fast DDS takes it from whichever fragment comes first */\n  {\n",
+        replacement: "  /* Feros: Fast DDS takes the timestamp from the fragment that comes first */\n  {\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_receive.c",
         anchor: "  ddsi_rtps_gap_t *gap;\n  ASSERT_MUTEX_HELD (wr->e.lock);\n",
         times: 1,
         replacement: "  ddsi_rtps_gap_t *gap;\n  ASSERT_MUTEX_HELD (wr->e.lock);\n\
-            \x20 /* Feros: at a GAP for a sample of which it has some fragments, the take of a Fast DDS reader loops for ever\n\
-            \x20    (StatefulReader::process_gap_msg leaves the sample in its instance); at a heartbeat it drops the sample well. */\n\
+            \x20 /* Feros: at a GAP for a sample of which it has some fragments, the take of a Fast DDS reader loops forever\n\
+            \x20    (StatefulReader::process_gap_msg leaves the sample in its instance); at a heartbeat it drops the sample properly. */\n\
             \x20 struct ddsi_whc_state whcst;\n\
             \x20 ddsi_whc_get_state (wr->whc, &whcst);\n\
             \x20 ddsi_add_heartbeat (msg, wr, &whcst, DDSI_HBC_ACK_REQ_NO, 0, prd->e.guid.entityid, 0);\n",
@@ -212,7 +213,7 @@ const EDITS: &[Edit] = &[
         anchor: "  assert (dfsample->seq == sampleinfo->seq);\n",
         times: 1,
         replacement: "  assert (dfsample->seq == sampleinfo->seq);\n  \
-            /* Feros: nobody completes the sample of another host unseen. */\n  \
+            /* Feros: fragments of another host that complete a sample are detected. */\n  \
             if (memcmp (dfsample->sampleinfo->rst->pktinfo.src.address, sampleinfo->rst->pktinfo.src.address, sizeof (sampleinfo->rst->pktinfo.src.address)) != 0)\n    \
             dfsample->sampleinfo->mixed_sources = 1;\n",
     },
@@ -251,8 +252,8 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_receive.c",
         anchor: "    gap_end_seq = lastseq + 1;\n",
         times: 1,
-        // The gap is closed again where the writer tells by itself what is history.
-        replacement: "    gap_end_seq = lastseq + 1;\n    /* Feros: Fast DDS sends a volatile reader GAPs for all that it wrote before they matched, so the rest is awaited. */\n    if (ddsi_vendor_is_eprosima (pwr->c.vendor) && pwr->n_readers_out_of_sync == 0)\n      gap_end_seq = firstseq;\n",
+        // The gap is closed again where the writer itself announces which samples are history.
+        replacement: "    gap_end_seq = lastseq + 1;\n    /* Feros: Fast DDS sends a volatile reader GAPs for all samples from before the match, so the rest is awaited. */\n    if (ddsi_vendor_is_eprosima (pwr->c.vendor) && pwr->n_readers_out_of_sync == 0)\n      gap_end_seq = firstseq;\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_discovery_endpoint.c",
@@ -320,7 +321,7 @@ const EDITS: &[Edit] = &[
             \x20     if (!ddsrt_cond_mtime_waituntil (&wr->throttle_cond, &wr->e.lock, abstimeout))\n        break;\n\
             \x20     m = ddsrt_avl_lookup (&ddsi_wr_readers_treedef, &wr->readers, rdguid);\n    }\n",
         times: 1,
-        replacement: "    /* Feros: asks for the acknowledgement; and the match may end while we wait. */\n\
+        replacement: "    /* Feros: asks for the acknowledgement; the match may end while we wait. */\n\
             \x20   if (m && ref_seq > m->seq && abstimeout.v > ddsrt_time_monotonic ().v)\n    {\n\
             \x20     struct ddsi_thread_state * const thrst = ddsi_lookup_thread_state ();\n\
             \x20     struct ddsi_whc_state whcst;\n\
@@ -408,7 +409,7 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsc/src/dds_serdata_builtintopic.c",
         anchor: "  struct ddsi_serdata_builtintopic *d = ddsrt_malloc(serdata_builtin_sizeof(tp->entity_kind));\n",
         times: 1,
-        replacement: "  /* Feros: whoever only has the key is asked for nothing behind it but a handle, which it never had. */\n\
+        replacement: "  /* Feros: from a sample with only the key nothing behind the key is read but a handle, which it never had. */\n\
               struct ddsi_serdata_builtintopic *d = (serdata_kind == SDK_KEY) ? ddsrt_malloc (offsetof (struct ddsi_serdata_builtintopic, xqos)) : ddsrt_malloc (serdata_builtin_sizeof (tp->entity_kind));\n",
     },
     Edit {
@@ -433,7 +434,7 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
         anchor: "      n->aging.tsched = ddsrt_mtime_add_duration (tnow, base_intv);\n",
         times: 1,
-        replacement: "      /* Feros: whoever was silent for the length of a lease is mostly back soon. */\n      n->aging.intv = (base_intv < DDS_MSECS (500)) ? base_intv : DDS_MSECS (500);\n      n->aging.tsched = ddsrt_mtime_add_duration (tnow, n->aging.intv);\n",
+        replacement: "      /* Feros: a participant that was silent for the length of a lease is mostly back soon. */\n      n->aging.intv = (base_intv < DDS_MSECS (500)) ? base_intv : DDS_MSECS (500);\n      n->aging.tsched = ddsrt_mtime_add_duration (tnow, n->aging.intv);\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
@@ -451,7 +452,7 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/include/dds/ddsi/ddsi_rhc.h",
         anchor: "  ddsi_rhc_free_t free;\n};\n",
         times: 1,
-        replacement: "  ddsi_rhc_free_t free;\n  bool (*has_room) (struct ddsi_rhc *rhc); /* Feros: whether the reader takes another sample; NULL: always */\n};\n",
+        replacement: "  ddsi_rhc_free_t free;\n  bool (*has_room) (struct ddsi_rhc *rhc); /* Feros: whether the reader has room for another sample; NULL: always */\n};\n",
     },
     Edit {
         file: "src/core/ddsc/src/dds_rhc_default.c",
@@ -482,7 +483,7 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsc/src/dds_rhc_default.c",
         anchor: "    if (rhc->reader && rhc->max_samples != DDS_LENGTH_UNLIMITED && rhc->n_vsamples >= (uint32_t) rhc->max_samples)\n",
         times: 1,
-        replacement: "    /* Feros: a reliable one takes no more from the network; rejecting here would hold up the delivery to all readers */\n    if (rhc->reader && !rhc->reliable && is_full (rhc))\n",
+        replacement: "    /* Feros: a reliable reader takes no more samples from the network; rejecting here would hold up the delivery to all readers */\n    if (rhc->reader && !rhc->reliable && is_full (rhc))\n",
     },
     Edit {
         file: "src/core/ddsc/src/dds_rhc_default.c",
@@ -500,7 +501,7 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi__acknack.h",
         anchor: "struct ddsi_acknack_xevent_cb_arg {\n",
         times: 1,
-        replacement: "/* Feros: whether all readers of the proxy writer take another sample; to be called with its lock. */\n\
+        replacement: "/* Feros: whether all readers of the proxy writer have room for another sample; call it with its lock. */\n\
             bool ddsi_readers_have_room (struct ddsi_proxy_writer *pwr);\n\n\
             struct ddsi_acknack_xevent_cb_arg {\n",
     },
@@ -520,7 +521,7 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "  /* Scan through bitmap, cutting it off at the first missing sample that the defragmenter\n",
         times: 1,
-        replacement: "  /* Feros: what there is no room for is not asked for; the event looks again. */\n\
+        replacement: "  /* Feros: samples without room are not asked for; the event checks again. */\n\
             \x20 if (!ddsi_readers_have_room ((struct ddsi_proxy_writer *) pwr))\n  {\n    info->acknack.set.numbits = 0;\n    info->nackfrag.seq = 0;\n\
             \x20   return DDSI_REORDER_NACKMAP_SUPPRESSED_NACK;\n  }\n\n\
             \x20 /* Scan through bitmap, cutting it off at the first missing sample that the defragmenter\n",
@@ -535,7 +536,7 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_receive.c",
         anchor: "  clean_defrag (pwr);\n\n  if ((rsample = ddsi_defrag_rsample (pwr->defrag, rdata, sampleinfo)) != NULL)\n",
         times: 1,
-        replacement: "  /* Feros: as if lost on the way, so it is neither acknowledged nor in anybody's way, and comes again. */\n\
+        replacement: "  /* Feros: handled as lost on the way, so the sample is not acknowledged, blocks no reader, and comes again. */\n\
             \x20 if (pwr->n_reliable_readers > 0 && !ddsi_readers_have_room (pwr))\n  {\n    ddsrt_mutex_unlock (&pwr->e.lock);\n\
             \x20   RSTTRACE (\" \"PGUIDFMT\" -> \"PGUIDFMT\": no room\", PGUID (pwr->e.guid), PGUID (dst));\n    return;\n  }\n\n\
             \x20 clean_defrag (pwr);\n\n  if ((rsample = ddsi_defrag_rsample (pwr->defrag, rdata, sampleinfo)) != NULL)\n",
@@ -580,7 +581,7 @@ pub(crate) fn apply(file: &Path, content: Vec<u8>) -> Result<Vec<u8>, String> {
     Ok(text.into_bytes())
 }
 
-/// Checks that every edit met its file.
+/// Checks that every edit found its file.
 pub(crate) fn all_used() -> Result<(), String> {
     let used = USED.lock().map_err(|_| "poisoned".to_owned())?;
     match edits().enumerate().find(|(index, _)| !used.contains(index)) {

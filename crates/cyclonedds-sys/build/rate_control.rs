@@ -1,13 +1,13 @@
-//! The part of the change that has best effort follow a full link.
+//! The part of the change that adapts best effort to a full link.
 //!
 //! A best-effort writer learns nothing of its readers, so a full link drops a few fragments of each
-//! large sample, and hardly one arrives whole. A reader of Feros tells a writer of Feros on another
-//! host, in a submessage of its own, how much arrived while samples came in parts or not at all;
-//! the writer then leaves out whole samples, which readers count as lost by their numbers. How much
-//! is left out, and when nothing, is `engine/feros_rate_control.c`, which knows no engine.
+//! large sample, and hardly one arrives whole. While samples arrive in parts or not at all, a Feros
+//! reader reports to a Feros writer on another host, in a submessage of its own, how much arrived.
+//! The writer then leaves out whole samples, which readers count as lost by their numbers.
+//! `engine/feros_rate_control.c`, which is independent of the engine, decides how much is left out.
 //!
-//! Stock peers get no report and send none. Nothing is left out for readers of this host, beside a
-//! reader on another host that gets all, or beside a reliable one.
+//! Stock nodes get no report and send none. Nothing is left out while the writer has a reader on
+//! this host, a reader on another host that gets all samples, or a reliable reader.
 
 use crate::edit::Edit;
 
@@ -18,7 +18,7 @@ pub(crate) const EDITS: &[Edit] = &[
         times: 1,
         replacement: "  ddsi_acknack.c\n  feros_rate_control.c\n",
     },
-    // What a reader counts.
+    // The counts of a reader.
     Edit {
         file: "src/core/ddsi/include/dds/ddsi/ddsi_proxy_endpoint.h",
         anchor: "  struct feros_requests *requests; /* Feros: for its fragments; NULL before the first */\n",
@@ -47,8 +47,8 @@ pub(crate) const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_receive.c",
         anchor: "static void clean_defrag (struct ddsi_proxy_writer *pwr)\n",
         times: 1,
-        replacement: r#"/* Feros: what a best-effort reader tells the writer of its large samples. The number is one of
-   those that each vendor has for itself. */
+        replacement: r#"/* Feros: a best-effort reader's report to the writer of its large samples. The number is one of
+   the vendor-specific numbers. */
 #define FEROS_SMID_REPORT 0xfe
 struct report_submessage {
   ddsi_rtps_submessage_header_t smhdr;
@@ -58,7 +58,7 @@ struct report_submessage {
   uint32_t micros, bytes, expected, whole, broken;
 };
 
-/* Feros: whether the writer is one of Feros, as its USER_DATA says. */
+/* Feros: whether the USER_DATA of the writer is that of a Feros writer. */
 static bool is_feros (struct ddsi_proxy_writer *pwr)
 {
   static const char word[] = { 'f', 'e', 'r', 'o', 's', '=' };
@@ -74,7 +74,7 @@ static bool is_feros (struct ddsi_proxy_writer *pwr)
   return found;
 }
 
-/* Feros: each reader is a match of its own to the writer, so each tells. */
+/* Feros: each reader is a match of its own to the writer, so each one reports. */
 static void send_report (struct ddsi_proxy_writer *pwr, const struct feros_report *report)
 {
   struct ddsi_domaingv * const gv = pwr->e.gv;
@@ -103,7 +103,7 @@ static void send_report (struct ddsi_proxy_writer *pwr, const struct feros_repor
   }
 }
 
-/* Feros: reliable readers ask for what is lost, so nothing is counted for them. */
+/* Feros: reliable readers ask for lost fragments, so nothing is counted for them. */
 static void count_fragment (struct ddsi_proxy_writer *pwr, const struct ddsi_rsample_info *sampleinfo, const struct ddsi_rdata *rdata, ddsrt_etime_t tnow)
 {
   struct feros_report report;
@@ -135,7 +135,7 @@ static void clean_defrag (struct ddsi_proxy_writer *pwr)
       feros_tally_whole (pwr->tally, sampleinfo->seq);
 ",
     },
-    // What a writer hears.
+    // The reports that a writer gets.
     Edit {
         file: "src/core/ddsi/src/ddsi__endpoint_match.h",
         anchor: "  uint32_t rexmit_requests;\n",
@@ -209,7 +209,7 @@ static int handle_submsg_sequence
       case DDSI_RTPS_SMID_INFO_REPLY:
 ",
     },
-    // What a writer leaves out.
+    // The samples that a writer leaves out.
     Edit {
         file: "src/core/ddsi/src/ddsi_transmit.c",
         anchor: "#include \"ddsi__vendor.h\"\n",
@@ -220,8 +220,8 @@ static int handle_submsg_sequence
         file: "src/core/ddsi/src/ddsi_transmit.c",
         anchor: "static void transmit_sample_lgmsg_unlocks_wr (struct ddsi_xpack *xp,",
         times: 1,
-        replacement: r"/* Feros: whether no link to another host has room for a sample of `size` bytes now. One that has
-   decides for all: they get the same packets. */
+        replacement: r"/* Feros: whether no link to another host has room for a sample of `size` bytes now. A link with room
+   decides for all, since all get the same packets. */
 static bool links_are_full (struct ddsi_writer *wr, uint32_t size)
 {
   const ddsrt_etime_t tnow = ddsrt_time_elapsed ();

@@ -1,15 +1,16 @@
-//! The part of the change that lets a reader ask again only when an answer could be there.
+//! The part of the change that lets a reader ask again only when an answer could have arrived.
 //!
-//! A reader asks for what it lacks, and again a configured time later, or when the writer tells of
-//! itself after an answer. Where packets wait in a full link's queue, or travel far, an answer
+//! A reader asks for missing samples, and again after a configured time, or when the writer sends a
+//! heartbeat after an answer. Where packets wait in a full link's queue, or travel far, an answer
 //! takes longer than that: the reader asked for the same up to twenty times, and the link was full
-//! of repetitions. When it asks again is `engine/feros_requests.c` now, which knows no engine.
+//! of repetitions. Now `engine/feros_requests.c`, which is independent of the engine, decides when
+//! it asks again.
 //!
-//! Samples of one fragment are asked for as often as before: they are small, and where much is
-//! lost, asking often is what brings them.
+//! Samples of one fragment are asked for as often as before: they are small, and on a link with
+//! much loss frequent requests bring them sooner.
 //!
-//! A reader asked for the fragments of one incomplete sample after the other, each a round trip. It
-//! asks for those of several at once now.
+//! A reader asked for the fragments of one incomplete sample after the other, with a round trip for
+//! each. Now it asks for those of several samples at once.
 
 use crate::edit::Edit;
 
@@ -50,7 +51,7 @@ pub(crate) const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "static enum ddsi_add_acknack_result get_acknack_info (",
         times: 1,
-        replacement: r"/* Feros: a request for the fragments of `info` begins with them, or goes on. */
+        replacement: r"/* Feros: notes that the fragments of `info` begin a request, or continue it. */
 static void note_asked (struct ddsi_proxy_writer *pwr, const struct ddsi_add_acknack_info *info, bool begins)
 {
   if (pwr->requests == NULL)
@@ -58,7 +59,7 @@ static void note_asked (struct ddsi_proxy_writer *pwr, const struct ddsi_add_ack
   feros_requests_asked (pwr->requests, info->nackfrag.seq, info->nackfrag.set.bitmap_base, info->nackfrag.set.numbits, begins, ddsi_reorder_next_seq (pwr->reorder), ddsrt_time_elapsed ().v);
 }
 
-/* Feros: from a request that is made now until it may have to be made again. */
+/* Feros: the time from a request made now until it may have to be repeated. */
 static dds_duration_t answer_time (const struct ddsi_proxy_writer *pwr, const struct ddsi_pwr_rd_match *rwn, dds_duration_t least)
 {
   if (rwn->last_nack.frag_end_p1 == 0 || pwr->requests == NULL)
@@ -66,7 +67,7 @@ static dds_duration_t answer_time (const struct ddsi_proxy_writer *pwr, const st
   return feros_requests_answer_time (pwr->requests, least);
 }
 
-/* Feros: from the last request to the next. */
+/* Feros: the time from the last request to the next. */
 static dds_duration_t request_wait (const struct ddsi_proxy_writer *pwr, const struct ddsi_pwr_rd_match *rwn, dds_duration_t least)
 {
   if (rwn->last_nack.frag_end_p1 == 0 || pwr->requests == NULL)
@@ -82,15 +83,15 @@ static enum ddsi_add_acknack_result get_acknack_info (",
         times: 3,
         replacement: "ddsrt_mtime_add_duration (rwn->t_last_nack, request_wait (pwr, rwn, gv->config.nack_delay))",
     },
-    // Fragments of several samples are asked for at once.
+    // Asks for fragments of several samples at once.
     Edit {
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "static struct ddsi_xmsg *make_and_resched_acknack (",
         times: 1,
-        replacement: r"/* Feros: the most samples that fragments are asked of in one message. */
+        replacement: r"/* Feros: the most samples whose fragments one message asks for. */
 #define MAX_NACKFRAGS 16
 
-/* Feros: asks for fragments of the samples behind the one that `info` asks for, and notes which. */
+/* Feros: asks for fragments of the samples after that of `info`, and notes the requests. */
 static void add_further_NackFrags (struct ddsi_xmsg *msg, struct ddsi_proxy_writer *pwr, const struct ddsi_pwr_rd_match *rwn, struct ddsi_add_acknack_info *info, struct ddsi_last_nack_summary *nack_summary)
 {
   if (rwn->in_sync == PRMSS_OUT_OF_SYNC || rwn->filtered)
@@ -118,7 +119,7 @@ static struct ddsi_xmsg *make_and_resched_acknack (",
         times: 1,
         replacement: "    add_NackFrag (msg, pwr, rwn, &info);\n    note_asked (pwr, &info, true);\n    add_further_NackFrags (msg, pwr, rwn, &info, &nack_summary);\n",
     },
-    // The writer tells of itself after each answer, which may be one to an older request.
+    // The writer sends a heartbeat after each answer, which may be an answer to an older request.
     Edit {
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "      else if (rwn->directed_heartbeat && (!rwn->nack_sent_on_nackdelay || nackdelay_passed))\n",
@@ -137,7 +138,7 @@ static struct ddsi_xmsg *make_and_resched_acknack (",
         times: 1,
         replacement: "ddsi_readers_have_room (pwr) ? request_wait (pwr, rwn, pwr->e.gv->config.nack_delay) : DDS_MSECS (10);\n",
     },
-    // What comes, and when its end came.
+    // Notes fragments that arrive, and the end of an answer.
     Edit {
         file: "src/core/ddsi/src/ddsi_receive.c",
         anchor: "#include \"ddsi__sockwaitset.h\"\n",
@@ -148,7 +149,7 @@ static struct ddsi_xmsg *make_and_resched_acknack (",
         file: "src/core/ddsi/src/ddsi_receive.c",
         anchor: "static void clean_defrag (struct ddsi_proxy_writer *pwr)\n",
         times: 1,
-        replacement: r"/* Feros: the end of an answer is the time to ask for what is missing still. */
+        replacement: r"/* Feros: the end of an answer is the time to ask for fragments that are still missing. */
 static void note_answer (struct ddsi_proxy_writer *pwr, const struct ddsi_rsample_info *sampleinfo, const struct ddsi_rdata *rdata, ddsrt_etime_t tnow)
 {
   if (pwr->requests == NULL || sampleinfo->fragsize == 0 || rdata->maxp1 == rdata->min)
@@ -169,11 +170,11 @@ static void clean_defrag (struct ddsi_proxy_writer *pwr)
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_receive.c",
-        anchor: "  /* Feros: as if lost on the way, so it is neither acknowledged nor in anybody's way, and comes again. */\n",
+        anchor: "  /* Feros: handled as lost on the way, so the sample is not acknowledged, blocks no reader, and comes again. */\n",
         times: 1,
         replacement: r"  note_answer (pwr, sampleinfo, rdata, tnow);
 
-  /* Feros: as if lost on the way, so it is neither acknowledged nor in anybody's way, and comes again. */
+  /* Feros: handled as lost on the way, so the sample is not acknowledged, blocks no reader, and comes again. */
 ",
     },
 ];

@@ -22,7 +22,7 @@ struct feros_early *feros_early_new (void)
   return early;
 }
 
-/* Moves a sample out; its bytes are the caller's. */
+/* Moves a sample out; the caller owns its bytes. */
 static struct feros_early_sample remove_at (struct feros_early *early, uint32_t i)
 {
   struct feros_early_sample const sample = early->samples[i];

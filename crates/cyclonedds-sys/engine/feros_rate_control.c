@@ -4,33 +4,33 @@
 #define MILLISECONDS(n) ((int64_t) (n) * 1000000)
 #define SECONDS(n) ((int64_t) (n) * 1000000000)
 
-/* A span has so many samples at least, and so long: the start of a sample is the grain of both. */
+/* The least number of samples and the least length of a span, which ends where a sample begins. */
 #define SPAN_SAMPLES 8
 #define SPAN MILLISECONDS (250)
-/* Very large samples are few: this long, and there need be only so many. */
+/* Very large samples are few: a span of this length needs only this many. */
 #define LONG_SPAN MILLISECONDS (1500)
 #define LONG_SPAN_SAMPLES 2
-/* A pause of the writer says nothing of the link. */
+/* The length of a pause of the writer, which says nothing about the link. */
 #define PAUSE MILLISECONDS (500)
-/* Reports go on so long after a loss. */
+/* Reports continue for this long after a loss. */
 #define TROUBLE SECONDS (3)
-/* After silence of this length nothing is lost any more, or the reader is gone. */
+/* After silence of this length there is no more loss, or the reader is gone. */
 #define SILENCE SECONDS (4)
 
-/* Reports that follow each other faster than any reader sends them are not looked at. */
+/* Reports that follow each other faster than any reader sends them are ignored. */
 #define LEAST_BETWEEN_REPORTS MILLISECONDS (100)
 #define FIRST_WAIT_FOR_TRIAL SECONDS (4)
 #define MOST_FAILURES 4 /* so at most 64 s between trials */
-/* Whatever is reported, a sample is sent this long after the one before it. */
+/* A sample is sent this long after the one before it, whatever reports say. */
 #define LONGEST_WITHOUT_SAMPLE SECONDS (1)
 
-/* Shares of what the link carries: a little less, so that its queue empties; a little more once in
-   a while, to see whether it carries more. */
+/* Shares of the link's capacity: a little less, so that its queue empties; a little more once in a
+   while, to see whether it carries more. */
 #define TRIAL_SHARE 0.95
 #define CRUISE_SHARE 0.97
 #define PROBE_SHARE 1.08
 #define TURNS_PER_PROBE 8
-/* A trial begins where it may bring so much more, and help is to be kept so far above no limit. */
+/* The gain that a trial must promise, and the gain over no limit that keeps a limit in force. */
 #define LEAST_GAIN 1.25
 #define LEAST_HELP 1.1
 #define MOST_IN_VAIN 2 /* reports in a row of too little help */
@@ -58,7 +58,7 @@ static uint32_t to_uint32 (uint64_t value)
   return value < UINT32_MAX ? (uint32_t) value : UINT32_MAX;
 }
 
-/* Ends the span where a sample begins, if it is long enough; whether it is to be reported. */
+/* Ends the span where a sample begins, if it is long enough; returns whether to report it. */
 static bool end_span (struct feros_tally *tally, int64_t now, struct feros_report *report)
 {
   const int64_t lasted = now - tally->t_begin;
@@ -114,7 +114,7 @@ void feros_tally_small (struct feros_tally *tally, uint64_t seq)
     tally->latest_seq = seq;
 }
 
-/* What was sent at nearly the same rate still counts. */
+/* Samples that were sent at nearly the same rate still count. */
 static void set_rate (struct feros_rate *rate, double share, uint64_t seq)
 {
   const double allowed = rate->carried * share;
@@ -123,7 +123,7 @@ static void set_rate (struct feros_rate *rate, double share, uint64_t seq)
   rate->allowed = allowed;
 }
 
-/* The link's queue is full: room in it for two samples comes before the next. */
+/* The link's queue is full: the next sample waits until it has room for two. */
 static void let_queue_drain (struct feros_rate *rate, double sample, int64_t now)
 {
   rate->tokens = at_most (rate->tokens, 0) - 2 * sample;
@@ -137,7 +137,7 @@ static void send_all (struct feros_rate *rate, uint64_t seq)
   rate->since_seq = seq;
 }
 
-/* A report in numbers that can be reckoned with. */
+/* A report as numbers for computing. */
 struct judged {
   double carried; /* bytes per second */
   double whole;   /* samples per second */
@@ -210,7 +210,7 @@ static void hear_while_limited (struct feros_rate *rate, const struct judged *ju
   }
   const bool probed = rate->turn % TURNS_PER_PROBE == 1;
   const bool more = probed && judged->carried > 1.03 * rate->carried;
-  /* Not all of it: where a span begins and ends is not exact. */
+  /* Not all of it, since the ends of a span are not exact. */
   if (probed && judged->carried > rate->carried)
     rate->carried += 0.75 * (judged->carried - rate->carried);
   if (!more)

@@ -4,9 +4,9 @@
 #define MILLISECONDS(n) ((int64_t) (n) * 1000000)
 #define N_TIMES (sizeof (((struct feros_requests *) 0)->times) / sizeof (int64_t))
 
-/* The longest that a reader waits for an answer, however long others took. */
+/* The longest that a reader waits for an answer, however long earlier answers took. */
 #define LONGEST_ANSWER MILLISECONDS (500)
-/* A fragment that has not come after this time comes no more. */
+/* A fragment that has not arrived after this time is not expected any more. */
 #define LONGEST_AWAITED MILLISECONDS (2000)
 
 static int64_t at_most (int64_t value, int64_t most)
@@ -14,14 +14,14 @@ static int64_t at_most (int64_t value, int64_t most)
   return value < most ? value : most;
 }
 
-/* None comes for what has been received, or given up by the writer. */
+/* No answer comes for fragments that were received, or given up by the writer. */
 static bool is_measuring (const struct feros_requests *requests, uint64_t next_seq, int64_t now)
 {
   return requests->measured_first.seq >= next_seq && requests->measured_first.seq != 0
     && now - requests->t_measured < LONGEST_AWAITED;
 }
 
-/* What is asked for the first time has no older request that could be answered. */
+/* Only fragments that are asked for the first time have no older request that could be answered. */
 static void measure (struct feros_requests *requests, uint64_t seq, uint32_t base, uint32_t end,
   uint64_t next_seq, int64_t now)
 {
@@ -55,7 +55,7 @@ void feros_requests_asked (struct feros_requests *requests, uint64_t seq, uint32
   measure (requests, seq, base, end, next_seq, now);
 }
 
-/* Whether something of `from` to `end` is among the fragments `first` to `last` of `seq`. */
+/* Whether the range `from` to `end` overlaps the fragments `first` to `last` of `seq`. */
 static bool meets (struct feros_place from, struct feros_place end, uint64_t seq, uint32_t first,
   uint32_t last)
 {

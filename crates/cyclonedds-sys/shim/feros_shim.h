@@ -54,7 +54,7 @@ typedef struct feros_sample feros_sample;
 #define FEROS_SAMPLE_MIN_BYTES 4u
 #define FEROS_SAMPLE_MAX_BYTES 0x7ffffff0u
 
-/* Where a sample came from: this process, an address of either family, or what cannot be said, because its fragments came from
+/* Where a sample came from: this process, an address of either family, or unknown, because its fragments came from
  * several. */
 enum feros_source_kind { FEROS_SOURCE_THIS_PROCESS = 0, FEROS_SOURCE_IPV4 = 4, FEROS_SOURCE_IPV6 = 6, FEROS_SOURCE_UNKNOWN = 255 };
 
@@ -69,8 +69,8 @@ typedef struct feros_sample_info {
   uint8_t source[16];          /* the address that it came from; IPv4 in the last four bytes */
 } feros_sample_info;
 
-/* Which sample this thread received last, or wrote for readers of the same process. The engine announces a sample on the thread that
- * received it, after it and before the next, but does not say which one it is: this does. */
+/* The sample that this thread received last, or wrote for readers of the same process. The engine announces a sample on the thread that
+ * received it, before that thread receives the next one, but does not say which sample it is. */
 typedef struct feros_reception {
   uint8_t writer_guid[16];
   int64_t sequence_number;
@@ -78,7 +78,7 @@ typedef struct feros_reception {
   int64_t received_timestamp;  /* when all of it had arrived, ns since 1970 by our clock */
 } feros_reception;
 
-/* False if this thread has received none. */
+/* Returns false if this thread has received no sample. */
 bool feros_latest_reception (feros_reception *out);
 
 /* A topic whose samples are carried as they are, in memory of `pool`. `*sertype` is borrowed from the topic. */
@@ -95,14 +95,14 @@ void feros_sample_get_info (const feros_sample *sample, feros_sample_info *out);
 void feros_sample_set_related (feros_sample *sample, const feros_identity *related);
 void feros_sample_unref (feros_sample *sample);
 
-/* Writes, in all cases consuming the reference. `guid` is the writer's and `sequence_number` the one that this sample gets, for
- * readers of the same process; the caller counts and keeps writes of one writer apart. */
+/* Writes a sample and consumes the reference in all cases. `guid` is the writer's and `sequence_number` the one that this sample gets, for
+ * readers of the same process; the caller counts, and serializes the writes of one writer. */
 dds_return_t feros_write (dds_entity_t writer, feros_sample *sample, const uint8_t guid[16], int64_t sequence_number, int64_t source_timestamp);
 
-/* Takes one sample: 1 and a reference in `*out`, 0 when there is none, or an error. */
+/* Takes one sample: returns 1 with a reference in `*out`, 0 when there is no sample, or an error. */
 dds_return_t feros_take (dds_entity_t reader, feros_sample **out, dds_instance_handle_t *publication);
 
-/* Whether nobody else holds a reference, so that the holder may change the bytes. */
+/* Whether the caller holds the only reference, and so may change the bytes. */
 bool feros_sample_is_unique (const feros_sample *sample);
 
 /* --- interfaces.c, layout.c --------------------------------------------------------------------------------------- */
@@ -114,19 +114,19 @@ int32_t feros_for_each_interface (feros_interface_fn each, void *arg);
 
 /* --- in the engine itself, see build/patch.rs ---------------------------------------------------------------------- */
 
-/* Waits until the reader of this GUID, if it is matched and reliable, acknowledged all that was written; zero looks once. The
- * readers of this process are served by the write itself. DDS_RETCODE_TIMEOUT if it has not. */
+/* Waits until the reader of this GUID, if it is matched and reliable, acknowledged all written samples; zero checks once. The
+ * write itself serves readers of this process. Returns DDS_RETCODE_TIMEOUT if samples are unacknowledged. */
 dds_return_t feros_wait_for_acks_of (dds_entity_t writer, const uint8_t reader[16], dds_duration_t timeout);
 
-/* Waits until the participant of this endpoint, if it is a remote one, acknowledged what the participant of a reader or writer
- * announced of its readers or writers, the entity among them; zero looks once. DDS_RETCODE_TIMEOUT if it has not. */
+/* Waits until the participant of this endpoint, if it is a remote one, acknowledged the announcements of the readers
+ * or writers of the entity's participant, that of the entity among them; zero checks once. DDS_RETCODE_TIMEOUT if it has not. */
 dds_return_t feros_wait_until_announced (dds_entity_t entity, const uint8_t endpoint[16], dds_duration_t timeout);
 
 /* Forgets the remote participant of this endpoint as if its lease had ended; for one whose process is known to have ended.
- * DDS_RETCODE_BAD_PARAMETER if there is none. */
+ * DDS_RETCODE_BAD_PARAMETER if there is no such participant. */
 dds_return_t feros_forget_participant_of (dds_entity_t entity, const uint8_t endpoint[16]);
 
-/* 1 if all reliable readers of this process that match take another sample, 0 if one of them is full. */
+/* 1 if all matching reliable readers of this process have room for another sample, 0 if one of them is full. */
 dds_return_t feros_local_readers_have_room (dds_entity_t writer);
 
 extern const dds_entity_t feros_builtin_participant, feros_builtin_publication, feros_builtin_subscription;

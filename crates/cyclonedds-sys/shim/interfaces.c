@@ -1,4 +1,4 @@
-/* The network interfaces as Cyclone DDS sees them, but for one thing: it takes loopback on Linux for able to multicast whatever
+/* The network interfaces as Cyclone DDS sees them, with one exception: Cyclone DDS treats loopback on Linux as multicast-capable whatever
  * the kernel says. */
 #include <string.h>
 #if defined (__linux__)
@@ -11,7 +11,7 @@
 #include "dds/ddsrt/sockets.h"
 #include "feros_shim.h"
 
-/* Whether the kernel lets the interface multicast; what Cyclone DDS says where the kernel does not answer. */
+/* Whether the kernel lets the interface multicast; the value of Cyclone DDS if the kernel does not answer. */
 static bool multicasts (const ddsrt_ifaddrs_t *interface)
 {
   const bool told = (interface->flags & IFF_MULTICAST) != 0;

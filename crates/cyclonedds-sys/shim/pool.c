@@ -5,7 +5,7 @@
 #include "dds/ddsrt/sync.h"
 #include "feros_shim.h"
 
-/* Classes are powers of two from 512 bytes up to 64 MB; what is larger is not kept. */
+/* Classes are powers of two from 512 bytes up to 64 MB; larger blocks are not kept. */
 enum { SMALLEST_LOG2 = 9, CLASSES = 18, NOT_KEPT = CLASSES };
 
 /* Blocks kept per class at most: enough for the histories of a few busy endpoints without hoarding. */

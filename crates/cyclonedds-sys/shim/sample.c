@@ -29,7 +29,7 @@ struct feros_sample {
   feros_identity related;
 };
 
-/* The payload follows the struct such that what comes after its 4-byte header is aligned to 16 bytes. */
+/* The payload follows the struct such that the bytes after its 4-byte header are aligned to 16 bytes. */
 enum { PAYLOAD_OFFSET = ((sizeof (struct feros_sample) + 4 + 15) & ~(size_t) 15) - 4 };
 
 struct feros_sertype {
@@ -129,7 +129,7 @@ static void serdata_received_from (struct ddsi_serdata *d, const struct ddsi_gui
 enum { SUBMESSAGE_FLAGS = 1, OCTETS_TO_INLINE_QOS = 6, INLINE_QOS_BASE = 8 };
 enum { FLAG_LITTLE_ENDIAN = 1, FLAG_INLINE_QOS = 2 };
 
-/* To which request the sample answers: read from the first fragment. Cyclone DDS has checked the submessage's fixed part and
+/* The request that the sample answers, read from the first fragment. Cyclone DDS has checked the submessage's fixed part and
  * converted it in place to host order, but not the parameter list. */
 static void read_inline_qos (feros_sample *sample, const struct ddsi_rdata *fragment)
 {
@@ -145,7 +145,7 @@ static void read_inline_qos (feros_sample *sample, const struct ddsi_rdata *frag
     sample->has_related = feros_find_related_identity (packet + begin, end - begin, submessage[SUBMESSAGE_FLAGS] & FLAG_LITTLE_ENDIAN, &sample->related);
 }
 
-/* Fragments may overlap; each adds what is beyond the bytes already there. False when bytes are missing. */
+/* Fragments may overlap; each adds the bytes beyond those already there. False when bytes are missing. */
 static bool gather (feros_sample *sample, const struct ddsi_rdata *fragment)
 {
   uint32_t filled = 0;
@@ -186,7 +186,7 @@ refused:
   return NULL;
 }
 
-/* Of a writer of this process whose topic is another; what the network brings comes in fragments. */
+/* For a writer of this process with another topic; samples from the network come in fragments. */
 static struct ddsi_serdata *serdata_from_ser_iov (const struct ddsi_sertype *sertype, enum ddsi_serdata_kind kind, ddsrt_msg_iovlen_t count, const ddsrt_iovec_t *iov, size_t size)
 {
   if (kind == SDK_DATA && size < FEROS_SAMPLE_MIN_BYTES)
@@ -238,8 +238,8 @@ static void serdata_to_ser_unref (struct ddsi_serdata *d, const ddsrt_iovec_t *r
 
 static struct ddsi_serdata *serdata_to_untyped (const struct ddsi_serdata *d)
 {
-  /* The instance's key holds no content. Cyclone DDS keeps one for as long as the instance lives; running out of memory
-   * for so few bytes is not something its interface lets us report. */
+  /* The instance's key holds no content. Cyclone DDS keeps a key while its instance lives; its interface gives no way to report
+   * that there is no memory for these few bytes. */
   feros_sample *sample = sample_new (d->type, SDK_KEY, 0);
   if (sample == NULL)
     abort ();

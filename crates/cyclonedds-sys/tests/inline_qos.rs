@@ -1,4 +1,4 @@
-//! The inline QoS parser reads what stock ROS 2 sends and survives what nobody should send.
+//! The inline QoS parser reads what stock ROS 2 sends and survives malformed lists.
 #![allow(clippy::unwrap_used)]
 
 use feros_cyclonedds_sys::{feros_find_related_identity, feros_identity};
@@ -77,7 +77,7 @@ fn truncated_and_lying_lists_are_refused() {
     assert_eq!(find(&short, true), None);
 }
 
-/// What lies behind the list never changes the result, whatever the list says about its lengths.
+/// Bytes behind the list never change the result, whatever the list says about its lengths.
 #[test]
 fn random_lists_never_reach_behind_their_end() {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

@@ -1,5 +1,5 @@
-//! Rate control of best effort over links that are reckoned, not sent over: a full one carries
-//! whole samples, one that loses for other reasons loses no more by it, and no report stops a
+//! Rate control of best effort over simulated links: a full link carries whole samples, a link that
+//! loses packets for other reasons loses no more because of rate control, and no report stops a
 //! writer.
 #![allow(clippy::unwrap_used)]
 
@@ -46,7 +46,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// A sample of which `arrived` of `fragments` came, one after the other from `now` on.
+    /// A sample of whose `fragments` only `arrived` came, one after the other from `now` on.
     fn receive(
         &mut self,
         now: i64,
@@ -73,7 +73,7 @@ impl Reader {
     }
 }
 
-/// A link with a queue that drops what does not fit, and what is published over it.
+/// A link with a queue that drops excess packets, and the traffic over it.
 struct Link {
     packets_per_second: fn(i64) -> f64,
     queue: f64,
@@ -138,7 +138,7 @@ impl Link {
         Outcome { published, whole: reader.whole }
     }
 
-    /// Samples that it carries at most, of those published.
+    /// The most published samples that the link can carry.
     fn carries(&self) -> f64 {
         let samples = |at| (self.packets_per_second)(at) / f64::from(self.fragments);
         (0..self.seconds).map(|at| samples(at).min(self.hz as f64)).sum()
@@ -206,7 +206,7 @@ fn a_link_that_carries_less_is_noticed() {
     assert!(whole > 0.8 * carries, "{whole} of {carries}");
 }
 
-/// Numbers that a stranger might send.
+/// Numbers that an attacker might send.
 fn forged() -> impl Iterator<Item = feros_report> {
     let values = [0, 1, 7, 1000, 250_000, u32::MAX - 1, u32::MAX];
     let five = move |at: usize| {

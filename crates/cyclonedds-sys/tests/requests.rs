@@ -1,5 +1,5 @@
-//! Requests for missing fragments over a line that is reckoned, not sent over: a slow one is kept
-//! busy with what is missing, and what is under way is not asked for again.
+//! Requests for missing fragments over a simulated line: a slow line is kept busy with missing
+//! fragments, and fragments that are under way are not requested again.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -9,7 +9,7 @@ use feros_cyclonedds_sys::{
 };
 
 const MILLISECOND: i64 = 1_000_000;
-/// What a retransmission queue holds, and how many samples one request may ask for.
+/// The capacity of a retransmission queue, and the number of samples that one request may ask for.
 const QUEUE: usize = 200;
 const SAMPLES_PER_REQUEST: usize = 16;
 const FRAGMENTS_PER_SAMPLE_ASKED: u32 = 256;
@@ -48,7 +48,7 @@ impl Reader {
         is_new
     }
 
-    /// Fragments to ask for now, if it is time.
+    /// The fragments to ask for now, if it is time.
     fn request(&mut self, now: i64) -> Option<Vec<Fragment>> {
         let next_seq = self.next_seq();
         // SAFETY: it is valid for the call.
@@ -150,7 +150,7 @@ impl Line {
 }
 
 trait Travelling<T> {
-    /// What arrives in this slot.
+    /// The packet that arrives in this slot.
     fn pop_front_at(&mut self, slot: usize) -> Option<T>;
 }
 
@@ -180,7 +180,7 @@ fn a_slow_line_that_loses_packets_is_kept_busy() {
 
 #[test]
 fn a_line_with_a_queue_carries_little_twice() {
-    // 22 and 75 ms of packets wait.
+    // Packets worth 22 and 75 ms wait.
     for delay in [100, 340] {
         let Outcome { repeated, .. } = Line { delay, loss: 0.1, ..SLOW }.run();
         assert!(repeated < 0.05, "{delay} slots: {repeated} of what arrives was there already");
