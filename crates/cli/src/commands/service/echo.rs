@@ -21,7 +21,7 @@ use crate::value_parsers::{parse_count, parse_seconds};
 /// Print requests and responses of a service
 #[derive(clap::Args)]
 #[command(
-    after_help = "Events come from clients and servers that publish them (configure_introspection); \
+    after_help = "Events come only from clients and servers with introspection on (configure_introspection); \
                         requests and responses only with contents.\n\nExamples:\n  feros service echo /add_two_ints\n  \
                         feros service echo /enable std_srvs/srv/SetBool --flow-style"
 )]

@@ -32,7 +32,7 @@ use crate::value_parsers::parse_count;
     after_help = "It listens only to the topics on the screen, best effort. If standard output \
                         is not a terminal, a table of all topics and nodes is printed each second.\n\nKeys: up and down \
                         select, Tab goes from topics to nodes, s sorts by the next column, Enter shows the matches and \
-                        whom and how, h shows hidden topics, q ends.\n\nExamples:\n  feros top\n  feros top --json -n 1"
+                        their transports, h shows hidden topics, q ends.\n\nExamples:\n  feros top\n  feros top --json -n 1"
 )]
 pub(crate) struct Args {
     /// Print a JSON object each second; rates per second, times in seconds
