@@ -8,23 +8,15 @@ use feros_cyclonedds_sys as sys;
 use feros_rmw::{CreateEndpointError, Gid, QosProfile};
 
 use crate::dds::{Entity, Listener};
+use crate::endpoint::take;
 use crate::participant::Participant;
 use crate::qos::{self, Qos};
-use crate::sample::SampleRef;
-use crate::topic::{EndpointNames, Topic};
+use crate::topic::{Topic, failed};
 use feros_rmw::dds::discovery_info::ParticipantEntities;
-use feros_rmw::dds::names::{DISCOVERY_TOPIC, DISCOVERY_TYPE};
 use feros_rmw::dds::user_data::{EndpointData, parse_enclave};
 use feros_rmw_dds::graph::{Graph, WireEndpoint};
-
-/// EndpointNames of the topic on which participants announce their nodes.
-pub(crate) fn discovery_names() -> EndpointNames {
-    EndpointNames {
-        ros: DISCOVERY_TOPIC.into(),
-        topic: DISCOVERY_TOPIC.into(),
-        type_name: DISCOVERY_TYPE.into(),
-    }
-}
+use feros_rmw_dds::library::Taken as _;
+use feros_rmw_dds::names::EndpointNames;
 
 /// Feeds a graph as long as it lives.
 #[derive(Debug)]
@@ -40,7 +32,7 @@ impl Discovery {
         participant: &Participant,
         graph: Arc<Graph>,
     ) -> Result<Self, CreateEndpointError> {
-        let names = discovery_names();
+        let names = EndpointNames::of_discovery();
         let topic = participant.create_topic(&names)?;
         // SAFETY: the values are constants of the C library.
         let builtin = unsafe {
@@ -68,7 +60,8 @@ impl Discovery {
                 sys::dds_lset_data_available(listener.as_ptr(), Some(callback));
                 sys::dds_create_reader(participant.entity.handle(), source, qos, listener.as_ptr())
             };
-            readers.push(Entity::new(reader).map_err(names.failed("creating a discovery reader"))?);
+            readers
+                .push(Entity::new(reader).map_err(failed(&names, "creating a discovery reader"))?);
         }
         Ok(Self { _readers: readers, _topic: topic, _graph: graph })
     }
@@ -161,19 +154,10 @@ fn take_all<T>(reader: sys::dds_entity_t, mut each: impl FnMut(&T, bool)) {
 unsafe extern "C" fn on_announcements(reader: sys::dds_entity_t, graph: *mut c_void) {
     // SAFETY: the listener's argument is the graph, which outlives the reader.
     let graph = unsafe { &*graph.cast::<Graph>() };
-    loop {
-        let (mut sample, mut publication) = (std::ptr::null_mut(), 0);
-        // SAFETY: out parameters are valid; on 1 a reference is ours.
-        let sample = unsafe {
-            if sys::feros_take(reader, &raw mut sample, &raw mut publication) != 1 {
-                return;
-            }
-            SampleRef::from_owned(sample)
-        };
-        let Some(sample) = sample else { return };
-        let writer = Gid(sample.info().writer_guid);
+    while let Ok(Some(taken)) = take(reader) {
+        let writer = taken.writer();
         // A participant announces only its own nodes.
-        match ParticipantEntities::parse(sample.bytes()) {
+        match ParticipantEntities::parse(taken.bytes()) {
             Ok(entities)
                 if entities.participant.participant_prefix() == writer.participant_prefix() =>
             {

@@ -3,23 +3,30 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use feros_cyclonedds_sys as sys;
+use feros_rmw::dds::user_data::EndpointData;
 use feros_rmw::{
-    CreateEndpointError, FailureCounter, FillAborted, Gid, Notify, PublishError, Stamp, TakeError,
+    CreateEndpointError, FailureCounter, FillAborted, Gid, Match, Notify, PublishError,
+    PublisherEvent, Stamp, SubscriptionEvent, TakeError,
 };
+use feros_rmw_dds::graph::IncompatibleType;
+use feros_rmw_dds::library::{
+    self, Creation, NotAcknowledged, Notifications, OnSample, RelatedIdentity,
+};
+use feros_rmw_dds::names::EndpointNames;
+use feros_rmw_dds::status::{ReaderStatus, WriterStatus};
+use feros_sync::Mutex;
 
 use crate::dds::{Code, Entity, Listener, MatchedEndpoint, check, matched_handles};
+use crate::matches::{MatchCache, as_match, with_data};
 use crate::participant::Participant;
 use crate::qos::Qos;
 use crate::reception;
-use crate::sample::SampleRef;
-use crate::topic::{EndpointNames, Topic};
-use feros_rmw_dds::graph::IncompatibleType;
-use feros_rmw_dds::status::{ReaderStatus, WriterStatus};
-use feros_sync::Mutex;
+use crate::sample::{SampleRef, Taken};
+use crate::topic::{Topic, failed};
 
 /// How long a write waits for room in a reader of this process, as on the intra-process transport
 /// ...
@@ -29,35 +36,22 @@ const ROOM_INTERVAL: Duration = Duration::from_millis(1);
 
 /// What the listener of an endpoint counts, and the notifications that the listener sends.
 pub(crate) struct ListenerState<S> {
-    pub(crate) status: Mutex<S>,
+    status: Mutex<S>,
     /// Endpoints that match now.
-    pub(crate) matched: AtomicUsize,
+    matched: AtomicUsize,
     /// Counts changes of the matches; what was derived from older matches is stale.
-    pub(crate) match_generation: AtomicU64,
+    match_generation: AtomicU64,
     on_data: Option<Notify>,
-    on_sample: Option<OnSample>,
+    on_sample: Option<OnSample<Taken>>,
     on_event: Option<Notify>,
     /// Called on each change of the matches, besides `on_event`.
     on_match: Option<Notify>,
     /// For trace points; only subscriptions have them.
-    pub(crate) traced: OnceLock<feros_trace::Endpoint>,
-}
-
-/// What takes the samples of a reader, in the engine's thread. It owns no endpoint.
-pub(crate) type OnSample = Arc<dyn Fn(SampleRef) + Send + Sync>;
-
-/// The notifications that an endpoint sends.
-#[derive(Clone, Default)]
-pub(crate) struct Notifications {
-    pub(crate) on_data: Option<Notify>,
-    /// Is given each sample as it comes; nothing is left for [`Reader::take`] then.
-    pub(crate) on_sample: Option<OnSample>,
-    pub(crate) on_event: Option<Notify>,
-    pub(crate) on_match: Option<Notify>,
+    traced: OnceLock<feros_trace::Endpoint>,
 }
 
 impl<S: Default> ListenerState<S> {
-    fn new(notifications: Notifications) -> Arc<Self> {
+    fn new(notifications: Notifications<Taken>) -> Arc<Self> {
         Arc::new(Self {
             status: Mutex::default(),
             matched: AtomicUsize::new(0),
@@ -71,7 +65,7 @@ impl<S: Default> ListenerState<S> {
     }
 
     /// Changes the status, then notifies without the lock.
-    pub(crate) fn change(&self, change: impl FnOnce(&mut S)) {
+    fn change(&self, change: impl FnOnce(&mut S)) {
         change(&mut self.status.lock());
         wake(self.on_event.as_ref());
     }
@@ -104,26 +98,27 @@ unsafe fn listener_state<'a, S>(arg: *mut c_void) -> &'a ListenerState<S> {
 pub(crate) struct Writer {
     // Declared in the order of dropping: the entity's end waits for its listeners, which use
     // `listener_state`.
-    pub(crate) entity: Entity,
-    pub(crate) listener_state: Arc<ListenerState<WriterStatus>>,
+    entity: Entity,
+    listener_state: Arc<ListenerState<WriterStatus>>,
     topic: Arc<Topic>,
-    pub(crate) gid: Gid,
-    pub(crate) names: EndpointNames,
+    gid: Gid,
+    names: EndpointNames,
+    matches: MatchCache,
     /// The number of the next sample; writing happens under this lock, as it does under the
     /// engine's own.
     next_sequence_number: Mutex<i64>,
     /// Messages that were published without the engine.
-    pub(crate) skipped: AtomicU64,
+    skipped: AtomicU64,
     _participant: Arc<Participant>,
 }
 
 impl Writer {
     pub(crate) fn new(
         participant: &Arc<Participant>,
-        names: EndpointNames,
-        qos: &Qos,
-        notifications: Notifications,
+        creation: Creation<'_, Taken>,
     ) -> Result<Self, CreateEndpointError> {
+        let Creation { names, qos, data, notifications, .. } = creation;
+        let qos = Qos::writer(qos, &user_data(data));
         let topic = participant.topic_of_writer(&names)?;
         let listener_state = ListenerState::<WriterStatus>::new(notifications);
         let listener = writer_listener(&listener_state);
@@ -137,25 +132,125 @@ impl Writer {
                 listener.as_ptr(),
             )
         };
-        let entity = Entity::new(writer).map_err(names.failed("creating the writer"))?;
-        let gid = entity.gid().map_err(names.failed("reading the writer's GUID"))?;
-        let next_sequence_number = Mutex::new(1);
-        let skipped = AtomicU64::new(0);
-        let _participant = participant.clone();
+        let entity = Entity::new(writer).map_err(failed(&names, "creating the writer"))?;
+        let gid = entity.gid().map_err(failed(&names, "reading the writer's GUID"))?;
         Ok(Self {
             entity,
             listener_state,
             topic,
             gid,
             names,
-            next_sequence_number,
-            skipped,
-            _participant,
+            matches: MatchCache::default(),
+            next_sequence_number: Mutex::new(1),
+            skipped: AtomicU64::new(0),
+            _participant: participant.clone(),
         })
     }
 
-    /// Memory for a sample of `size_bytes`, filled by `fill`, which sees the part from `offset` on.
-    pub(crate) fn fill(
+    /// What `read` finds in each subscription that matches now.
+    fn read_matches<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
+        matched_handles(&self.entity, sys::dds_get_matched_subscriptions)
+            .into_iter()
+            .filter_map(|handle| MatchedEndpoint::subscription(&self.entity, handle))
+            .map(|endpoint| read(&endpoint))
+            .collect()
+    }
+}
+
+/// The text of an endpoint's USER_DATA.
+fn user_data(data: Option<&EndpointData>) -> String {
+    data.map(EndpointData::encode).unwrap_or_default()
+}
+
+/// As many nanoseconds as the engine takes.
+fn nanos(timeout: Duration) -> i64 {
+    i64::try_from(timeout.as_nanos()).unwrap_or(sys::DDS_INFINITY)
+}
+
+/// Implements what does not differ between writers and readers.
+macro_rules! endpoint_members {
+    () => {
+        const KNOWS_WHO_READ_ANNOUNCEMENTS: bool = true;
+
+        fn gid(&self) -> Gid {
+            self.gid
+        }
+
+        fn names(&self) -> &EndpointNames {
+            &self.names
+        }
+
+        fn matched_count(&self) -> usize {
+            self.listener_state.matched.load(Ordering::Acquire)
+        }
+
+        fn match_generation(&self) -> u64 {
+            self.listener_state.match_generation.load(Ordering::Acquire)
+        }
+
+        fn matches(&self) -> Vec<Match> {
+            self.read_matches(as_match)
+        }
+
+        fn matched_data(&self) -> Arc<[(Gid, EndpointData)]> {
+            self.matches
+                .get(&self.listener_state.match_generation, || self.read_matches(with_data))
+        }
+
+        fn data_of(&self, other: Gid) -> Option<EndpointData> {
+            let found = self.read_matches(|endpoint| {
+                (endpoint.gid() == other).then(|| with_data(endpoint).1)
+            });
+            found.into_iter().flatten().next()
+        }
+
+        fn set_data(&self, data: &EndpointData) -> Result<(), String> {
+            self.entity.set_user_data(&data.encode()).map_err(|code| code.to_string())
+        }
+
+        /// An endpoint of the same process has read it.
+        fn is_announced_to(&self, other: Gid, patience: Duration) -> bool {
+            // SAFETY: the entity is alive; the engine only compares the GUID.
+            let code = unsafe {
+                sys::feros_wait_until_announced(
+                    self.entity.handle(),
+                    &raw const other.0,
+                    nanos(patience),
+                )
+            };
+            code != sys::DDS_RETCODE_TIMEOUT
+        }
+
+        fn forget_participant_of(&self, other: Gid) {
+            // SAFETY: the entity is alive; the engine only compares the GUID.
+            let code = unsafe {
+                sys::feros_forget_participant_of(self.entity.handle(), &raw const other.0)
+            };
+            if let Err(code) = check(code) {
+                tracing::debug!(endpoint = %other, %code, "an ended process was forgotten before");
+            }
+        }
+
+        fn type_watcher(&self) -> Weak<dyn IncompatibleType> {
+            Arc::downgrade(&self.listener_state) as Weak<dyn IncompatibleType>
+        }
+    };
+}
+
+impl library::Endpoint for Writer {
+    endpoint_members!();
+}
+
+impl library::Buffer for SampleRef {
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        SampleRef::bytes_mut(self).expect("a sample that was not written has one reference")
+    }
+}
+
+impl library::Writer for Writer {
+    type Buffer = SampleRef;
+
+    fn fill(
         &self,
         size_bytes: usize,
         offset: usize,
@@ -183,18 +278,18 @@ impl Writer {
         Ok(sample)
     }
 
-    /// Writes a sample that `fill` made, with the time of its publication; returns its sequence
-    /// number.
-    ///
-    /// Numbers of the engine have no gap for what was skipped: the sample then carries its
-    /// publication number, as a related identity of its own writer.
-    pub(crate) fn write(&self, mut sample: SampleRef, stamp: Stamp) -> Result<i64, PublishError> {
+    fn write(
+        &self,
+        mut sample: SampleRef,
+        stamp: Stamp,
+        related: Option<RelatedIdentity>,
+    ) -> Result<i64, PublishError> {
         let mut next = self.next_sequence_number.lock();
         let number = *next;
         let skipped = self.skipped.load(Ordering::Relaxed);
-        if skipped > 0 {
-            let sequence_number = number.saturating_add_unsigned(skipped);
-            sample.set_related(&sys::feros_identity { guid: self.gid.0, sequence_number });
+        let own = || (self.gid.0, number.saturating_add_unsigned(skipped));
+        if let Some((guid, sequence_number)) = related.or_else(|| (skipped > 0).then(own)) {
+            sample.set_related(&sys::feros_identity { guid, sequence_number });
         }
         // SAFETY: the writer is alive; the call consumes the reference.
         let code = unsafe {
@@ -209,9 +304,12 @@ impl Writer {
         Ok(number)
     }
 
-    /// Waits until the reliable readers of this process have room: the engine delivers to them
-    /// while it writes, and asks none of them.
-    pub(crate) fn wait_for_local_room(&self) -> Result<(), PublishError> {
+    fn skip(&self, messages: u64) {
+        self.skipped.fetch_add(messages, Ordering::Relaxed);
+    }
+
+    /// The engine delivers to readers of this process while it writes, and asks none of them.
+    fn wait_for_local_room(&self) -> Result<(), PublishError> {
         let started = Instant::now();
         // SAFETY: the writer is alive.
         while unsafe { sys::feros_local_readers_have_room(self.entity.handle()) } == 0 {
@@ -224,64 +322,59 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits until all reliable readers acknowledged all that was written.
-    pub(crate) fn wait_for_acks(&self, timeout: Duration) -> Result<(), Code> {
-        let nanos = i64::try_from(timeout.as_nanos()).unwrap_or(sys::DDS_INFINITY);
+    fn end_waiting_writes(&self) {
+        self.entity.delete();
+    }
+
+    fn wait_for_acknowledgements(&self, timeout: Duration) -> Result<(), NotAcknowledged> {
         // SAFETY: the writer is alive.
-        check(unsafe { sys::dds_wait_for_acks(self.entity.handle(), nanos) }).map(|_| ())
-    }
-
-    /// Waits until this reader, if it is a reliable one that matches, acknowledged all that was
-    /// written; zero looks once.
-    pub(crate) fn wait_for_acks_of(&self, reader: Gid, timeout: Duration) -> Result<(), Code> {
-        let nanos = i64::try_from(timeout.as_nanos()).unwrap_or(sys::DDS_INFINITY);
-        // SAFETY: the writer is alive; the engine only compares the GUID.
-        let code = unsafe {
-            sys::feros_wait_for_acks_of(self.entity.handle(), &raw const reader.0, nanos)
-        };
-        check(code).map(|_| ())
-    }
-
-    /// Has the engine forget the participant of an endpoint, as if its lease had ended; one that
-    /// the engine does not know stays unknown.
-    pub(crate) fn forget_participant_of(&self, endpoint: Gid) {
-        // SAFETY: the writer is alive; the engine only compares the GUID.
-        let code = unsafe {
-            sys::feros_forget_participant_of(self.entity.handle(), &raw const endpoint.0)
-        };
-        if let Err(code) = check(code) {
-            tracing::debug!(%endpoint, %code, "an ended process was forgotten before");
+        match unsafe { sys::dds_wait_for_acks(self.entity.handle(), nanos(timeout)) } {
+            sys::DDS_RETCODE_TIMEOUT => Err(NotAcknowledged::TimedOut),
+            code => match check(code) {
+                Ok(_) => Ok(()),
+                Err(code) => Err(NotAcknowledged::Failed(code.to_string())),
+            },
         }
     }
 
-    /// What `read` finds in each subscription that matches now.
-    pub(crate) fn matched<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
-        matched_handles(&self.entity, sys::dds_get_matched_subscriptions)
-            .into_iter()
-            .filter_map(|handle| MatchedEndpoint::subscription(&self.entity, handle))
-            .map(|endpoint| read(&endpoint))
-            .collect()
+    fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool {
+        // SAFETY: the writer is alive; the engine only compares the GUID.
+        let code = unsafe {
+            sys::feros_wait_for_acks_of(self.entity.handle(), &raw const reader.0, nanos(timeout))
+        };
+        check(code).is_ok()
+    }
+
+    fn assert_liveliness(&self) -> Result<(), String> {
+        // SAFETY: the writer is alive.
+        let code = unsafe { sys::dds_assert_liveliness(self.entity.handle()) };
+        check(code).map(|_| ()).map_err(|code| code.to_string())
+    }
+
+    fn take_event(&self) -> Option<PublisherEvent> {
+        self.listener_state.status.lock().take()
     }
 }
 
 /// A reader of the engine.
 pub(crate) struct Reader {
     // Declared in the order of dropping, as in `Writer`.
-    pub(crate) entity: Entity,
-    pub(crate) listener_state: Arc<ListenerState<ReaderStatus>>,
+    entity: Entity,
+    listener_state: Arc<ListenerState<ReaderStatus>>,
     topic: Topic,
-    pub(crate) gid: Gid,
-    pub(crate) names: EndpointNames,
-    pub(crate) participant: Arc<Participant>,
+    gid: Gid,
+    names: EndpointNames,
+    matches: MatchCache,
+    _participant: Arc<Participant>,
 }
 
 impl Reader {
     pub(crate) fn new(
         participant: &Arc<Participant>,
-        names: EndpointNames,
-        qos: &Qos,
-        notifications: Notifications,
+        creation: Creation<'_, Taken>,
     ) -> Result<Self, CreateEndpointError> {
+        let Creation { names, qos, data, ignores_local, notifications } = creation;
+        let qos = Qos::reader(qos, &user_data(data), ignores_local);
         let topic = participant.create_topic(&names)?;
         let listener_state = ListenerState::<ReaderStatus>::new(notifications);
         let listener = reader_listener(&listener_state);
@@ -295,28 +388,14 @@ impl Reader {
                 listener.as_ptr(),
             )
         };
-        let entity = Entity::new(reader).map_err(names.failed("creating the reader"))?;
-        let gid = entity.gid().map_err(names.failed("reading the reader's GUID"))?;
-        Ok(Self { entity, listener_state, topic, gid, names, participant: participant.clone() })
-    }
-
-    /// Takes the oldest sample and the handle of the publication that it came from.
-    pub(crate) fn take(
-        &self,
-    ) -> Result<Option<(SampleRef, sys::dds_instance_handle_t)>, TakeError> {
-        take(self.entity.handle()).map_err(|code| TakeError::Engine {
-            topic: self.names.ros.clone(),
-            code: code.to_string(),
-        })
-    }
-
-    pub(crate) fn refused_samples(&self) -> u64 {
-        // SAFETY: the sertype lives as long as the topic.
-        unsafe { sys::feros_refused_samples(self.topic.sertype) }
+        let entity = Entity::new(reader).map_err(failed(&names, "creating the reader"))?;
+        let gid = entity.gid().map_err(failed(&names, "reading the reader's GUID"))?;
+        let (matches, _participant) = (MatchCache::default(), participant.clone());
+        Ok(Self { entity, listener_state, topic, gid, names, matches, _participant })
     }
 
     /// What `read` finds in each publication that matches now.
-    pub(crate) fn matched<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
+    fn read_matches<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
         matched_handles(&self.entity, sys::dds_get_matched_publications)
             .into_iter()
             .filter_map(|handle| MatchedEndpoint::publication(&self.entity, handle))
@@ -325,38 +404,54 @@ impl Reader {
     }
 }
 
-/// Waits until the participant of this endpoint, if it is in another process, acknowledged that the
-/// reader or writer `entity` was announced; zero looks once.
-pub(crate) fn wait_until_announced(
-    entity: &Entity,
-    endpoint: Gid,
-    timeout: Duration,
-) -> Result<(), Code> {
-    let nanos = i64::try_from(timeout.as_nanos()).unwrap_or(sys::DDS_INFINITY);
-    // SAFETY: the entity is alive; the engine only compares the GUID.
-    let code =
-        unsafe { sys::feros_wait_until_announced(entity.handle(), &raw const endpoint.0, nanos) };
-    check(code).map(|_| ())
+impl library::Endpoint for Reader {
+    endpoint_members!();
 }
 
-/// Takes the oldest sample of a reader, which is alive, and the handle of its publication.
-fn take(
-    reader: sys::dds_entity_t,
-) -> Result<Option<(SampleRef, sys::dds_instance_handle_t)>, Code> {
+impl library::Reader for Reader {
+    type Taken = Taken;
+
+    fn take(&self) -> Result<Option<Taken>, TakeError> {
+        take(self.entity.handle()).map_err(|code| TakeError::Engine {
+            topic: self.names.ros.clone(),
+            code: code.to_string(),
+        })
+    }
+
+    fn count_lost(&self, messages: u64) {
+        self.listener_state.change(|status| status.lost.add(messages));
+    }
+
+    fn trace_as(&self, endpoint: feros_trace::Endpoint) {
+        self.listener_state.traced.get_or_init(|| endpoint);
+    }
+
+    fn take_event(&self) -> Option<SubscriptionEvent> {
+        self.listener_state.status.lock().take()
+    }
+
+    fn refused_samples(&self) -> u64 {
+        // SAFETY: the sertype lives as long as the topic.
+        unsafe { sys::feros_refused_samples(self.topic.sertype) }
+    }
+}
+
+/// Takes the oldest sample of a reader, which is alive.
+pub(crate) fn take(reader: sys::dds_entity_t) -> Result<Option<Taken>, Code> {
     let (mut sample, mut publication) = (std::ptr::null_mut(), 0);
     // SAFETY: out parameters are valid; on 1 a reference is ours.
     let sample = unsafe {
         check(sys::feros_take(reader, &raw mut sample, &raw mut publication))?;
         SampleRef::from_owned(sample)
     };
-    Ok(sample.map(|sample| (sample, publication)))
+    Ok(sample.map(Taken::new))
 }
 
-/// Gives each sample that is there to who takes them.
-fn hand_over(reader: sys::dds_entity_t, on_sample: &OnSample) {
+/// Passes each sample that is there to `on_sample`.
+fn hand_over(reader: sys::dds_entity_t, on_sample: &OnSample<Taken>) {
     loop {
         match take(reader) {
-            Ok(Some((sample, _))) => on_sample(sample),
+            Ok(Some(taken)) => on_sample(taken),
             Ok(None) => return,
             Err(code) => {
                 static UNTAKEN: FailureCounter = FailureCounter::new();

@@ -15,32 +15,22 @@
 //! and the engine sends from there; on the other side it is copied once, from the received
 //! datagrams into a contiguous sample, which `take` lends.
 
-mod announcement;
 mod c_string;
 mod circumstances;
-mod client;
 pub mod config;
 mod dds;
 mod discovery;
 mod domain;
 mod endpoint;
 mod interface;
-mod introduction;
 mod matches;
 mod multicast;
 mod origin;
 mod participant;
 mod peers;
-mod publisher;
 mod qos;
 mod reception;
-mod responses;
 mod sample;
-mod service;
-mod service_wire;
-mod session;
-mod session_state;
-mod subscription;
 mod topic;
 
 use std::ffi::OsString;
@@ -48,7 +38,11 @@ use std::sync::Arc;
 
 use feros_rmw::{Engine, OpenError, Session, SessionOptions};
 
+use feros_rmw_dds::graph::Graph;
+use feros_rmw_dds::session::DdsSession;
+
 use domain::ENGINE_NAME;
+use participant::Participant;
 
 /// The engine on Cyclone DDS.
 #[derive(Debug, Clone, Copy, Default)]
@@ -67,7 +61,7 @@ impl Engine for CycloneEngine {
                 source_name: "CYCLONEDDS_URI".into(),
                 detail: "it is not UTF-8".into(),
             })?;
-        Ok(Arc::new(session::CycloneSession::open(options, user_configuration)?))
+        open(options, user_configuration)
     }
 }
 
@@ -85,6 +79,14 @@ impl Engine for ConfiguredCycloneEngine {
     }
 
     fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError> {
-        Ok(Arc::new(session::CycloneSession::open(options, Some(self.configuration.clone()))?))
+        open(options, Some(self.configuration.clone()))
     }
+}
+
+fn open(
+    options: &SessionOptions,
+    user_configuration: Option<String>,
+) -> Result<Arc<dyn Session>, OpenError> {
+    let participant = Participant::open(options, user_configuration.as_deref())?;
+    Ok(Arc::new(DdsSession::new(options, Arc::new(participant), Arc::new(Graph::default()))?))
 }

@@ -48,11 +48,6 @@ impl MatchCache {
     }
 }
 
-/// The RTPS entity kind of a gid says whether it is a reader.
-pub(crate) fn is_reader(gid: &[u8; 16]) -> bool {
-    matches!(gid[15] & 0x3f, 0x04 | 0x07)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,16 +64,5 @@ mod tests {
             });
             assert_eq!(calls, expected);
         }
-    }
-
-    #[test]
-    fn entity_kinds() {
-        let gid = |kind: u8| {
-            let mut gid = [0; 16];
-            gid[15] = kind;
-            gid
-        };
-        assert!(is_reader(&gid(0x04)) && is_reader(&gid(0x07)) && is_reader(&gid(0xc4)));
-        assert!(!is_reader(&gid(0x03)) && !is_reader(&gid(0x02)) && !is_reader(&gid(0xc1)));
     }
 }

@@ -7,10 +7,15 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use feros_cyclonedds_sys as sys;
+use feros_rmw_dds::library::Origin;
 
 use crate::interface::interfaces;
 
-pub(crate) fn is_of_this_host(info: &sys::feros_sample_info) -> bool {
+pub(crate) fn origin(info: &sys::feros_sample_info) -> Origin {
+    if is_of_this_host(info) { Origin::ThisHost } else { Origin::Elsewhere(source(info)) }
+}
+
+fn is_of_this_host(info: &sys::feros_sample_info) -> bool {
     match info.source_kind {
         sys::FEROS_SOURCE_THIS_PROCESS => true,
         sys::FEROS_SOURCE_IPV4 => is_own(ipv4(&info.source)),
@@ -20,7 +25,7 @@ pub(crate) fn is_of_this_host(info: &sys::feros_sample_info) -> bool {
 }
 
 /// The address for people to read.
-pub(crate) fn source(info: &sys::feros_sample_info) -> String {
+fn source(info: &sys::feros_sample_info) -> String {
     match info.source_kind {
         sys::FEROS_SOURCE_THIS_PROCESS => "this process".to_owned(),
         sys::FEROS_SOURCE_IPV4 => ipv4(&info.source).to_string(),

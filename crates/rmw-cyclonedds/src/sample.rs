@@ -1,8 +1,13 @@
 //! Samples of the engine: loaned for writing, lent after reading.
 
+use std::ptr::NonNull;
+
 use feros_cyclonedds_sys as sys;
 use feros_rmw::{Gid, MessageInfo, Payload, PayloadBytes, Sample, Stamp};
-use std::ptr::NonNull;
+use feros_rmw_dds::library::{self, Origin, RelatedIdentity};
+use feros_rmw_dds::service_header::{ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES};
+
+use crate::origin::origin;
 
 /// A counted reference to a sample of the engine.
 #[derive(Debug)]
@@ -94,16 +99,11 @@ impl PayloadBytes for Behind {
     }
 }
 
-/// Bytes of the header that the payload-header mapping puts between encapsulation and message.
-pub(crate) const SERVICE_HEADER_BYTES: usize = 16;
-/// Bytes of the encapsulation header.
-pub(crate) const ENCAPSULATION_BYTES: usize = 4;
-
 /// The message behind a service header, with its encapsulation in front: in place when nobody else
 /// reads the sample.
 ///
 /// The sample must be at least as long as both headers.
-pub(crate) fn without_service_header(mut sample: SampleRef) -> Payload {
+fn without_service_header(mut sample: SampleRef) -> Payload {
     match sample.bytes_mut() {
         Some(bytes) => {
             bytes.copy_within(..ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES);
@@ -139,22 +139,65 @@ impl PayloadBytes for Copied {
     }
 }
 
-/// What is known of a sample besides its content.
-pub(crate) fn message_info(info: &sys::feros_sample_info, session: Gid) -> MessageInfo {
-    let publisher_gid = Gid(info.writer_guid);
-    MessageInfo {
-        source_timestamp: Stamp(info.source_timestamp).to_system_time(),
-        received_timestamp: Stamp(info.received_timestamp).to_system_time(),
-        publication_sequence_number: u64::try_from(info.sequence_number).ok().filter(|n| *n > 0),
-        publisher_gid,
-        from_same_session: publisher_gid.participant_prefix() == session.participant_prefix(),
+/// A sample that a reader took.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    sample: SampleRef,
+    info: sys::feros_sample_info,
+}
+
+impl Taken {
+    pub(crate) fn new(sample: SampleRef) -> Self {
+        let info = sample.info();
+        Self { sample, info }
+    }
+
+    /// What is known of it besides its content.
+    fn message_info(&self, reader: Gid) -> MessageInfo {
+        let (info, publisher_gid) = (&self.info, Gid(self.info.writer_guid));
+        MessageInfo {
+            source_timestamp: Stamp(info.source_timestamp).to_system_time(),
+            received_timestamp: Stamp(info.received_timestamp).to_system_time(),
+            publication_sequence_number: u64::try_from(info.sequence_number)
+                .ok()
+                .filter(|n| *n > 0),
+            publisher_gid,
+            from_same_session: publisher_gid.participant_prefix() == reader.participant_prefix(),
+        }
     }
 }
 
-/// The sample as the client library receives it.
-pub(crate) fn lend(sample: SampleRef, session: Gid) -> Sample {
-    let info = message_info(&sample.info(), session);
-    Sample { payload: Payload::new(sample), info }
+impl library::Taken for Taken {
+    fn writer(&self) -> Gid {
+        Gid(self.info.writer_guid)
+    }
+
+    fn number(&self) -> i64 {
+        self.info.sequence_number
+    }
+
+    fn related(&self) -> Option<RelatedIdentity> {
+        let related = &self.info.related;
+        self.info.has_related.then_some((related.guid, related.sequence_number))
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.sample.bytes()
+    }
+
+    fn lend(self, reader: Gid) -> Sample {
+        let info = self.message_info(reader);
+        Sample { payload: Payload::new(self.sample), info }
+    }
+
+    fn without_service_header(self, reader: Gid) -> Option<Sample> {
+        let info = self.message_info(reader);
+        Some(Sample { payload: without_service_header(self.sample), info })
+    }
+
+    fn origin(&self) -> Origin {
+        origin(&self.info)
+    }
 }
 
 #[cfg(test)]

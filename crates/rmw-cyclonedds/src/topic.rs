@@ -1,36 +1,25 @@
-//! A topic of the engine, and the names of its endpoints.
+//! A topic of the engine.
 
 use feros_cyclonedds_sys as sys;
 use feros_rmw::CreateEndpointError;
+use feros_rmw_dds::names::EndpointNames;
 
 use crate::c_string::c_string;
 use crate::dds::{Code, Entity};
 use crate::domain::Pool;
 
-/// The names of an endpoint.
-#[derive(Debug, Clone)]
-pub(crate) struct EndpointNames {
-    /// For people.
-    pub(crate) ros: String,
-    /// On the wire.
-    pub(crate) topic: String,
-    /// On the wire.
-    pub(crate) type_name: String,
-}
-
-impl EndpointNames {
-    pub(crate) fn failed(
-        &self,
-        operation: &'static str,
-    ) -> impl FnOnce(Code) -> CreateEndpointError {
-        let name = self.ros.clone();
-        move |code| match code.0 {
-            sys::DDS_RETCODE_INCONSISTENT_POLICY => CreateEndpointError::Qos {
-                name,
-                reason: "the engine says that its policies contradict each other".into(),
-            },
-            _ => CreateEndpointError::Engine { name, operation, code: code.to_string() },
-        }
+/// The error of an operation on an endpoint with these names.
+pub(crate) fn failed(
+    names: &EndpointNames,
+    operation: &'static str,
+) -> impl FnOnce(Code) -> CreateEndpointError {
+    let name = names.ros.clone();
+    move |code| match code.0 {
+        sys::DDS_RETCODE_INCONSISTENT_POLICY => CreateEndpointError::Qos {
+            name,
+            reason: "the engine says that its policies contradict each other".into(),
+        },
+        _ => CreateEndpointError::Engine { name, operation, code: code.to_string() },
     }
 }
 
@@ -71,7 +60,7 @@ impl Topic {
                 name: names.ros.clone(),
                 reason: "the engine refuses it as a topic name".into(),
             },
-            _ => names.failed("creating the topic")(code),
+            _ => failed(names, "creating the topic")(code),
         })?;
         Ok(Self { entity, sertype })
     }

@@ -1,10 +1,32 @@
-//! What the Feros engines on DDS share, whichever library they stand on.
+//! The room that the engines on DDS share: all of an engine but the library itself.
+//!
+//! A library implements [`library`]: a participant that makes writers and readers of bytes. This
+//! crate makes of it what ROS 2 has on DDS: [`session`], publishers, subscriptions, services of both
+//! mappings, clients, and the graph.
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`library`] | the traits that a DDS library implements |
+//! | [`session`] | the session that users of an engine hold, and the factory of endpoints |
 //! | [`graph`] | the ROS graph, collected from discovery |
+//! | [`announced_qos`] | policies that some implementations do not announce |
 //! | [`status`] | counters behind the events of endpoints |
+//! | [`names`] | names of endpoints on the wire |
+//! | [`service_header`] | the header of the payload-header mapping |
 
 pub mod announced_qos;
 pub mod graph;
+pub mod library;
+pub mod names;
+pub mod service_header;
+pub mod session;
 pub mod status;
+
+mod announced;
+mod client;
+mod introduction;
+mod nodes;
+mod publisher;
+mod responses;
+mod service;
+mod subscription;

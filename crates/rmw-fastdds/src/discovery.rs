@@ -9,6 +9,7 @@ use feros_rmw::Gid;
 use feros_rmw::dds::discovery_info::ParticipantEntities;
 use feros_rmw::dds::user_data::{EndpointData, parse_enclave};
 use feros_rmw_dds::graph::{Graph, WireEndpoint};
+use feros_rmw_dds::library::Taken as _;
 use feros_sync::Mutex;
 
 use crate::qos;
@@ -48,14 +49,14 @@ impl Discovered {
     /// Nodes that another participant announces.
     pub(crate) fn announced(&self, sample: &Taken) {
         // A participant announces only its own nodes.
-        match ParticipantEntities::parse(sample.buffer.bytes()) {
+        match ParticipantEntities::parse(sample.bytes()) {
             Ok(entities)
                 if entities.participant.participant_prefix()
-                    == sample.writer.participant_prefix() =>
+                    == sample.writer().participant_prefix() =>
             {
                 self.graph.announced(entities);
             }
-            _ => self.graph.announcement_refused(sample.writer),
+            _ => self.graph.announcement_refused(sample.writer()),
         }
     }
 }

@@ -3,20 +3,23 @@
 
 use std::ffi::CString;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use feros_fastdds_sys as sys;
+use feros_rmw::dds::user_data::EndpointData;
 use feros_rmw::{
-    CreateEndpointError, FillAborted, Gid, History, Liveliness, PublishError, QosProfile,
-    Reliability, Stamp, TakeError,
+    CreateEndpointError, FillAborted, Gid, History, Liveliness, Match, PublishError,
+    PublisherEvent, QosProfile, Reliability, Stamp, SubscriptionEvent, TakeError,
 };
+use feros_rmw_dds::graph::IncompatibleType;
+use feros_rmw_dds::library::{self, Creation, NotAcknowledged, RelatedIdentity, Taken as _};
+use feros_rmw_dds::names::EndpointNames;
 use feros_rmw_dds::status::{ReaderStatus, WriterStatus};
 use feros_sync::Mutex;
 
-use crate::listener::{ListenerState, Notifications, Status, on_status};
-use crate::names::EndpointNames;
+use crate::listener::{ListenerState, Status, on_status};
 use crate::participant::Participant;
 use crate::qos;
 use crate::sample::{Buffer, Taken, late_stamp};
@@ -33,57 +36,114 @@ const LOCK_WAIT: Duration = Duration::from_millis(100);
 /// other engine.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// What an endpoint is created with.
-pub(crate) struct Creation<'a> {
-    pub(crate) names: &'a EndpointNames,
-    pub(crate) qos: &'a QosProfile,
-    pub(crate) user_data: &'a str,
-    pub(crate) notifications: Notifications,
+fn max_wait(qos: &QosProfile) -> Duration {
+    let keeps_all = qos.history == History::KeepAll && qos.reliability != Reliability::BestEffort;
+    if keeps_all { ROOM_WAIT } else { LOCK_WAIT }
 }
 
-impl Creation<'_> {
-    fn max_wait(&self) -> Duration {
-        let keeps_all =
-            self.qos.history == History::KeepAll && self.qos.reliability != Reliability::BestEffort;
-        if keeps_all { ROOM_WAIT } else { LOCK_WAIT }
+/// What an endpoint adds to its USER_DATA; nothing where it says nothing at all.
+fn extras(creation: &Creation<'_, Taken>) -> String {
+    match creation.data {
+        Some(_) => qos::extras(creation.qos, creation.ignores_local),
+        None => String::new(),
     }
+}
 
-    /// Calls `new` with the options as the shim has them.
-    fn make<S: Status, T>(
-        &self,
-        participant: &Participant,
-        state: &Arc<ListenerState<S>>,
-        new: impl FnOnce(*const sys::endpoint_options, *mut i32) -> *mut T,
-    ) -> Result<NonNull<T>, i32> {
-        let (topic, type_name) = (
-            CString::new(self.names.topic.as_str()).unwrap_or_default(),
-            CString::new(self.names.type_name.as_str()).unwrap_or_default(),
-        );
-        let options = sys::endpoint_options {
-            topic: topic.as_ptr(),
-            type_name: type_name.as_ptr(),
-            qos: qos::to_shim(self.qos),
-            user_data: self.user_data.as_ptr(),
-            user_data_bytes: self.user_data.len(),
-            publish_mode: participant.settings.mode_number(),
-            max_blocking: i64::try_from(self.max_wait().as_nanos()).unwrap_or(sys::INFINITE),
-            context: Arc::as_ptr(state).cast_mut().cast(),
-            on_status: on_status::<S>,
-        };
-        let mut code = 0;
-        NonNull::new(new(&raw const options, &raw mut code)).ok_or(code)
+/// Calls `new` with the options as the shim has them.
+fn make<S: Status, T>(
+    creation: &Creation<'_, Taken>,
+    participant: &Participant,
+    state: &Arc<ListenerState<S>>,
+    new: impl FnOnce(*const sys::endpoint_options, *mut i32) -> *mut T,
+) -> Result<NonNull<T>, i32> {
+    let (topic, type_name) = (
+        CString::new(creation.names.topic.as_str()).unwrap_or_default(),
+        CString::new(creation.names.type_name.as_str()).unwrap_or_default(),
+    );
+    let user_data = creation.data.map(EndpointData::encode).unwrap_or_default() + &extras(creation);
+    let options = sys::endpoint_options {
+        topic: topic.as_ptr(),
+        type_name: type_name.as_ptr(),
+        qos: qos::to_shim(creation.qos),
+        user_data: user_data.as_ptr(),
+        user_data_bytes: user_data.len(),
+        publish_mode: participant.settings.mode_number(),
+        max_blocking: i64::try_from(max_wait(creation.qos).as_nanos()).unwrap_or(sys::INFINITE),
+        context: Arc::as_ptr(state).cast_mut().cast(),
+        on_status: on_status::<S>,
+    };
+    let mut code = 0;
+    NonNull::new(new(&raw const options, &raw mut code)).ok_or(code)
+}
+
+fn failed(
+    names: &EndpointNames,
+    operation: &'static str,
+) -> impl FnOnce(i32) -> CreateEndpointError {
+    let name = names.ros.clone();
+    move |code| match code {
+        sys::RETCODE_INCONSISTENT_POLICY => CreateEndpointError::Qos {
+            name,
+            reason: "the engine says that its policies contradict each other".into(),
+        },
+        _ => CreateEndpointError::Engine { name, operation, code: code.to_string() },
     }
+}
 
-    fn failed(&self, operation: &'static str) -> impl FnOnce(i32) -> CreateEndpointError {
-        let name = self.names.ros.clone();
-        move |code| match code {
-            sys::RETCODE_INCONSISTENT_POLICY => CreateEndpointError::Qos {
-                name,
-                reason: "the engine says that its policies contradict each other".into(),
-            },
-            _ => CreateEndpointError::Engine { name, operation, code: code.to_string() },
+/// Implements what does not differ between writers and readers.
+macro_rules! endpoint_members {
+    ($set_user_data:ident) => {
+        const KNOWS_WHO_READ_ANNOUNCEMENTS: bool = false;
+
+        fn gid(&self) -> Gid {
+            self.gid
         }
-    }
+
+        fn names(&self) -> &EndpointNames {
+            &self.names
+        }
+
+        fn matched_count(&self) -> usize {
+            self.listener_state.matched_count.load(Ordering::Acquire)
+        }
+
+        fn match_generation(&self) -> u64 {
+            self.listener_state.match_generation()
+        }
+
+        fn matches(&self) -> Vec<Match> {
+            self.listener_state.matches()
+        }
+
+        fn matched_data(&self) -> Arc<[(Gid, EndpointData)]> {
+            self.listener_state.matched_data().into()
+        }
+
+        fn data_of(&self, other: Gid) -> Option<EndpointData> {
+            Some(self.participant.discovered.graph.endpoint(other)?.data)
+        }
+
+        fn set_data(&self, data: &EndpointData) -> Result<(), String> {
+            let data = data.encode() + &self.extras;
+            // SAFETY: the endpoint and the data are alive.
+            let code = unsafe {
+                (self.participant.shim.$set_user_data)(self.raw.as_ptr(), data.as_ptr(), data.len())
+            };
+            if code == 0 { Ok(()) } else { Err(code.to_string()) }
+        }
+
+        fn is_announced_to(&self, _: Gid, _: Duration) -> bool {
+            true
+        }
+
+        fn forget_participant_of(&self, other: Gid) {
+            self.participant.forget(other);
+        }
+
+        fn type_watcher(&self) -> Weak<dyn IncompatibleType> {
+            Arc::downgrade(&self.listener_state) as Weak<dyn IncompatibleType>
+        }
+    };
 }
 
 /// The last sample of a writer.
@@ -96,14 +156,15 @@ struct LastWrite {
 /// A writer of Fast DDS.
 pub(crate) struct Writer {
     raw: NonNull<sys::writer>,
-    pub(crate) listener_state: Arc<ListenerState<WriterStatus>>,
-    pub(crate) gid: Gid,
-    pub(crate) names: EndpointNames,
+    listener_state: Arc<ListenerState<WriterStatus>>,
+    gid: Gid,
+    names: EndpointNames,
+    extras: String,
     max_wait: Duration,
     /// Writing happens under this lock.
     last: Mutex<LastWrite>,
     /// Messages that were published without the engine.
-    pub(crate) skipped: AtomicU64,
+    skipped: AtomicU64,
     participant: Arc<Participant>,
 }
 
@@ -115,14 +176,16 @@ unsafe impl Sync for Writer {}
 impl Writer {
     pub(crate) fn new(
         participant: &Arc<Participant>,
-        creation: &Creation<'_>,
+        creation: &Creation<'_, Taken>,
     ) -> Result<Self, CreateEndpointError> {
-        let failed = creation.failed("creating the writer");
-        let make = |participant: &Arc<Participant>| {
-            let state =
-                ListenerState::<WriterStatus>::new(participant, creation.notifications.clone());
+        let new = |participant: &Arc<Participant>| {
+            let state = ListenerState::<WriterStatus>::new(
+                participant,
+                creation.notifications.clone(),
+                false,
+            );
             // SAFETY: the participant and the options are alive; the state outlives the writer.
-            let raw = creation.make(participant, &state, |options, code| unsafe {
+            let raw = make(creation, participant, &state, |options, code| unsafe {
                 (participant.shim.writer_new)(participant.as_ptr(), options, code)
             })?;
             let mut gid = Gid::default();
@@ -139,18 +202,45 @@ impl Writer {
                 listener_state: state,
                 gid,
                 names: creation.names.clone(),
-                max_wait: creation.max_wait(),
+                extras: extras(creation),
+                max_wait: max_wait(creation.qos),
                 last: Mutex::default(),
                 skipped: AtomicU64::new(0),
                 participant: participant.clone(),
             })
         };
-        participant.place(make).map_err(failed)
+        participant.place(new).map_err(failed(&creation.names, "creating the writer"))
     }
 
-    /// A buffer for a sample of `size_bytes`, filled by `fill`, which sees the part from `offset`
-    /// on.
-    pub(crate) fn fill(
+    /// Waits until all reliable readers acknowledged all that was written; zero looks once.
+    ///
+    /// # Errors
+    /// The return code.
+    fn wait_for_acknowledgments(&self, timeout: Duration) -> Result<(), i32> {
+        let nanos = i64::try_from(timeout.as_nanos()).unwrap_or(sys::INFINITE);
+        // SAFETY: the writer is alive.
+        match unsafe { (self.participant.shim.wait_for_acknowledgments)(self.raw.as_ptr(), nanos) }
+        {
+            0 => Ok(()),
+            code => Err(code),
+        }
+    }
+}
+
+impl library::Endpoint for Writer {
+    endpoint_members!(writer_set_user_data);
+}
+
+impl library::Buffer for Buffer {
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        Buffer::bytes_mut(self)
+    }
+}
+
+impl library::Writer for Writer {
+    type Buffer = Buffer;
+
+    fn fill(
         &self,
         size_bytes: usize,
         offset: usize,
@@ -171,17 +261,12 @@ impl Writer {
         Ok(buffer)
     }
 
-    /// Writes a buffer with its time of publication, and with a related identity if it has one;
-    /// returns its number.
-    ///
-    /// Numbers of Fast DDS have no gap for what was skipped: the sample then carries its
-    /// publication number, as a related identity of its own writer. A stamp that Fast DDS does not
-    /// take travels in such an identity as well.
-    pub(crate) fn write(
+    /// A stamp that Fast DDS does not take travels in a related identity as well.
+    fn write(
         &self,
-        buffer: &Buffer,
+        buffer: Buffer,
         stamp: Stamp,
-        related: Option<([u8; 16], i64)>,
+        related: Option<RelatedIdentity>,
     ) -> Result<i64, PublishError> {
         let mut last = self.last.lock();
         let skipped = self.skipped.load(Ordering::Relaxed);
@@ -221,41 +306,32 @@ impl Writer {
         }
     }
 
-    /// Waits until all reliable readers acknowledged all that was written; zero looks once.
-    ///
-    /// # Errors
-    /// The return code.
-    pub(crate) fn wait_for_acknowledgments(&self, timeout: Duration) -> Result<(), i32> {
-        let nanos = i64::try_from(timeout.as_nanos()).unwrap_or(sys::INFINITE);
+    fn skip(&self, messages: u64) {
+        self.skipped.fetch_add(messages, Ordering::Relaxed);
+    }
+
+    fn wait_for_acknowledgements(&self, timeout: Duration) -> Result<(), NotAcknowledged> {
+        self.wait_for_acknowledgments(timeout).map_err(|code| match code {
+            sys::RETCODE_TIMEOUT => NotAcknowledged::TimedOut,
+            code => NotAcknowledged::Failed(code.to_string()),
+        })
+    }
+
+    /// Fast DDS says only whether all readers have acknowledged, which includes this one.
+    fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool {
+        !self.listener_state.is_matched(reader) || self.wait_for_acknowledgments(timeout).is_ok()
+    }
+
+    fn assert_liveliness(&self) -> Result<(), String> {
         // SAFETY: the writer is alive.
-        match unsafe { (self.participant.shim.wait_for_acknowledgments)(self.raw.as_ptr(), nanos) }
-        {
+        match unsafe { (self.participant.shim.assert_liveliness)(self.raw.as_ptr()) } {
             0 => Ok(()),
-            code => Err(code),
+            code => Err(code.to_string()),
         }
     }
 
-    /// Returns the code of Fast DDS.
-    pub(crate) fn assert_liveliness(&self) -> i32 {
-        // SAFETY: the writer is alive.
-        unsafe { (self.participant.shim.assert_liveliness)(self.raw.as_ptr()) }
-    }
-
-    /// Announces other USER_DATA; returns the code of Fast DDS.
-    pub(crate) fn set_user_data(&self, data: &str) -> i32 {
-        // SAFETY: the writer and the data are alive.
-        unsafe {
-            (self.participant.shim.writer_set_user_data)(
-                self.raw.as_ptr(),
-                data.as_ptr(),
-                data.len(),
-            )
-        }
-    }
-
-    /// Has Fast DDS forget the participant of an endpoint.
-    pub(crate) fn forget_participant_of(&self, endpoint: Gid) {
-        self.participant.forget(endpoint);
+    fn take_event(&self) -> Option<PublisherEvent> {
+        self.listener_state.status.lock().take()
     }
 }
 
@@ -276,10 +352,13 @@ impl Drop for Writer {
 /// A reader of Fast DDS.
 pub(crate) struct Reader {
     raw: NonNull<sys::reader>,
-    pub(crate) listener_state: Arc<ListenerState<ReaderStatus>>,
-    pub(crate) gid: Gid,
-    pub(crate) names: EndpointNames,
-    pub(crate) participant: Arc<Participant>,
+    listener_state: Arc<ListenerState<ReaderStatus>>,
+    gid: Gid,
+    names: EndpointNames,
+    extras: String,
+    /// Fast DDS delivers what the own session publishes in any case.
+    ignores_local: bool,
+    participant: Arc<Participant>,
 }
 
 // SAFETY: Fast DDS may be called from any thread.
@@ -290,14 +369,16 @@ unsafe impl Sync for Reader {}
 impl Reader {
     pub(crate) fn new(
         participant: &Arc<Participant>,
-        creation: &Creation<'_>,
+        creation: &Creation<'_, Taken>,
     ) -> Result<Self, CreateEndpointError> {
-        let failed = creation.failed("creating the reader");
-        let make = |participant: &Arc<Participant>| {
-            let state =
-                ListenerState::<ReaderStatus>::new(participant, creation.notifications.clone());
+        let new = |participant: &Arc<Participant>| {
+            let state = ListenerState::<ReaderStatus>::new(
+                participant,
+                creation.notifications.clone(),
+                creation.ignores_local,
+            );
             // SAFETY: the participant and the options are alive; the state outlives the reader.
-            let raw = creation.make(participant, &state, |options, code| unsafe {
+            let raw = make(creation, participant, &state, |options, code| unsafe {
                 (participant.shim.reader_new)(participant.as_ptr(), options, code)
             })?;
             let mut gid = Gid::default();
@@ -306,34 +387,52 @@ impl Reader {
             // What came before this is handed over with the next, or now.
             state.reader.store(raw.as_ptr(), Ordering::Release);
             state.hand_over();
-            let names = creation.names.clone();
-            Ok(Self { raw, listener_state: state, gid, names, participant: participant.clone() })
+            Ok(Self {
+                raw,
+                listener_state: state,
+                gid,
+                names: creation.names.clone(),
+                extras: extras(creation),
+                ignores_local: creation.ignores_local,
+                participant: participant.clone(),
+            })
         };
-        participant.place(make).map_err(failed)
+        participant.place(new).map_err(failed(&creation.names, "creating the reader"))
     }
+}
 
-    /// Takes the oldest sample.
-    pub(crate) fn take(&self) -> Result<Option<Taken>, TakeError> {
+impl library::Endpoint for Reader {
+    endpoint_members!(reader_set_user_data);
+}
+
+impl library::Reader for Reader {
+    type Taken = Taken;
+
+    fn take(&self) -> Result<Option<Taken>, TakeError> {
         self.listener_state.take(self.raw.as_ptr()).map_err(|code| TakeError::Engine {
             topic: self.names.ros.clone(),
             code: code.to_string(),
         })
     }
 
-    pub(crate) fn refused_samples(&self) -> u64 {
-        self.listener_state.refused.load(Ordering::Relaxed)
+    fn is_ignored(&self, taken: &Taken) -> bool {
+        self.ignores_local && self.participant.discovered.is_own(taken.writer())
     }
 
-    /// Announces other USER_DATA; returns the code of Fast DDS.
-    pub(crate) fn set_user_data(&self, data: &str) -> i32 {
-        // SAFETY: the reader and the data are alive.
-        unsafe {
-            (self.participant.shim.reader_set_user_data)(
-                self.raw.as_ptr(),
-                data.as_ptr(),
-                data.len(),
-            )
-        }
+    fn is_expired(&self, taken: &Taken) -> bool {
+        self.listener_state.is_expired(taken)
+    }
+
+    fn count_lost(&self, messages: u64) {
+        self.listener_state.change(|status| status.lost.add(messages));
+    }
+
+    fn take_event(&self) -> Option<SubscriptionEvent> {
+        self.listener_state.status.lock().take()
+    }
+
+    fn refused_samples(&self) -> u64 {
+        self.listener_state.refused.load(Ordering::Relaxed)
     }
 }
 

@@ -17,28 +17,23 @@
 //! there; on the other side Fast DDS receives into such a buffer, which `take` lends. Fast DDS 2
 //! has buffers of its own on both sides, and the shim copies.
 
-mod announcement;
-mod client;
 mod discovery;
 mod endpoint;
 mod listener;
 mod liveness;
 mod log;
-mod names;
 mod participant;
-mod publisher;
 mod qos;
-mod responses;
 mod sample;
-mod service;
-mod session;
-mod session_state;
 mod settings;
-mod subscription;
 
 use std::sync::Arc;
 
 use feros_rmw::{Engine, OpenError, Session, SessionOptions};
+use feros_rmw_dds::graph::Graph;
+use feros_rmw_dds::session::DdsSession;
+
+use participant::Participant;
 
 /// The name of the engine.
 pub(crate) const ENGINE_NAME: &str = "fastdds";
@@ -53,6 +48,8 @@ impl Engine for FastDdsEngine {
     }
 
     fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError> {
-        Ok(Arc::new(session::FastDdsSession::open(options)?))
+        let graph = Arc::new(Graph::default());
+        let participant = Arc::new(Participant::open(options, graph.clone())?);
+        Ok(Arc::new(DdsSession::new(options, participant, graph)?))
     }
 }

@@ -3,12 +3,12 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::SystemTime;
 
 use feros_fastdds_sys as sys;
 use feros_rmw::dds::user_data::EndpointData;
 use feros_rmw::{FailureCounter, Gid, Liveliness, Match, Notify};
 use feros_rmw_dds::graph::IncompatibleType;
+use feros_rmw_dds::library::{Notifications, Taken as _};
 use feros_rmw_dds::status::{ReaderStatus, WriterStatus};
 use feros_sync::Mutex;
 
@@ -24,7 +24,9 @@ pub(crate) struct ListenerState<S> {
     pub(crate) matched_count: AtomicUsize,
     /// Counts changes of the matches.
     match_generation: AtomicU64,
-    notifications: Notifications,
+    notifications: Notifications<Taken>,
+    /// Of a reader that leaves out what its own session publishes.
+    ignores_local: bool,
     participant: Arc<Participant>,
     /// Readers with `on_sample` take in the listener, once this is known.
     pub(crate) reader: AtomicPtr<sys::reader>,
@@ -34,21 +36,6 @@ pub(crate) struct ListenerState<S> {
     /// Of a reader: some publisher promised a lifespan.
     some_expire: AtomicBool,
     this: Weak<Self>,
-}
-
-/// What takes the samples of a reader, in the engine's thread. It owns no endpoint.
-pub(crate) type OnSample = Arc<dyn Fn(Taken) + Send + Sync>;
-
-/// The notifications that an endpoint sends.
-#[derive(Clone, Default)]
-pub(crate) struct Notifications {
-    pub(crate) on_data: Option<Notify>,
-    /// Is given each sample as it comes; nothing is left for [`Reader::take`] then.
-    pub(crate) on_sample: Option<OnSample>,
-    pub(crate) on_event: Option<Notify>,
-    pub(crate) on_match: Option<Notify>,
-    /// Of a reader that leaves out what its own session publishes.
-    pub(crate) ignores_local: bool,
 }
 
 fn wake(notify: Option<&Notify>) {
@@ -122,13 +109,18 @@ impl Status for ReaderStatus {
 }
 
 impl<S: Status> ListenerState<S> {
-    pub(crate) fn new(participant: &Arc<Participant>, notifications: Notifications) -> Arc<Self> {
+    pub(crate) fn new(
+        participant: &Arc<Participant>,
+        notifications: Notifications<Taken>,
+        ignores_local: bool,
+    ) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
             status: Mutex::default(),
             matched: Mutex::default(),
             matched_count: AtomicUsize::new(0),
             match_generation: AtomicU64::new(0),
             notifications,
+            ignores_local,
             participant: participant.clone(),
             reader: AtomicPtr::new(std::ptr::null_mut()),
             refused: AtomicU64::new(0),
@@ -151,7 +143,7 @@ impl<S: Status> ListenerState<S> {
             // A reader that leaves out its own session matches nothing of it.
             if change > 0 {
                 let is_ignored = discovered.is_own(other)
-                    && (self.notifications.ignores_local || discovered.is_ignoring(other));
+                    && (self.ignores_local || discovered.is_ignoring(other));
                 if is_ignored || matched.contains(&other) {
                     return;
                 }
@@ -206,13 +198,13 @@ impl<S: Status> ListenerState<S> {
 
     /// Whether a sample is older than its publisher promised. Fast DDS removes such ones, but a
     /// busy machine may be late.
-    pub(crate) fn is_expired(&self, publisher: Gid, stamp: Option<SystemTime>) -> bool {
+    pub(crate) fn is_expired(&self, taken: &Taken) -> bool {
         if !self.some_expire.load(Ordering::Relaxed) {
             return false;
         }
-        let endpoint = self.participant.discovered.graph.endpoint(publisher);
+        let endpoint = self.participant.discovered.graph.endpoint(taken.writer());
         let lifespan = endpoint.and_then(|endpoint| endpoint.qos.lifespan.finite());
-        let age = stamp.and_then(|stamp| stamp.elapsed().ok());
+        let age = taken.stamp().to_system_time().and_then(|stamp| stamp.elapsed().ok());
         lifespan.zip(age).is_some_and(|(lifespan, age)| age > lifespan)
     }
 

@@ -4,11 +4,8 @@ use std::ptr::NonNull;
 
 use feros_fastdds_sys::{self as sys, Shim};
 use feros_rmw::{Gid, MessageInfo, Payload, PayloadBytes, Sample, Stamp};
-
-/// Bytes of the header that the payload-header mapping puts between encapsulation and message.
-pub(crate) const SERVICE_HEADER_BYTES: usize = 16;
-/// Bytes of the encapsulation header.
-pub(crate) const ENCAPSULATION_BYTES: usize = 4;
+use feros_rmw_dds::library::{self, Origin, RelatedIdentity};
+use feros_rmw_dds::service_header::{ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES};
 
 /// The first stamp that Fast DDS takes for none: its seconds are signed, those of the wire are not
 /// (eProsima/Fast-DDS:src/cpp/rtps/history/WriterHistory.cpp).
@@ -91,11 +88,10 @@ impl PayloadBytes for Buffer {
 /// A sample as it was taken.
 #[derive(Debug)]
 pub(crate) struct Taken {
-    pub(crate) buffer: Buffer,
-    pub(crate) writer: Gid,
-    pub(crate) number: i64,
-    /// The related identity, if it has one.
-    pub(crate) related: Option<([u8; 16], i64)>,
+    buffer: Buffer,
+    writer: Gid,
+    number: i64,
+    related: Option<RelatedIdentity>,
     source_stamp: i64,
     received_stamp: i64,
 }
@@ -118,59 +114,64 @@ impl Taken {
         })
     }
 
-    /// Its number among all that its publisher published: what `Writer::write` says, or else the
-    /// engine's.
-    pub(crate) fn publication_number(&self) -> i64 {
+    /// The time of its publication.
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp(self.source_stamp)
+    }
+
+    /// What is known of it besides its content.
+    fn info(&self, reader: Gid) -> MessageInfo {
+        MessageInfo {
+            source_timestamp: self.stamp().to_system_time(),
+            received_timestamp: Stamp(self.received_stamp).to_system_time(),
+            publication_sequence_number: u64::try_from(self.number).ok().filter(|n| *n > 0),
+            publisher_gid: self.writer,
+            from_same_session: self.writer.participant_prefix() == reader.participant_prefix(),
+        }
+    }
+}
+
+impl library::Taken for Taken {
+    fn writer(&self) -> Gid {
+        self.writer
+    }
+
+    fn number(&self) -> i64 {
+        self.number
+    }
+
+    fn related(&self) -> Option<RelatedIdentity> {
+        self.related
+    }
+
+    fn publication_number(&self) -> i64 {
         match self.related {
             Some((of, number)) if of == self.writer.0 || stamp_in(&of).is_some() => number,
             _ => self.number,
         }
     }
 
-    /// What is known of it besides its content.
-    pub(crate) fn info(&self, session: Gid) -> MessageInfo {
-        MessageInfo {
-            source_timestamp: Stamp(self.source_stamp).to_system_time(),
-            received_timestamp: Stamp(self.received_stamp).to_system_time(),
-            publication_sequence_number: u64::try_from(self.number).ok().filter(|n| *n > 0),
-            publisher_gid: self.writer,
-            from_same_session: self.writer.participant_prefix() == session.participant_prefix(),
-        }
+    fn bytes(&self) -> &[u8] {
+        self.buffer.bytes()
     }
 
-    /// The sample as the client library receives it.
-    pub(crate) fn lend(self, session: Gid) -> Sample {
-        let info = self.info(session);
+    fn lend(self, reader: Gid) -> Sample {
+        let info = self.info(reader);
         Sample { payload: Payload::new(self.buffer), info }
     }
 
-    /// The 16 bytes of the payload-header mapping, if the sample is long enough for them.
-    pub(crate) fn service_header(&self) -> Option<([u8; 8], i64)> {
-        let header = self
-            .buffer
-            .bytes()
-            .get(ENCAPSULATION_BYTES..ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES)?;
-        let (guid, number) = header.split_first_chunk::<8>()?;
-        Some((*guid, i64::from_le_bytes(number.try_into().ok()?)))
-    }
-
-    /// The message behind a service header, which must be there. Copied: other readers of this
-    /// process may have the same buffer.
-    pub(crate) fn without_service_header(self, session: Gid) -> Option<Sample> {
+    /// Copied: other readers of this process may have the same buffer.
+    fn without_service_header(self, reader: Gid) -> Option<Sample> {
         let bytes = self.buffer.bytes();
         let mut copy = Buffer::new(bytes.len() - SERVICE_HEADER_BYTES)?;
         let (encapsulation, message) = copy.bytes_mut().split_at_mut(ENCAPSULATION_BYTES);
         encapsulation.copy_from_slice(&bytes[..ENCAPSULATION_BYTES]);
         message.copy_from_slice(&bytes[ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES..]);
-        Some(Sample { payload: Payload::new(copy), info: self.info(session) })
+        Some(Sample { payload: Payload::new(copy), info: self.info(reader) })
     }
-}
 
-/// Puts the header between encapsulation and message of a buffer whose content was filled in behind
-/// the header's place.
-pub(crate) fn write_service_header(buffer: &mut Buffer, guid: &[u8], number: i64) {
-    let bytes = buffer.bytes_mut();
-    bytes.copy_within(SERVICE_HEADER_BYTES..SERVICE_HEADER_BYTES + ENCAPSULATION_BYTES, 0);
-    bytes[4..12].copy_from_slice(guid);
-    bytes[12..20].copy_from_slice(&number.to_le_bytes());
+    /// Fast DDS does not tell the address that a sample came from.
+    fn origin(&self) -> Origin {
+        Origin::Elsewhere("an unknown address".to_owned())
+    }
 }

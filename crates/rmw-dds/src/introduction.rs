@@ -1,17 +1,17 @@
-//! Which servers know where a client's replies go. A server finds the two halves of a client one
-//! after the other: it may receive a request before it knows the reader of replies, waits for that
-//! 100 ms at most, and gives up; what it wrote before is never repeated. So a service counts as
-//! available once the server's participant acknowledged the announcement of that reader.
+//! Which servers know the reader to which a client's replies go. A server finds the two endpoints of
+//! a client one after the other: it may receive a request before it knows the reader of replies,
+//! waits for that 100 ms at most, and gives up; a reply that it wrote before is never repeated. So a
+//! service counts as available once the server's participant has acknowledged the announcement of
+//! that reader, where the library knows this.
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use feros_cyclonedds_sys as sys;
 use feros_rmw::{Gid, Notify};
 use feros_sync::Mutex;
 
-use crate::endpoint::{Reader, wait_until_announced};
+use crate::library::Endpoint;
 
 /// How long the end of a client may have to wait for the thread.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -19,14 +19,14 @@ const PATIENCE: Duration = Duration::from_millis(20);
 type Prefix = [u8; 12];
 
 /// Waits for the acknowledgements of the servers of one client. Dropping it waits for its thread.
-pub(crate) struct Introduction(Arc<Shared>);
+pub(crate) struct Introduction<R: Endpoint>(Arc<Shared<R>>);
 
-struct Shared {
+struct Shared<R> {
     service: String,
-    /// Told when a writer of replies comes or goes, or its participant knows the client.
+    /// Called when a writer of replies comes or goes, or its participant knows the client.
     on_change: Notify,
     /// Set once the reader is made; its listener comes before that.
-    replies: OnceLock<Weak<Reader>>,
+    replies: OnceLock<Weak<R>>,
     state: Mutex<State>,
 }
 
@@ -34,15 +34,15 @@ struct Shared {
 struct State {
     /// Participants with a writer of replies that know the client.
     known_to: Vec<Prefix>,
-    /// The matches have changed since the thread looked at them.
+    /// Whether the matches have changed since the thread looked at them.
     has_changed: bool,
     is_closed: bool,
     is_running: bool,
-    /// Made where a server has to be waited for, and ends when all know the client.
+    /// Made where the client has to wait for a server; ends when all servers know the client.
     thread: Option<JoinHandle<()>>,
 }
 
-impl Introduction {
+impl<R: Endpoint> Introduction<R> {
     pub(crate) fn new(service: &str, on_change: Notify) -> Self {
         Self(Arc::new(Shared {
             service: service.to_owned(),
@@ -52,8 +52,8 @@ impl Introduction {
         }))
     }
 
-    /// What the engine calls when the writers of replies change. It has locks of its own then, so
-    /// the thread looks at them.
+    /// The notification for when the writers of replies change. The library holds locks of its own
+    /// while it sends it, so the thread looks at them.
     pub(crate) fn on_match(&self) -> Notify {
         let shared = Arc::downgrade(&self.0);
         Arc::new(move || {
@@ -65,7 +65,10 @@ impl Introduction {
     }
 
     /// Begins with the reader that others have to know.
-    pub(crate) fn begin(&self, replies: &Arc<Reader>) {
+    pub(crate) fn begin(&self, replies: &Arc<R>) {
+        if !R::KNOWS_WHO_READ_ANNOUNCEMENTS {
+            return;
+        }
         self.0.replies.get_or_init(|| Arc::downgrade(replies));
         if !self.0.all_know(replies, Duration::ZERO) {
             self.0.look();
@@ -74,6 +77,9 @@ impl Introduction {
 
     /// Whether the participant of this writer of replies knows the client.
     pub(crate) fn is_known_to(&self, answerer: Gid) -> bool {
+        if !R::KNOWS_WHO_READ_ANNOUNCEMENTS {
+            return true;
+        }
         let prefix = answerer.participant_prefix();
         self.0.state.lock().known_to.contains(&prefix)
             || self
@@ -83,12 +89,12 @@ impl Introduction {
     }
 }
 
-impl Shared {
-    fn replies(&self) -> Option<Arc<Reader>> {
+impl<R: Endpoint> Shared<R> {
+    fn replies(&self) -> Option<Arc<R>> {
         self.replies.get()?.upgrade()
     }
 
-    /// Has the thread look at the matches.
+    /// Makes the thread look at the matches.
     fn look(self: &Arc<Self>) {
         let mut state = self.state.lock();
         state.has_changed = true;
@@ -122,9 +128,10 @@ impl Shared {
         state.is_running
     }
 
-    /// Waits so long for each server that does not know the client yet; whether all do.
-    fn all_know(&self, replies: &Reader, patience: Duration) -> bool {
-        let answerers = replies.matched(|writer| writer.gid());
+    /// Waits for each server that does not know the client yet, `patience` at most for each; returns
+    /// whether all know it.
+    fn all_know(&self, replies: &R, patience: Duration) -> bool {
+        let answerers: Vec<Gid> = replies.matched_data().iter().map(|(gid, _)| *gid).collect();
         let mut state = self.state.lock();
         state
             .known_to
@@ -144,10 +151,8 @@ impl Shared {
     }
 
     /// Whether the writer's participant knows the client within this time.
-    fn wait(&self, replies: &Reader, answerer: Gid, timeout: Duration) -> bool {
-        if let Err(code) = wait_until_announced(&replies.entity, answerer, timeout)
-            && code.0 == sys::DDS_RETCODE_TIMEOUT
-        {
+    fn wait(&self, replies: &R, answerer: Gid, timeout: Duration) -> bool {
+        if !replies.is_announced_to(answerer, timeout) {
             return false;
         }
         let (prefix, mut state) = (answerer.participant_prefix(), self.state.lock());
@@ -158,14 +163,14 @@ impl Shared {
     }
 }
 
-impl Drop for Introduction {
+impl<R: Endpoint> Drop for Introduction<R> {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.is_closed = true;
         let thread = state.thread.take();
         drop(state);
         if let Some(thread) = thread {
-            drop(thread.join()); // its panic was told when it happened
+            drop(thread.join()); // a panic was reported when it happened
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The responses to one client, taken out of the engine as they come.
+//! The responses to one client, taken from the library as they come.
 //!
-//! A reader of replies hears the responses to all clients of its service, and keeps the last few of
-//! them: those to others would displace the client's own wherever the client is slow to look.
+//! A reader of replies receives the responses to all clients of its service, and keeps the last few
+//! of them: responses to other clients would displace the client's own where the client is slow.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -10,68 +10,66 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use feros_rmw::{FailureCounter, Gid, Notify, Sample};
 use feros_sync::Mutex;
 
-use crate::sample::{
-    ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES, SampleRef, lend, message_info,
-    without_service_header,
-};
+use crate::library::Taken;
+use crate::service_header;
 
-/// Responses that may wait until the client takes them ...
+/// The most responses that wait until the client takes them ...
 const MOST_WAITING: usize = 1024;
-/// ... and their bytes together, unless it is one.
+/// ... and the most bytes of them together; a single response may have more.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
-/// What waits for one client.
-pub(crate) struct Responses {
+/// The responses that wait for one client.
+pub(crate) struct Responses<T> {
     service: String,
     on_response: Notify,
     own: OnceLock<Own>,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<Waiting<T>>,
     refused: AtomicU64,
     lost: FailureCounter,
 }
 
-/// By what a client knows the responses to its own requests.
+/// The marks by which a client knows the responses to its own requests.
 pub(crate) struct Own {
     /// Its reader of replies.
     pub(crate) replies: Gid,
     /// Its writer of requests.
     pub(crate) requests: Gid,
-    /// What it puts into payload headers.
+    /// Its number in payload headers.
     pub(crate) header: [u8; 8],
 }
 
-#[derive(Default)]
-struct Waiting {
-    responses: VecDeque<Response>,
+struct Waiting<T> {
+    responses: VecDeque<Response<T>>,
     bytes: usize,
 }
 
-struct Response {
+struct Response<T> {
     number: i64,
-    sample: SampleRef,
+    sample: T,
     has_header: bool,
 }
 
-impl Responses {
-    /// Nothing is a response to the client before it [is known](Self::begin).
+impl<T: Taken> Responses<T> {
+    /// No sample counts as a response to the client before [`begin`](Self::begin).
     pub(crate) fn new(service: &str, on_response: Notify) -> Self {
         Self {
             service: service.to_owned(),
             on_response,
             own: OnceLock::new(),
-            waiting: Mutex::default(),
+            waiting: Mutex::new(Waiting { responses: VecDeque::new(), bytes: 0 }),
             refused: AtomicU64::new(0),
             lost: FailureCounter::new(),
         }
     }
 
-    /// To be called before the first request.
+    /// Says how responses to the client look; to be called before the first request.
     pub(crate) fn begin(&self, own: Own) {
         self.own.get_or_init(|| own);
     }
 
-    /// Keeps a sample if it is a response to the client, and says so. Called by the engine.
-    pub(crate) fn accept(&self, sample: SampleRef) {
+    /// Keeps a sample if it is a response to the client, and notifies the client. Called by the
+    /// library.
+    pub(crate) fn accept(&self, sample: T) {
         let Some(response) = self.own.get().and_then(|own| self.response(own, sample)) else {
             return;
         };
@@ -88,50 +86,42 @@ impl Responses {
         (self.on_response)();
     }
 
-    /// `None`: it belongs to another client, or is none.
-    fn response(&self, own: &Own, sample: SampleRef) -> Option<Response> {
-        let info = sample.info();
-        if info.has_related {
-            let is_own = [own.replies.0, own.requests.0].contains(&info.related.guid);
-            let number = info.related.sequence_number;
+    /// `None` for a response to another client, and for a sample that is no response.
+    fn response(&self, own: &Own, sample: T) -> Option<Response<T>> {
+        if let Some((client, number)) = sample.related() {
+            let is_own = [own.replies.0, own.requests.0].contains(&client);
             return is_own.then_some(Response { number, sample, has_header: false });
         }
-        let header =
-            sample.bytes().get(ENCAPSULATION_BYTES..ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES);
-        let Some((guid, number)) = header.and_then(|header| header.split_first_chunk::<8>()) else {
+        let Some((client, number)) = service_header::read(sample.bytes()) else {
             self.refused.fetch_add(1, Ordering::Relaxed);
             return None;
         };
-        let is_own = *guid == own.header;
-        let number = i64::from_le_bytes(number.try_into().ok()?);
-        is_own.then_some(Response { number, sample, has_header: true })
+        (client == own.header).then_some(Response { number, sample, has_header: true })
     }
 
     /// The oldest response that waits, and the number of its request.
     pub(crate) fn next(&self) -> Option<(i64, Sample)> {
         let Response { number, sample, has_header } = self.waiting.lock().take()?;
-        let session = self.own.get()?.replies;
-        if !has_header {
-            return Some((number, lend(sample, session)));
-        }
-        let info = message_info(&sample.info(), session);
-        Some((number, Sample { payload: without_service_header(sample), info }))
+        let reader = self.own.get()?.replies;
+        let sample =
+            if has_header { sample.without_service_header(reader)? } else { sample.lend(reader) };
+        Some((number, sample))
     }
 
-    /// Responses that nobody took in time.
+    /// The number of responses that nobody took in time.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.total()
     }
 
-    /// Samples that were neither responses to this client nor to another.
+    /// The number of samples that were responses to no client.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 }
 
-impl Waiting {
-    /// Says which ones there is no room for any more.
-    fn put(&mut self, response: Response) -> Vec<Response> {
+impl<T: Taken> Waiting<T> {
+    /// Returns the responses that have no room any longer.
+    fn put(&mut self, response: Response<T>) -> Vec<Response<T>> {
         self.bytes += response.sample.bytes().len();
         self.responses.push_back(response);
         let mut displaced = Vec::new();
@@ -143,7 +133,7 @@ impl Waiting {
         displaced
     }
 
-    fn take(&mut self) -> Option<Response> {
+    fn take(&mut self) -> Option<Response<T>> {
         let response = self.responses.pop_front()?;
         self.bytes -= response.sample.bytes().len();
         Some(response)

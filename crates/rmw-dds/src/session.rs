@@ -10,60 +10,72 @@ use feros_rmw::{
     SessionOptions, Subscription, SubscriptionOptions,
 };
 
-use crate::client::CycloneClient;
-use crate::discovery::{Discovery, discovery_names};
-use crate::domain::{ENGINE_NAME, ENGINE_VERSION};
-use crate::endpoint::{Notifications, Writer};
-use crate::participant::Participant;
-use crate::publisher::CyclonePublisher;
-use crate::qos::Qos;
-use crate::service::CycloneService;
-use crate::session_state::SessionState;
-use crate::subscription::CycloneSubscription;
-use crate::topic::EndpointNames;
+use crate::client::DdsClient;
+use crate::graph::Graph;
+use crate::library::{Creation, Notifications, Participant};
+use crate::names::EndpointNames;
+use crate::nodes::SessionState;
+use crate::publisher::DdsPublisher;
+use crate::service::DdsService;
+use crate::subscription::DdsSubscription;
 
 use feros_rmw::dds::names;
-use feros_rmw_dds::graph::Graph;
 
-/// The session that users of the engine hold.
-pub(crate) struct CycloneSession(Arc<SessionState>);
+/// The session that users of an engine on DDS hold.
+pub struct DdsSession<P: Participant>(Arc<SessionState<P>>);
 
-impl CycloneSession {
-    pub(crate) fn open(
+impl<P: Participant> DdsSession<P> {
+    /// Announces a session of this participant, and starts to discover others.
+    ///
+    /// # Errors
+    /// When an endpoint of discovery cannot be made.
+    pub fn new(
         options: &SessionOptions,
-        user_configuration: Option<String>,
+        participant: Arc<P>,
+        graph: Arc<Graph>,
     ) -> Result<Self, OpenError> {
-        let participant = Arc::new(Participant::open(options, user_configuration.as_deref())?);
-        let graph = Arc::new(Graph::default());
+        let engine = participant.engine_name();
         let failed = |error: CreateEndpointError| OpenError::Engine {
-            engine: ENGINE_NAME,
+            engine,
             domain_id: options.domain_id,
             operation: "starting discovery",
             code: error.to_string(),
         };
-        let discovery = Discovery::start(&participant, graph.clone()).map_err(failed)?;
-        let qos = Qos::writer(&QosProfile::keep_last(1).transient_local(), "");
-        let announcer =
-            Writer::new(&participant, discovery_names(), &qos, Notifications::default())
-                .map_err(failed)?;
+        let discovery = participant.discover(&graph).map_err(failed)?;
+        let announcer = participant.create_writer(Creation {
+            names: EndpointNames::of_discovery(),
+            qos: &QosProfile::keep_last(1).transient_local(),
+            data: None,
+            ignores_local: false,
+            notifications: Notifications::default(),
+        });
+        let announcer = announcer.map_err(failed)?;
         let state =
             SessionState::announce(options.domain_id, participant, graph, discovery, announcer);
         Ok(Self(Arc::new(state)))
     }
 
-    fn require_node(&self, node: NodeId, name: &str) -> Result<(), CreateEndpointError> {
+    fn check(
+        &self,
+        name: &str,
+        as_it_is: bool,
+        announcement: &str,
+        node: NodeId,
+    ) -> Result<(), CreateEndpointError> {
+        names::check(name, as_it_is)?;
+        check_announcement(name, announcement)?;
         let known = self.0.has_node(node);
         known.then_some(()).ok_or_else(|| CreateEndpointError::NoNode { name: name.to_owned() })
     }
 }
 
-impl Session for CycloneSession {
+impl<P: Participant> Session for DdsSession<P> {
     fn engine_name(&self) -> &'static str {
-        ENGINE_NAME
+        self.0.participant.engine_name()
     }
 
     fn engine_version(&self) -> String {
-        ENGINE_VERSION.to_owned()
+        self.0.participant.engine_version()
     }
 
     fn domain_id(&self) -> u32 {
@@ -71,11 +83,11 @@ impl Session for CycloneSession {
     }
 
     fn gid(&self) -> Gid {
-        self.0.participant.gid
+        self.0.participant.gid()
     }
 
     fn configuration(&self) -> String {
-        self.0.participant.domain.configuration.clone()
+        self.0.participant.configuration()
     }
 
     fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
@@ -91,21 +103,15 @@ impl Session for CycloneSession {
         options: PublisherOptions<'_>,
     ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
         let as_it_is = options.qos.avoid_ros_namespace_conventions;
-        names::check(options.topic, as_it_is)?;
-        check_announcement(options.topic, options.announcement)?;
-        self.require_node(options.node, options.topic)?;
-        let names = EndpointNames {
-            ros: options.topic.to_owned(),
-            topic: names::topic(options.topic, as_it_is),
-            type_name: names::type_name(options.type_name, "")?,
-        };
+        self.check(options.topic, as_it_is, options.announcement, options.node)?;
+        let names = EndpointNames::of_topic(options.topic, options.type_name, as_it_is)?;
         let subscriptions = self.0.graph.profiles(&names.topic, false);
         let qos = options
             .qos
             .resolved_for_publisher(subscriptions.iter())
             .with_system_defaults_resolved();
         check_depth(options.topic, &qos)?;
-        Ok(CyclonePublisher::new(&self.0, names, qos, options)?)
+        Ok(Arc::new(DdsPublisher::new(&self.0, names, qos, options)?))
     }
 
     fn create_subscription(
@@ -113,45 +119,35 @@ impl Session for CycloneSession {
         options: SubscriptionOptions<'_>,
     ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
         let as_it_is = options.qos.avoid_ros_namespace_conventions;
-        names::check(options.topic, as_it_is)?;
-        check_announcement(options.topic, options.announcement)?;
-        self.require_node(options.node, options.topic)?;
-        let names = EndpointNames {
-            ros: options.topic.to_owned(),
-            topic: names::topic(options.topic, as_it_is),
-            type_name: names::type_name(options.type_name, "")?,
-        };
+        self.check(options.topic, as_it_is, options.announcement, options.node)?;
+        let names = EndpointNames::of_topic(options.topic, options.type_name, as_it_is)?;
         let publishers = self.0.graph.profiles(&names.topic, true);
         let qos = options
             .qos
             .resolved_for_subscription(publishers.iter())
             .with_system_defaults_resolved();
         check_depth(options.topic, &qos)?;
-        Ok(Arc::new(CycloneSubscription::new(&self.0, names, qos, options)?))
+        Ok(Arc::new(DdsSubscription::new(&self.0, names, qos, options)?))
     }
 
     fn create_service(
         &self,
         options: ServiceOptions<'_>,
     ) -> Result<Arc<dyn Service>, CreateEndpointError> {
-        names::check(options.service, false)?;
-        check_announcement(options.service, options.announcement)?;
-        self.require_node(options.node, options.service)?;
+        self.check(options.service, false, options.announcement, options.node)?;
         let qos = options.qos.resolved_for_service();
         check_depth(options.service, &qos)?;
-        Ok(Arc::new(CycloneService::new(&self.0, qos, options)?))
+        Ok(Arc::new(DdsService::new(&self.0, qos, options)?))
     }
 
     fn create_client(
         &self,
         options: ClientOptions<'_>,
     ) -> Result<Arc<dyn Client>, CreateEndpointError> {
-        names::check(options.service, false)?;
-        check_announcement(options.service, options.announcement)?;
-        self.require_node(options.node, options.service)?;
+        self.check(options.service, false, options.announcement, options.node)?;
         let qos = options.qos.resolved_for_service();
         check_depth(options.service, &qos)?;
-        Ok(Arc::new(CycloneClient::new(&self.0, qos, options)?))
+        Ok(Arc::new(DdsClient::new(&self.0, qos, options)?))
     }
 
     fn graph(&self) -> Arc<GraphSnapshot> {

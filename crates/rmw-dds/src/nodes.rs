@@ -1,5 +1,5 @@
 //! The state of a session that its endpoints share and keep alive: participant, graph and the nodes
-//! that are announced.
+//! that it announces.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,19 +7,19 @@ use std::sync::Arc;
 use feros_rmw::dds::discovery_info::{NodeEntities, ParticipantEntities};
 use feros_rmw::{CreateEndpointError, FillAborted, Gid, NodeId, NodeName, Stamp};
 
-use crate::endpoint::{Reader, Writer};
-use crate::participant::Participant;
-use feros_rmw_dds::graph::Graph;
 use feros_sync::Mutex;
 
-/// What endpoints keep alive.
-pub(crate) struct SessionState {
-    // Dropped in this order: the reader that feeds the graph ends before the participant.
-    _discovery: Reader,
-    announcer: Writer,
+use crate::graph::Graph;
+use crate::library::{Participant, Writer, WriterOf};
+
+/// The state of a session, which its endpoints keep alive.
+pub(crate) struct SessionState<P: Participant> {
+    // Dropped in this order: the readers that feed the graph end before the participant.
+    _discovery: P::Discovery,
+    announcer: WriterOf<P>,
     nodes: Mutex<Nodes>,
     pub(crate) graph: Arc<Graph>,
-    pub(crate) participant: Arc<Participant>,
+    pub(crate) participant: Arc<P>,
     pub(crate) domain_id: u32,
 }
 
@@ -29,15 +29,15 @@ struct Nodes {
     by_id: BTreeMap<NodeId, NodeEntities>,
 }
 
-impl SessionState {
+impl<P: Participant> SessionState<P> {
     /// The state of a session without nodes, which is announced: stock ROS 2 announces a context
     /// even while it has no node.
     pub(crate) fn announce(
         domain_id: u32,
-        participant: Arc<Participant>,
+        participant: Arc<P>,
         graph: Arc<Graph>,
-        discovery: Reader,
-        announcer: Writer,
+        discovery: P::Discovery,
+        announcer: WriterOf<P>,
     ) -> Self {
         let nodes = Mutex::default();
         let state = Self { _discovery: discovery, announcer, nodes, graph, participant, domain_id };
@@ -71,7 +71,7 @@ impl SessionState {
         let mut nodes = self.nodes.lock();
         let result = change(&mut nodes);
         let entities = ParticipantEntities {
-            participant: self.participant.gid,
+            participant: self.participant.gid(),
             nodes: nodes.by_id.values().cloned().collect(),
         };
         let written = self
@@ -79,7 +79,7 @@ impl SessionState {
             .fill(feros_cdr::encoded_size(&entities), 0, &mut |memory| {
                 feros_cdr::encode_into(&entities, memory).map(drop).map_err(|_| FillAborted)
             })
-            .and_then(|sample| self.announcer.write(&sample, Stamp::now(), None));
+            .and_then(|sample| self.announcer.write(sample, Stamp::now(), None));
         if let Err(error) = written {
             tracing::error!("nodes cannot be announced, others will not see them: {error}");
         }
@@ -98,7 +98,7 @@ impl SessionState {
         name: &str,
         readers: Vec<Gid>,
         writers: Vec<Gid>,
-    ) -> Result<NodeMember, CreateEndpointError> {
+    ) -> Result<NodeMember<P>, CreateEndpointError> {
         let joined = self.change_nodes(|nodes| {
             nodes.by_id.get_mut(&node).map(|entities| {
                 entities.readers.extend(&readers);
@@ -110,20 +110,20 @@ impl SessionState {
     }
 }
 
-impl Drop for SessionState {
+impl<P: Participant> Drop for SessionState<P> {
     fn drop(&mut self) {
         self.graph.close();
     }
 }
 
 /// Keeps endpoints in the announcement of their node.
-pub(crate) struct NodeMember {
-    shared: Arc<SessionState>,
+pub(crate) struct NodeMember<P: Participant> {
+    shared: Arc<SessionState<P>>,
     node: NodeId,
     gids: Vec<Gid>,
 }
 
-impl Drop for NodeMember {
+impl<P: Participant> Drop for NodeMember<P> {
     fn drop(&mut self) {
         self.gids.iter().for_each(|gid| self.shared.graph.unwatch_type(*gid));
         self.shared.change_nodes(|nodes| {

@@ -1,0 +1,324 @@
+//! What a DDS library has to offer: a participant, and the writers and readers of bytes that it
+//! makes. Sessions, publishers, subscriptions, services and clients of ROS 2 are built of these.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use feros_rmw::dds::user_data::EndpointData;
+use feros_rmw::{
+    CreateEndpointError, FillAborted, Gid, Match, Notify, PublishError, PublisherEvent, QosProfile,
+    Sample, Stamp, SubscriptionEvent, TakeError,
+};
+
+use crate::graph::{Graph, IncompatibleType};
+use crate::names::EndpointNames;
+
+/// The reader of a participant.
+pub type ReaderOf<P> = <P as Participant>::Reader;
+/// The writer of a participant.
+pub type WriterOf<P> = <P as Participant>::Writer;
+/// The samples that a participant's readers take.
+pub type TakenOf<P> = <ReaderOf<P> as Reader>::Taken;
+/// The memory that a participant's writers send.
+pub type BufferOf<P> = <WriterOf<P> as Writer>::Buffer;
+
+/// An identity that a sample carries beside its own: the GUID of an endpoint and a sequence number
+/// (`PID_RELATED_SAMPLE_IDENTITY`, DDS-RPC 1.0, 7.6.3).
+pub type RelatedIdentity = ([u8; 16], i64);
+
+/// A participant of a DDS library.
+pub trait Participant: Send + Sync + Sized + 'static {
+    /// Writes bytes.
+    type Writer: Writer;
+    /// Reads bytes.
+    type Reader: Reader;
+    /// Feeds the graph as long as it lives.
+    type Discovery: Send + Sync;
+
+    /// Why this library cannot serve requests of its own host alone; `None` if it can.
+    const NO_LOCAL_REQUESTS_ONLY: Option<&'static str> = None;
+
+    /// Name of the engine.
+    fn engine_name(&self) -> &'static str;
+
+    /// Version of the library.
+    fn engine_version(&self) -> String;
+
+    /// The configuration that the library runs with, for people.
+    fn configuration(&self) -> String;
+
+    /// Its identity.
+    fn gid(&self) -> Gid;
+
+    /// Starts to feed the graph with what the library discovers.
+    ///
+    /// # Errors
+    /// When an endpoint cannot be made.
+    fn discover(
+        self: &Arc<Self>,
+        graph: &Arc<Graph>,
+    ) -> Result<Self::Discovery, CreateEndpointError>;
+
+    /// Makes a writer.
+    ///
+    /// # Errors
+    /// When the library refuses the topic or the policies.
+    fn create_writer(
+        self: &Arc<Self>,
+        creation: Creation<'_, TakenOf<Self>>,
+    ) -> Result<Self::Writer, CreateEndpointError>;
+
+    /// Makes a reader.
+    ///
+    /// # Errors
+    /// When the library refuses the topic or the policies.
+    fn create_reader(
+        self: &Arc<Self>,
+        creation: Creation<'_, TakenOf<Self>>,
+    ) -> Result<Self::Reader, CreateEndpointError>;
+}
+
+/// What an endpoint is made with.
+pub struct Creation<'a, T> {
+    /// Topic and type.
+    pub names: EndpointNames,
+    /// The policies, resolved and checked.
+    pub qos: &'a QosProfile,
+    /// What the endpoint says in its USER_DATA; `None` for one that says nothing.
+    pub data: Option<&'a EndpointData>,
+    /// Whether a reader leaves out what its own session publishes.
+    pub ignores_local: bool,
+    /// The notifications that the endpoint sends.
+    pub notifications: Notifications<T>,
+}
+
+/// Takes the samples of a reader, in the library's thread. It owns no endpoint.
+pub type OnSample<T> = Arc<dyn Fn(T) + Send + Sync>;
+
+/// The notifications that an endpoint sends.
+pub struct Notifications<T> {
+    /// Data may be there.
+    pub on_data: Option<Notify>,
+    /// Receives each sample as it comes; nothing is left for [`Reader::take`] then.
+    pub on_sample: Option<OnSample<T>>,
+    /// An event may be there.
+    pub on_event: Option<Notify>,
+    /// The matches have changed.
+    pub on_match: Option<Notify>,
+}
+
+impl<T> Default for Notifications<T> {
+    fn default() -> Self {
+        Self { on_data: None, on_sample: None, on_event: None, on_match: None }
+    }
+}
+
+impl<T> Clone for Notifications<T> {
+    fn clone(&self) -> Self {
+        Self {
+            on_data: self.on_data.clone(),
+            on_sample: self.on_sample.clone(),
+            on_event: self.on_event.clone(),
+            on_match: self.on_match.clone(),
+        }
+    }
+}
+
+/// What writers and readers have in common.
+pub trait Endpoint: Send + Sync + 'static {
+    /// Whether the library knows which participants have acknowledged an announcement.
+    const KNOWS_WHO_READ_ANNOUNCEMENTS: bool;
+
+    /// Its identity.
+    fn gid(&self) -> Gid;
+
+    /// Topic and type.
+    fn names(&self) -> &EndpointNames;
+
+    /// The number of endpoints that match now.
+    fn matched_count(&self) -> usize;
+
+    /// Differs from what it was before the matches changed.
+    fn match_generation(&self) -> u64;
+
+    /// The endpoints that match now, as users see them.
+    fn matches(&self) -> Vec<Match>;
+
+    /// The endpoints that match now, with their USER_DATA. Cheap while the matches stay.
+    fn matched_data(&self) -> Arc<[(Gid, EndpointData)]>;
+
+    /// The USER_DATA of one endpoint, if that matches at this moment: never from a cache.
+    fn data_of(&self, other: Gid) -> Option<EndpointData>;
+
+    /// Announces other USER_DATA.
+    ///
+    /// # Errors
+    /// The library's word for the failure.
+    fn set_data(&self, data: &EndpointData) -> Result<(), String>;
+
+    /// Waits until the participant of `other` has acknowledged the announcement of this endpoint;
+    /// zero looks once. True where the library cannot know.
+    fn is_announced_to(&self, other: Gid, patience: Duration) -> bool;
+
+    /// Makes the library forget the participant of `other`, as if its lease had ended.
+    fn forget_participant_of(&self, other: Gid);
+
+    /// What to tell of endpoints with another type on the same topic.
+    fn type_watcher(&self) -> Weak<dyn IncompatibleType>;
+}
+
+/// Why waiting for acknowledgements ended without them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotAcknowledged {
+    /// The time is over.
+    TimedOut,
+    /// The library's word for the failure.
+    Failed(String),
+}
+
+/// Writes bytes to a topic.
+pub trait Writer: Endpoint {
+    /// Memory that a sample is written into before it is sent.
+    type Buffer: Buffer;
+
+    /// Memory for a sample of `size_bytes`, filled by `fill`, which sees the part from `offset` on.
+    ///
+    /// # Errors
+    /// When the size is impossible, memory is missing, or `fill` gives up.
+    fn fill(
+        &self,
+        size_bytes: usize,
+        offset: usize,
+        fill: &mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>,
+    ) -> Result<Self::Buffer, PublishError>;
+
+    /// Writes a sample with the time of its publication and a related identity; returns its
+    /// sequence number. Where messages were skipped, the related identity of a sample that has no
+    /// other is its own writer's, with its number among all publications.
+    ///
+    /// # Errors
+    /// When there is no room in time, or the library fails.
+    fn write(
+        &self,
+        buffer: Self::Buffer,
+        stamp: Stamp,
+        related: Option<RelatedIdentity>,
+    ) -> Result<i64, PublishError>;
+
+    /// Counts messages that were published without the library.
+    fn skip(&self, messages: u64);
+
+    /// Waits until reliable readers of this process have room, where a write does not do so itself.
+    ///
+    /// # Errors
+    /// When there is no room in time.
+    fn wait_for_local_room(&self) -> Result<(), PublishError> {
+        Ok(())
+    }
+
+    /// Ends writes that wait, which fail then; later ones fail too.
+    fn end_waiting_writes(&self) {}
+
+    /// Waits until all reliable readers have acknowledged all samples.
+    ///
+    /// # Errors
+    /// When the time is over, or the library fails.
+    fn wait_for_acknowledgements(&self, timeout: Duration) -> Result<(), NotAcknowledged>;
+
+    /// Waits until one reader, if it is a reliable one that matches, has acknowledged all samples;
+    /// zero looks once.
+    fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool;
+
+    /// Shows that the writer is alive.
+    ///
+    /// # Errors
+    /// The library's word for the failure.
+    fn assert_liveliness(&self) -> Result<(), String>;
+
+    /// Takes the next event.
+    fn take_event(&self) -> Option<PublisherEvent>;
+}
+
+/// Memory of a sample that was not sent yet.
+pub trait Buffer: Send + 'static {
+    /// The bytes for writing.
+    fn bytes_mut(&mut self) -> &mut [u8];
+}
+
+/// Reads bytes of a topic.
+pub trait Reader: Endpoint {
+    /// A sample.
+    type Taken: Taken;
+
+    /// Takes the oldest sample.
+    ///
+    /// # Errors
+    /// When the library fails.
+    fn take(&self) -> Result<Option<Self::Taken>, TakeError>;
+
+    /// Whether the reader leaves a sample out because its own session published it, where the
+    /// library delivers it all the same.
+    fn is_ignored(&self, _sample: &Self::Taken) -> bool {
+        false
+    }
+
+    /// Whether a sample is older than its publisher promised, where the library delivers it all the
+    /// same.
+    fn is_expired(&self, _sample: &Self::Taken) -> bool {
+        false
+    }
+
+    /// Adds to the messages that are reported as lost.
+    fn count_lost(&self, messages: u64);
+
+    /// Records trace points of what is received as this endpoint's, where the library allows it.
+    fn trace_as(&self, _endpoint: feros_trace::Endpoint) {}
+
+    /// Takes the next event.
+    fn take_event(&self) -> Option<SubscriptionEvent>;
+
+    /// Samples that were refused as malformed.
+    fn refused_samples(&self) -> u64;
+}
+
+/// Where a sample came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// This host.
+    ThisHost,
+    /// Another host, or an address that proves nothing; in words for people.
+    Elsewhere(String),
+}
+
+/// A sample as it was taken.
+pub trait Taken: Send + Sync + 'static {
+    /// Its writer.
+    fn writer(&self) -> Gid;
+
+    /// Its sequence number.
+    fn number(&self) -> i64;
+
+    /// The related identity, if it has one.
+    fn related(&self) -> Option<RelatedIdentity>;
+
+    /// Its number among all publications of its publisher, see [`Writer::write`].
+    fn publication_number(&self) -> i64 {
+        match self.related() {
+            Some((of, number)) if of == self.writer().0 => number,
+            _ => self.number(),
+        }
+    }
+
+    /// Its bytes.
+    fn bytes(&self) -> &[u8];
+
+    /// The sample as the client library receives it; `reader` took it.
+    fn lend(self, reader: Gid) -> Sample;
+
+    /// The same without the header of [`service_header`](crate::service_header), which must be
+    /// there; `None` when there is no memory for it.
+    fn without_service_header(self, reader: Gid) -> Option<Sample>;
+
+    /// Where it came from.
+    fn origin(&self) -> Origin;
+}

@@ -1,0 +1,281 @@
+//! Servers of services. One server understands clients of both RMW families at once; the USER_DATA
+//! of a request's writer (`clientid=`) says which one the client is of, and the response goes back
+//! in the same way.
+
+mod clients;
+mod replies;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use feros_rmw::dds::user_data::EndpointData;
+use feros_rmw::engine::Fill;
+use feros_rmw::gaps::Gaps;
+use feros_rmw::{
+    CreateEndpointError, FailureCounter, Gid, Match, PublishError, QosProfile, RequestId, Sample,
+    Service, ServiceMapping, ServiceOptions, Stamp, TakeError,
+};
+use feros_sync::Mutex;
+
+use crate::announced::announcement;
+use crate::library::{
+    Buffer, Creation, Endpoint, Notifications, Origin, Participant, Reader, ReaderOf, Taken,
+    TakenOf, Writer, WriterOf,
+};
+use crate::names::{ServiceNames, is_reader, pair_id};
+use crate::nodes::{NodeMember, SessionState};
+use crate::service_header::{self, SERVICE_HEADER_BYTES};
+
+use clients::{Clients, HeaderClient};
+use replies::Replies;
+
+pub(crate) struct DdsService<P: Participant> {
+    // Dropped first: the announcement goes before the endpoints.
+    _member: NodeMember<P>,
+    requests: ReaderOf<P>,
+    replies: Arc<Replies<P>>,
+    qos: QosProfile,
+    clients: Mutex<Clients>,
+    refused: AtomicU64,
+    gaps: Mutex<Gaps>,
+    lost: FailureCounter,
+    /// Requests of other hosts that were ignored; `None` where they are served.
+    foreign: Option<AtomicU64>,
+}
+
+impl<P: Participant> DdsService<P> {
+    pub(crate) fn new(
+        shared: &Arc<SessionState<P>>,
+        qos: QosProfile,
+        options: ServiceOptions<'_>,
+    ) -> Result<Self, CreateEndpointError> {
+        if let (true, Some(reason)) = (options.local_requests_only, P::NO_LOCAL_REQUESTS_ONLY) {
+            return Err(CreateEndpointError::Engine {
+                name: options.service.to_owned(),
+                operation: "keeping requests of other hosts out",
+                code: reason.into(),
+            });
+        }
+        let names = ServiceNames::new(options.service, options.type_name)?;
+        let service_id = (options.mapping == ServiceMapping::PayloadHeader)
+            .then(|| pair_id(shared.participant.gid()));
+        let data = |type_hash, announcement| EndpointData {
+            type_hash,
+            service_id,
+            announcement,
+            ..EndpointData::default()
+        };
+        let replies = Replies::new(
+            shared,
+            options.node,
+            (options.service, options.type_name),
+            qos,
+            data(options.response_hash, None),
+        );
+        let mut on_match = options.on_match;
+        if options.replies_on_demand {
+            let (make_replies, tell) = (replies.on_first_client(), on_match);
+            on_match = Arc::new(move || {
+                make_replies();
+                tell();
+            });
+        } else {
+            replies.writer()?;
+        }
+        // After the writer, so that a server that receives requests can answer them.
+        let requests = shared.participant.create_reader(Creation {
+            names: names.request,
+            qos: &qos,
+            data: Some(&data(options.request_hash, announcement(options.announcement))),
+            ignores_local: false,
+            notifications: Notifications {
+                on_data: Some(options.on_request),
+                on_match: Some(on_match),
+                ..Notifications::default()
+            },
+        })?;
+        let readers = vec![requests.gid()];
+        let member = shared.join_node(options.node, options.service, readers, Vec::new())?;
+        Ok(Self {
+            _member: member,
+            requests,
+            replies,
+            qos,
+            clients: Mutex::default(),
+            refused: AtomicU64::new(0),
+            gaps: Mutex::default(),
+            lost: FailureCounter::new(),
+            foreign: options.local_requests_only.then(AtomicU64::default),
+        })
+    }
+
+    fn matched_clients(&self) -> Vec<Gid> {
+        self.requests.matched_data().iter().map(|(gid, _)| *gid).collect()
+    }
+
+    /// The client of a request's writer, if it is one of the payload-header mapping.
+    fn header_client(&self, writer: Gid) -> Option<HeaderClient> {
+        if let Some(known) = self.clients.lock().known(writer) {
+            return known;
+        }
+        // Without the lock, as the library is asked.
+        let id = self.requests.data_of(writer)?.client_id;
+        self.clients.lock().remember(writer, id, || self.matched_clients())
+    }
+
+    /// Counts the requests that were lost before this one, by its number.
+    fn count_lost(&self, taken: &TakenOf<P>) {
+        let client = taken.writer();
+        let lost = self.gaps.lock().next(client, taken.number(), || self.matched_clients());
+        if let Some(count) = self.lost.count_many(lost) {
+            tracing::error!(
+                "{}: {count} requests so far are lost, the last of client {client}: more came than \
+                 {} before they were taken; give the service a larger depth, or have it called \
+                 less at once",
+                self.replies.service,
+                self.qos.depth
+            );
+        }
+    }
+
+    /// Whether a request came from another host while this service serves its own alone.
+    fn is_foreign(&self, taken: &TakenOf<P>) -> bool {
+        let Some(ignored) = &self.foreign else { return false };
+        let Origin::Elsewhere(source) = taken.origin() else { return false };
+        let count = ignored.fetch_add(1, Ordering::Relaxed) + 1;
+        // The first and ever fewer: other hosts may send as many as they like.
+        if count.is_power_of_two() {
+            tracing::warn!(
+                "{}: a request from {source} was ignored ({count} so far): this service serves its \
+                 own host only",
+                self.replies.service
+            );
+        }
+        true
+    }
+
+    /// The request in a sample; `None` for a sample that is none.
+    fn request(&self, taken: TakenOf<P>) -> Option<(RequestId, Sample)> {
+        if self.is_foreign(&taken) {
+            return None;
+        }
+        let (reader, writer) = (self.requests.gid(), taken.writer());
+        if let Some(header_client) = self.header_client(writer) {
+            let Some((number_of_client, sequence_number)) = service_header::read(taken.bytes())
+            else {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                return None;
+            };
+            let mut client = [0; 16];
+            client[..8].copy_from_slice(&number_of_client);
+            client[8..].copy_from_slice(&header_client.handle.to_le_bytes());
+            let mapping = ServiceMapping::PayloadHeader;
+            let id = RequestId { client, sequence_number, mapping };
+            return Some((id, taken.without_service_header(reader)?));
+        }
+        // A client may ask to be answered at its own reader only.
+        let own_reader = taken.related().filter(|(guid, _)| {
+            is_reader(guid) && Gid(*guid).participant_prefix() == writer.participant_prefix()
+        });
+        let id = RequestId {
+            client: own_reader.map_or(writer.0, |(guid, _)| guid),
+            sequence_number: taken.number(),
+            mapping: ServiceMapping::RelatedSampleIdentity,
+        };
+        Some((id, taken.lend(reader)))
+    }
+
+    fn send_related(
+        &self,
+        writer: &WriterOf<P>,
+        request: &RequestId,
+        buffer: <WriterOf<P> as Writer>::Buffer,
+        now: Stamp,
+    ) -> Result<(), PublishError> {
+        let client = Gid(request.client);
+        if is_reader(&request.client) {
+            let is_client = || writer.matched_data().iter().any(|(gid, _)| *gid == client);
+            let prefix = client.participant_prefix();
+            let is_of_client = |gid: &Gid| gid.participant_prefix() == prefix;
+            let has_left = || !self.matched_clients().iter().any(is_of_client);
+            self.replies.wait_for_client(writer, is_client, has_left)?;
+        }
+        let related = Some((request.client, request.sequence_number));
+        writer.write(buffer, now, related).map(|_| ())
+    }
+
+    fn send_with_header(
+        &self,
+        writer: &WriterOf<P>,
+        request: &RequestId,
+        mut buffer: <WriterOf<P> as Writer>::Buffer,
+        now: Stamp,
+    ) -> Result<(), PublishError> {
+        let (number_of_client, handle) = request.client.split_first_chunk::<8>().expect("16 bytes");
+        service_header::write(buffer.bytes_mut(), number_of_client, request.sequence_number);
+        let handle = u64::from_le_bytes(handle.try_into().expect("the other 8 bytes"));
+        let client = self.clients.lock().of_handle(handle);
+        if let Some(HeaderClient { requests, id, .. }) = client {
+            let is_client =
+                || writer.matched_data().iter().any(|(_, data)| data.client_id == Some(id));
+            let has_left = || !self.matched_clients().contains(&requests);
+            self.replies.wait_for_client(writer, is_client, has_left)?;
+        }
+        writer.write(buffer, now, None).map(|_| ())
+    }
+}
+
+impl<P: Participant> Service for DdsService<P> {
+    fn gid(&self) -> Gid {
+        self.requests.gid()
+    }
+
+    fn qos(&self) -> QosProfile {
+        self.qos
+    }
+
+    fn take_request(&self) -> Result<Option<(RequestId, Sample)>, TakeError> {
+        while let Some(taken) = self.requests.take()? {
+            self.count_lost(&taken);
+            if let Some(request) = self.request(taken) {
+                return Ok(Some(request));
+            }
+        }
+        Ok(None)
+    }
+
+    fn send_response(
+        &self,
+        request: &RequestId,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<(), PublishError> {
+        let now = Stamp::now();
+        let writer = self.replies.writer().map_err(|error| PublishError::Engine {
+            topic: self.replies.service.clone(),
+            code: error.to_string(),
+        })?;
+        match request.mapping {
+            ServiceMapping::RelatedSampleIdentity => {
+                self.send_related(writer, request, writer.fill(size_bytes, 0, fill)?, now)
+            }
+            ServiceMapping::PayloadHeader => {
+                let buffer = writer.fill(size_bytes, SERVICE_HEADER_BYTES, fill)?;
+                self.send_with_header(writer, request, buffer, now)
+            }
+        }
+    }
+
+    fn lost_requests(&self) -> u64 {
+        self.lost.total()
+    }
+
+    fn clients(&self) -> Vec<Match> {
+        self.requests.matches()
+    }
+
+    fn refused_samples(&self) -> u64 {
+        let foreign = self.foreign.as_ref().map_or(0, |count| count.load(Ordering::Relaxed));
+        self.requests.refused_samples() + self.refused.load(Ordering::Relaxed) + foreign
+    }
+}

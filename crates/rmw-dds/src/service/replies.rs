@@ -1,0 +1,150 @@
+//! What sends the responses of a service: there from the beginning, or from the first client on.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use feros_rmw::dds::user_data::EndpointData;
+use feros_rmw::{CreateEndpointError, NodeId, Notify, PublishError, QosProfile};
+use feros_sync::{Condvar, Mutex};
+
+use crate::library::{Creation, Endpoint, Notifications, Participant, WriterOf};
+use crate::names::ServiceNames;
+use crate::nodes::{NodeMember, SessionState};
+
+/// As long as stock ROS 2 waits for a client that asked to become able to receive.
+const CLIENT_WAIT: Duration = Duration::from_millis(100);
+
+/// Notified when the readers of replies change.
+#[derive(Default)]
+struct MatchChange {
+    lock: Mutex<()>,
+    changed: Condvar,
+}
+
+pub(super) struct Replies<P: Participant> {
+    shared: Arc<SessionState<P>>,
+    node: NodeId,
+    pub(super) service: String,
+    type_name: String,
+    qos: QosProfile,
+    data: EndpointData,
+    match_change: Arc<MatchChange>,
+    making: Mutex<()>,
+    made: OnceLock<MadeReplies<P>>,
+}
+
+struct MadeReplies<P: Participant> {
+    // Dropped first: the announcement goes before the endpoint.
+    _member: NodeMember<P>,
+    writer: WriterOf<P>,
+}
+
+impl<P: Participant> Replies<P> {
+    pub(super) fn new(
+        shared: &Arc<SessionState<P>>,
+        node: NodeId,
+        (service, type_name): (&str, &str),
+        qos: QosProfile,
+        data: EndpointData,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            shared: shared.clone(),
+            node,
+            service: service.to_owned(),
+            type_name: type_name.to_owned(),
+            qos,
+            data,
+            match_change: Arc::default(),
+            making: Mutex::default(),
+            made: OnceLock::new(),
+        })
+    }
+
+    /// The writer of replies; made by the first call.
+    pub(super) fn writer(&self) -> Result<&WriterOf<P>, CreateEndpointError> {
+        if let Some(made) = self.made.get() {
+            return Ok(&made.writer);
+        }
+        let _making = self.making.lock();
+        if let Some(made) = self.made.get() {
+            return Ok(&made.writer);
+        }
+        let match_change = self.match_change.clone();
+        let on_match = move || {
+            drop(match_change.lock.lock());
+            match_change.changed.notify_all();
+        };
+        let writer = self.shared.participant.create_writer(Creation {
+            names: ServiceNames::new(&self.service, &self.type_name)?.reply,
+            qos: &self.qos,
+            data: Some(&self.data),
+            ignores_local: false,
+            notifications: Notifications {
+                on_match: Some(Arc::new(on_match)),
+                ..Notifications::default()
+            },
+        })?;
+        let writers = vec![writer.gid()];
+        let member = self.shared.join_node(self.node, &self.service, Vec::new(), writers)?;
+        Ok(&self.made.get_or_init(|| MadeReplies { _member: member, writer }).writer)
+    }
+
+    /// The notification for when the clients change. The library holds locks of its own while it
+    /// sends it, under which no endpoint can be made: so a thread makes the writer, once, for the
+    /// clients that wait until the service is available. Clients that do not wait are served in any
+    /// case.
+    pub(super) fn on_first_client(self: &Arc<Self>) -> Notify {
+        let (replies, asked) = (Arc::downgrade(self), AtomicBool::new(false));
+        Arc::new(move || {
+            if asked.swap(true, Ordering::Relaxed) {
+                return;
+            }
+            let replies = replies.clone();
+            let make = move || {
+                let Some(replies) = replies.upgrade() else { return };
+                if let Err(error) = replies.writer() {
+                    tracing::error!("a client of {} waits in vain: {error}", replies.service);
+                }
+            };
+            if let Err(error) = std::thread::Builder::new().name("feros-replies".into()).spawn(make)
+            {
+                asked.store(false, Ordering::Relaxed);
+                tracing::error!(
+                    "a client of a service waits, because there is no thread to be had: {error}; raise `ulimit -u`"
+                );
+            }
+        })
+    }
+
+    /// Waits until `is_client` finds the client among those that receive replies. The two endpoints
+    /// of a client leave one after the other, in any order: a client without requests has left.
+    pub(super) fn wait_for_client(
+        &self,
+        writer: &WriterOf<P>,
+        is_client: impl Fn() -> bool,
+        has_left: impl Fn() -> bool,
+    ) -> Result<(), PublishError> {
+        let deadline = Instant::now() + CLIENT_WAIT;
+        loop {
+            let seen = writer.match_generation();
+            let has_left = has_left();
+            if !has_left && is_client() {
+                return Ok(());
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() || has_left {
+                return Err(PublishError::ClientGone {
+                    service: self.service.clone(),
+                    waited: CLIENT_WAIT,
+                });
+            }
+            // The library's thread takes this lock after it changed the generation, so no change is
+            // missed.
+            let lock = self.match_change.lock.lock();
+            if writer.match_generation() == seen {
+                drop(self.match_change.changed.wait_timeout(lock, left));
+            }
+        }
+    }
+}
