@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use feros_rmw::{Durability, History, Liveliness, QosDuration, QosProfile, Reliability};
+use feros_rmw::{Durability, History, Liveliness, QosDuration, QosPolicy, QosProfile, Reliability};
 
 use crate::yaml::{Node, YamlError};
 
@@ -58,18 +58,6 @@ pub(crate) fn read_profiles(node: &Node) -> Result<Vec<QosProfile>, YamlError> {
     }
 }
 
-/// The keys of a profile with one value.
-const POLICIES: [&str; 6] = [
-    "history",
-    "depth",
-    "reliability",
-    "durability",
-    "liveliness",
-    "avoid_ros_namespace_conventions",
-];
-/// The keys of a profile with a duration.
-const DURATIONS: [&str; 3] = ["deadline", "lifespan", "liveliness_lease_duration"];
-
 /// Reads the overrides of `--qos-profile-overrides-path`: topics with a profile each, which may
 /// lack policies.
 ///
@@ -91,12 +79,13 @@ pub fn read_overrides(text: &str) -> Result<BTreeMap<String, QosProfile>, YamlEr
 
 /// Refuses faults that [`read_profile`] ignores, since that reads files of rosbag2 as well.
 fn check_override(topic: &str, node: &Node) -> Result<(), YamlError> {
-    node.only_has(&format!("the profile of `{topic}`"), &[&POLICIES[..], &DURATIONS].concat())?;
-    for policy in POLICIES {
-        node.only_text(policy)?;
-    }
-    for key in DURATIONS {
-        if let Some(duration) = node.get(key) {
+    let names = QosPolicy::ALL.map(QosPolicy::name);
+    node.only_has(&format!("the profile of `{topic}`"), &names)?;
+    for policy in QosPolicy::ALL {
+        let key = policy.name();
+        if !policy.is_duration() {
+            node.only_text(key)?;
+        } else if let Some(duration) = node.get(key) {
             let whose = format!("`{key}` of `{topic}`");
             duration.only_has(&whose, &["sec", "nsec"])?;
             for part in ["sec", "nsec"] {
@@ -196,6 +185,16 @@ mod tests {
         assert_eq!(read_profiles(&Node::parse(&text).unwrap()).unwrap(), profiles);
         assert_eq!(read_profiles(&Node::Scalar(text)).unwrap(), profiles);
         assert_eq!(read_profiles(&Node::Scalar(String::new())).unwrap(), []);
+    }
+
+    #[test]
+    fn bags_have_every_policy() {
+        let lost = QosPolicy::lost_in(|given| {
+            let mut text = String::new();
+            write_profiles(&mut text, &[*given], "");
+            read_profiles(&Node::parse(&text).unwrap()).unwrap()[0]
+        });
+        assert_eq!(lost, []);
     }
 
     #[test]

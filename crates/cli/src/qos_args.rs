@@ -93,6 +93,8 @@ impl QosArgs {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use feros::QosPolicy;
+
     use super::*;
     use clap::Parser;
 
@@ -130,6 +132,21 @@ mod tests {
             "0.5",
         ]);
         assert_eq!(qos.liveliness_lease_duration.finite(), Some(Duration::from_millis(500)));
+    }
+
+    /// As the `ros2` command, which has options for no others.
+    #[test]
+    fn the_command_line_has_the_policies_of_ros2() {
+        let command = <Line as clap::CommandFactory>::command();
+        let has_option = |policy: &QosPolicy| {
+            let name = format!("qos_{}", policy.name());
+            command.get_arguments().any(|argument| argument.get_id().as_str().starts_with(&name))
+        };
+        let lacking: Vec<_> =
+            QosPolicy::ALL.into_iter().filter(|policy| !has_option(policy)).collect();
+        let expected =
+            [QosPolicy::Deadline, QosPolicy::Lifespan, QosPolicy::AvoidRosNamespaceConventions];
+        assert_eq!(lacking, expected);
     }
 
     #[test]

@@ -116,7 +116,7 @@ pub use publish_error::PublishError;
 pub use publisher::{
     GenericPublisher, Loan, Publishable, Publisher, PublisherOptions, SerializedLoan,
 };
-pub use qos_overrides::{QosOverrides, QosPolicy};
+pub use qos_overrides::QosOverrides;
 pub use rate::Rate;
 pub use service::{
     GenericService, Responder, SerializedResponder, Service, ServiceCallback, ServiceOptions,
@@ -146,7 +146,7 @@ pub use feros_msgs as msgs;
 pub use feros_parameter_derive::Parameters;
 pub use feros_rmw::{
     self as rmw, Durability, Gid, History, Liveliness, MatchedStatus, MessageInfo, PublishMode,
-    PublisherEvent, QosProfile, Reliability, ServiceMapping, SubscriptionEvent,
+    PublisherEvent, QosPolicy, QosProfile, Reliability, ServiceMapping, SubscriptionEvent,
 };
 
 pub use feros_transport::{

@@ -6,94 +6,55 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use feros_parameter::{DeclareParameterError, ParameterBuilder, ParameterValue};
-use feros_rmw::{EndpointKind, QosDuration, QosProfile};
+use feros_rmw::{EndpointKind, QosDuration, QosPolicy, QosProfile};
 
 use crate::create_error::CreateError;
 use crate::node::Node;
 
-/// A policy that a parameter may override.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum QosPolicy {
-    /// A `bool`.
-    AvoidRosNamespaceConventions,
-    /// A time in nanoseconds.
-    Deadline,
-    /// A number of messages.
-    Depth,
-    /// `volatile` or `transient_local`.
-    Durability,
-    /// `keep_last` or `keep_all`.
-    History,
-    /// A time in nanoseconds; for publishers only.
-    Lifespan,
-    /// `automatic` or `manual_by_topic`.
-    Liveliness,
-    /// A time in nanoseconds.
-    LivelinessLeaseDuration,
-    /// `reliable` or `best_effort`.
-    Reliability,
+/// The value of a policy as a parameter has it: a word, a number, or nanoseconds.
+fn read(policy: QosPolicy, qos: &QosProfile) -> ParameterValue {
+    let word = |policy: &dyn fmt::Display| policy.to_string().to_lowercase().into();
+    match policy {
+        QosPolicy::AvoidRosNamespaceConventions => qos.avoid_ros_namespace_conventions.into(),
+        QosPolicy::Deadline => nanos(qos.deadline).into(),
+        QosPolicy::Depth => i64::try_from(qos.depth).unwrap_or(i64::MAX).into(),
+        QosPolicy::Durability => word(&qos.durability),
+        QosPolicy::History => word(&qos.history),
+        QosPolicy::Lifespan => nanos(qos.lifespan).into(),
+        QosPolicy::Liveliness => word(&qos.liveliness),
+        QosPolicy::LivelinessLeaseDuration => nanos(qos.liveliness_lease_duration).into(),
+        QosPolicy::Reliability => word(&qos.reliability),
+    }
 }
 
-impl QosPolicy {
-    /// The name of the policy in parameters.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AvoidRosNamespaceConventions => "avoid_ros_namespace_conventions",
-            Self::Deadline => "deadline",
-            Self::Depth => "depth",
-            Self::Durability => "durability",
-            Self::History => "history",
-            Self::Lifespan => "lifespan",
-            Self::Liveliness => "liveliness",
-            Self::LivelinessLeaseDuration => "liveliness_lease_duration",
-            Self::Reliability => "reliability",
+/// Writes the value of a parameter, which has the type that [`read`] returns, into the profile; the
+/// error is the reason for refusing it.
+fn write(policy: QosPolicy, qos: &mut QosProfile, value: &ParameterValue) -> Result<(), String> {
+    match (policy, value) {
+        (QosPolicy::AvoidRosNamespaceConventions, ParameterValue::Bool(value)) => {
+            qos.avoid_ros_namespace_conventions = *value;
+        }
+        (QosPolicy::Deadline, ParameterValue::Integer(value)) => qos.deadline = duration(*value)?,
+        (QosPolicy::Depth, ParameterValue::Integer(value)) => {
+            qos.depth =
+                usize::try_from(*value).map_err(|_| "a depth cannot be negative".to_owned())?;
+        }
+        (QosPolicy::Durability, ParameterValue::String(value)) => qos.durability = parse(value)?,
+        (QosPolicy::History, ParameterValue::String(value)) => qos.history = parse(value)?,
+        (QosPolicy::Lifespan, ParameterValue::Integer(value)) => qos.lifespan = duration(*value)?,
+        (QosPolicy::Liveliness, ParameterValue::String(value)) => qos.liveliness = parse(value)?,
+        (QosPolicy::LivelinessLeaseDuration, ParameterValue::Integer(value)) => {
+            qos.liveliness_lease_duration = duration(*value)?;
+        }
+        (QosPolicy::Reliability, ParameterValue::String(value)) => qos.reliability = parse(value)?,
+        (_, other) => {
+            return Err(format!(
+                "a value of type {} does not fit this policy",
+                other.parameter_type()
+            ));
         }
     }
-
-    fn read(self, qos: &QosProfile) -> ParameterValue {
-        let word = |policy: &dyn fmt::Display| policy.to_string().to_lowercase().into();
-        match self {
-            Self::AvoidRosNamespaceConventions => qos.avoid_ros_namespace_conventions.into(),
-            Self::Deadline => nanos(qos.deadline).into(),
-            Self::Depth => i64::try_from(qos.depth).unwrap_or(i64::MAX).into(),
-            Self::Durability => word(&qos.durability),
-            Self::History => word(&qos.history),
-            Self::Lifespan => nanos(qos.lifespan).into(),
-            Self::Liveliness => word(&qos.liveliness),
-            Self::LivelinessLeaseDuration => nanos(qos.liveliness_lease_duration).into(),
-            Self::Reliability => word(&qos.reliability),
-        }
-    }
-
-    /// Writes the value of a parameter, which has the type that [`QosPolicy::read`] returns, into
-    /// the profile; the error is the reason for refusing it.
-    fn write(self, qos: &mut QosProfile, value: &ParameterValue) -> Result<(), String> {
-        match (self, value) {
-            (Self::AvoidRosNamespaceConventions, ParameterValue::Bool(value)) => {
-                qos.avoid_ros_namespace_conventions = *value;
-            }
-            (Self::Deadline, ParameterValue::Integer(value)) => qos.deadline = duration(*value)?,
-            (Self::Depth, ParameterValue::Integer(value)) => {
-                qos.depth =
-                    usize::try_from(*value).map_err(|_| "a depth cannot be negative".to_owned())?;
-            }
-            (Self::Durability, ParameterValue::String(value)) => qos.durability = parse(value)?,
-            (Self::History, ParameterValue::String(value)) => qos.history = parse(value)?,
-            (Self::Lifespan, ParameterValue::Integer(value)) => qos.lifespan = duration(*value)?,
-            (Self::Liveliness, ParameterValue::String(value)) => qos.liveliness = parse(value)?,
-            (Self::LivelinessLeaseDuration, ParameterValue::Integer(value)) => {
-                qos.liveliness_lease_duration = duration(*value)?;
-            }
-            (Self::Reliability, ParameterValue::String(value)) => qos.reliability = parse(value)?,
-            (_, other) => {
-                return Err(format!(
-                    "a value of type {} does not fit this policy",
-                    other.parameter_type()
-                ));
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// The values that stock ROS 2 reads as "no limit", and as "resolve when the endpoint is made".
@@ -193,9 +154,9 @@ impl QosOverrides {
             let name = format!("qos_overrides.{topic}.{entity}{id}.{}", policy.name());
             let description = format!("{} of the {entity} of {topic}", policy.name());
             let value =
-                declare_or_get(node, &name, &description, policy.read(qos)).map_err(refuse)?;
-            policy.write(qos, &value).map_err(|reason| {
-                refuse(format!("parameter '{name}' is invalid for its policy: {reason}"))
+                declare_or_get(node, &name, &description, read(*policy, qos)).map_err(refuse)?;
+            write(*policy, qos, &value).map_err(|reason| {
+                refuse(format!("parameter '{name}' cannot be its policy: {reason}"))
             })?;
         }
         match &self.validate {
@@ -229,5 +190,22 @@ fn declare_or_get(
             node.get_parameter(name).map_err(|error| error.to_string())
         }
         Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_have_every_policy() {
+        let lost = QosPolicy::lost_in(|given| {
+            let mut qos = QosProfile::default();
+            for policy in QosPolicy::ALL {
+                write(policy, &mut qos, &read(policy, given)).expect("what is read can be written");
+            }
+            qos
+        });
+        assert_eq!(lost, []);
     }
 }

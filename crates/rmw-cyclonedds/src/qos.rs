@@ -228,6 +228,8 @@ pub(crate) unsafe fn profile(qos: *const sys::dds_qos_t) -> QosProfile {
 
 #[cfg(test)]
 mod tests {
+    use feros_rmw::QosPolicy;
+
     use super::*;
 
     #[test]
@@ -253,6 +255,17 @@ mod tests {
             assert_eq!(read, given);
             assert_eq!(data, b"typehash=x;");
         }
+    }
+
+    #[test]
+    fn the_engine_has_every_policy() {
+        let lost = QosPolicy::lost_in(|given| {
+            let qos = Qos::writer(given, "");
+            // SAFETY: `qos` is alive.
+            unsafe { profile(qos.as_ptr()) }
+        });
+        // The prefix of the topic's name says whether it follows the conventions.
+        assert_eq!(lost, [QosPolicy::AvoidRosNamespaceConventions]);
     }
 
     #[test]

@@ -94,6 +94,8 @@ pub(crate) fn profile(qos: &sys::qos, user_data: &[u8]) -> QosProfile {
 
 #[cfg(test)]
 mod tests {
+    use feros_rmw::QosPolicy;
+
     use super::*;
 
     #[test]
@@ -113,6 +115,14 @@ mod tests {
         let keeps_all = super::profile(&to_shim(&QosProfile::keep_all()), b"history=all;");
         assert_eq!(keeps_all.history, History::KeepAll);
         assert!(ignores_local(extras(&keeps_all, true).as_bytes()));
+    }
+
+    #[test]
+    fn the_engine_has_every_policy() {
+        let lost =
+            QosPolicy::lost_in(|given| profile(&to_shim(given), extras(given, false).as_bytes()));
+        // The prefix of the topic's name says whether it follows the conventions.
+        assert_eq!(lost, [QosPolicy::AvoidRosNamespaceConventions]);
     }
 
     #[test]

@@ -289,6 +289,8 @@ unsafe extern "C" fn rmw_qos_profile_check_compatible(
 
 #[cfg(test)]
 mod tests {
+    use feros_rmw::QosPolicy;
+
     use super::*;
 
     #[test]
@@ -320,6 +322,12 @@ mod tests {
             let failure = from_rmw(&profile).expect_err(word);
             assert!(failure.text.contains(word), "{}", failure.text);
         }
+    }
+
+    #[test]
+    fn rmw_has_every_policy() {
+        let lost = QosPolicy::lost_in(|given| from_rmw(&to_rmw(given)).expect("it is resolved"));
+        assert_eq!(lost, []);
     }
 
     #[test]

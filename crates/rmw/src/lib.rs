@@ -64,8 +64,8 @@ pub use gid::{Gid, SessionMember};
 pub use graph::{EndpointInfo, EndpointKind, GraphSnapshot, NodeInfo};
 pub use name::{NameError, NodeName};
 pub use qos::{
-    Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosPolicyKind, QosProfile,
-    Reliability,
+    Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosPolicy, QosPolicyKind,
+    QosProfile, Reliability,
 };
 pub use said_once::SaidOnce;
 pub use sample::{MessageInfo, Payload, PayloadBytes, RequestId, Sample};

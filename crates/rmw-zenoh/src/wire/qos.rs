@@ -94,6 +94,8 @@ fn decode_duration(text: &str) -> Option<QosDuration> {
 
 #[cfg(test)]
 mod tests {
+    use feros_rmw::QosPolicy;
+
     use super::*;
 
     /// Texts of `rmw_zenoh_cpp` itself (its `docs/design.md`, and golden values of hiroz-protocol:
@@ -121,6 +123,13 @@ mod tests {
             assert_eq!(read, expected, "{text}");
         }
         assert_eq!(decode("1:1:1,5:,:,:1,,"), decode(":1:,5:,:,:,,"), "defaults may be written");
+    }
+
+    #[test]
+    fn tokens_have_every_policy() {
+        let lost = QosPolicy::lost_in(|given| decode(&encode(given)).expect("it is well-formed"));
+        // The key of a topic is its name in either case.
+        assert_eq!(lost, [QosPolicy::AvoidRosNamespaceConventions]);
     }
 
     #[test]
