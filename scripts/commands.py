@@ -141,6 +141,9 @@ STAY = {
     "feros launch robot.launch.xml": "hi",
     "cargo run --bin fibonacci_server": "node /fibonacci_server",
 }
+# Files whose commands run without the robot: both would serve the same action, and a client that
+# finds the second server while it calls would ask that one for the result of a goal of the other.
+ALONE = ("examples/fibonacci/",)
 # By how a command begins, or by the page: why it does not run here.
 NOT_HERE = {
     "./start": "it builds Feros for itself, and ./test has",

@@ -84,7 +84,7 @@ class Running:
 class Place:
     """Where commands run: a clone as it is after a build, a home, and what they name."""
 
-    def __init__(self, folder, programs, domain):
+    def __init__(self, folder, programs):
         self.folder, self.home = Path(folder), Path(folder) / "home"
         for name in ("examples", "crates", "interfaces"):
             (self.folder / name).symlink_to(ROOT / name)
@@ -107,7 +107,6 @@ class Place:
             "CARGO_HOME": os.environ.get("CARGO_HOME", str(Path.home() / ".cargo")),
             "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
             "FEROS_PREFIX_PATH": str(self.folder / "prefix"),
-            "ROS_DOMAIN_ID": str(domain),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
         }
 
@@ -124,6 +123,10 @@ class Place:
         elif command.startswith("source ") or "|" in command:
             begin = ""
         return Running("\n".join([*before, begin + command]), self.environment, self.folder)
+
+    def enter(self, domain):
+        """Runs what follows in another domain."""
+        self.environment["ROS_DOMAIN_ID"] = str(domain)
 
     def has_node(self, name, running):
         """Waits until a node is there, or the program has ended; whether it is."""
@@ -230,9 +233,10 @@ def main():
     if not 2 <= len(sys.argv) <= 3:
         sys.exit(__doc__)
     programs, chosen = Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) == 3 else ""
-    domain, lock = free_domain()
-    with lock, tempfile.TemporaryDirectory(prefix="feros_commands_") as folder:
-        place = Place(folder, programs, domain)
+    (domain, lock), (empty_domain, other_lock) = free_domain(), free_domain()
+    with lock, other_lock, tempfile.TemporaryDirectory(prefix="feros_commands_") as folder:
+        place = Place(folder, programs)
+        place.enter(domain)
         runs, robot = Runs(place, chosen), place.start("robot_of_the_book")
         if not robot.says("the robot is there"):
             sys.exit(f"run_commands: the robot did not start: {robot.said}")
@@ -241,6 +245,8 @@ def main():
             if block.path != path:
                 runs.end_staying()
             path = block.path
+            is_alone = str(path.relative_to(ROOT)).startswith(commands.ALONE)
+            place.enter(empty_domain if is_alone else domain)
             runs.block(block)
         runs.end_staying()
         if runs.interrupted(robot):

@@ -82,6 +82,7 @@ class Before:
     """What was there before the run."""
 
     def __init__(self):
+        self.began = time.time()
         self.namespaces = namespaces()
         self.shared_memory = shared_memory()
 
@@ -101,6 +102,9 @@ class Before:
         # Somebody else may have made one meanwhile: it is named, and stays.
         lines += [f"network namespace {name}" for name in self.new_namespaces()]
         for name in self.new_files():
-            lines.append(str(SHARED_MEMORY / name))
-            (SHARED_MEMORY / name).unlink(missing_ok=True)
+            path = SHARED_MEMORY / name
+            # The steps that ran at that time are the ones to search.
+            written = max(0.0, path.stat().st_mtime - self.began)
+            lines.append(f"{path}, last written after {written:.0f} s")
+            path.unlink()
         return lines

@@ -209,7 +209,7 @@ class Remains(unittest.TestCase):
         subprocess.run(["sh", "-c", "sleep 600 & : >" + str(file)], check=True)
         lines = before.remove_new()
         self.assertEqual(len([line for line in lines if "sleep 600" in line]), 1, lines)
-        self.assertIn(str(file), lines)
+        self.assertIn(f"{file}, last written after 0 s", lines)
         self.assertFalse(file.exists())
         self.assertEqual(leftovers.children(), {})
 

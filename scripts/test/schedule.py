@@ -44,6 +44,7 @@ class Schedule:
         self.results = {step.name: Result(step) for step in steps}
         # Seconds that a step took when it was last measured.
         self.usual = usual
+        self.began = time.monotonic()
         self.begun = 0
         self.running = {}
         self.ended = set()
@@ -111,8 +112,9 @@ class Schedule:
             self.begun += 1
             number = self.begun
         usually = f", usually {self.usual[step.name]:.0f} s" if step.name in self.usual else ""
-        say(f"[{number:2}/{len(self.results)}] {step.name}: begins{usually}")
         began = time.monotonic()
+        since = began - self.began
+        say(f"[{number:2}/{len(self.results)}] {step.name}: begins after {since:.0f} s{usually}")
         environment = os.environ | step.environment | {"FEROS_TESTS_SKIPPED": str(skips)}
         nice = ["nice", f"--adjustment={NICENESS}"] if step.lane == parts.BUILD else []
         with log.open("wb") as output:
