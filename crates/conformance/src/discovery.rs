@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use feros_rmw::engine::known;
 use feros_rmw::graph::EndpointNode;
 use feros_rmw::{CreateEndpointError, EndpointKind, QosProfile, ServiceMapping};
 
@@ -131,6 +132,9 @@ pub fn session_facts(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     assert!(!near.session.engine_name().is_empty() && !near.session.engine_version().is_empty());
     assert!(!near.session.configuration().is_empty());
+    if let Some(known) = known::by_name(near.session.engine_name()) {
+        assert_eq!(near.session.kept(), known.kept);
+    }
     let same = Arc::ptr_eq(&near.session, &far.session);
     assert_eq!(near.session.gid() == far.session.gid(), same);
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use feros_rmw::{
     Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot,
-    Kept, NodeId, NodeName, Notify, ParameterData, Publisher, PublisherOptions, QosProfile,
-    Service, ServiceOptions, Session, Subscription, SubscriptionOptions, TakesParameters,
+    Kept, NodeId, NodeName, Notify, ParameterData, ParameterServer, Publisher, PublisherOptions,
+    QosProfile, Service, ServiceOptions, Session, Subscription, SubscriptionOptions,
+    TakesParameters,
 };
 
 use crate::client::PairClient;
@@ -27,8 +28,39 @@ impl PairSession {
         self.shared.sides.iter().map(of).collect::<Vec<_>>().join(between)
     }
 
+    /// Calls `each` with the servers of parameters and the node's ids on their engines. A node that
+    /// is being dropped has none.
+    fn with_servers(&self, node: NodeId, each: impl Fn(&dyn ParameterServer, NodeId)) {
+        let Ok(ids) = self.shared.node(node, "") else { return };
+        for (side, id) in self.shared.sides.iter().zip(ids) {
+            if let Some(server) = side.parameter_server() {
+                each(server, id);
+            }
+        }
+    }
+
     fn profiles(&self, kind: EndpointKind, name: &str) -> Vec<QosProfile> {
         self.shared.graph().endpoints_of(kind, name).map(|endpoint| endpoint.qos).collect()
+    }
+}
+
+/// Both engines' servers; where both keep a value, that of the first engine counts.
+impl ParameterServer for PairSession {
+    fn initial(&self, node: &NodeName) -> Vec<(String, String)> {
+        let [first, second] = self.shared.sides.each_ref().map(|side| {
+            side.parameter_server().map_or_else(Vec::new, |server| server.initial(node))
+        });
+        let mut values: BTreeMap<_, _> = second.into_iter().collect();
+        values.extend(first);
+        values.into_iter().collect()
+    }
+
+    fn keep(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>) {
+        self.with_servers(node, |server, id| server.keep(id, name, value));
+    }
+
+    fn follow(&self, node: NodeId, taker: Arc<dyn TakesParameters>) {
+        self.with_servers(node, |server, id| server.follow(id, taker.clone()));
     }
 }
 
@@ -65,32 +97,9 @@ impl Session for PairSession {
         self.shared.create_node(name)
     }
 
-    /// If both engines have a value, the first engine's counts.
-    fn initial_parameters(&self, node: &NodeName) -> Vec<(String, String)> {
-        let [first, second] =
-            self.shared.sides.each_ref().map(|side| side.initial_parameters(node));
-        let mut values: BTreeMap<_, _> = second.into_iter().collect();
-        values.extend(first);
-        values.into_iter().collect()
-    }
-
-    fn keep_parameter(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>) {
-        // A node that is being dropped has nothing to keep.
-        let Ok(ids) = self.shared.node(node, name) else { return };
-        self.shared
-            .sides
-            .iter()
-            .zip(ids)
-            .for_each(|(side, id)| side.keep_parameter(id, name, value));
-    }
-
-    fn follow_parameters(&self, node: NodeId, taker: Arc<dyn TakesParameters>) {
-        let Ok(ids) = self.shared.node(node, "") else { return };
-        self.shared
-            .sides
-            .iter()
-            .zip(ids)
-            .for_each(|(side, id)| side.follow_parameters(id, taker.clone()));
+    fn parameter_server(&self) -> Option<&dyn ParameterServer> {
+        let has_one = self.shared.sides.iter().any(|side| side.parameter_server().is_some());
+        has_one.then_some(self)
     }
 
     fn remove_node(&self, node: NodeId) {

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use feros_engine_list::{EngineError, chosen_engine};
 use feros_parameter::{ParameterFileError, ParameterOverrides};
 use feros_rmw::engine::EnvironmentError;
 use feros_rmw::{
@@ -17,7 +18,6 @@ use feros_sync::{Mutex, MutexGuard};
 
 use crate::arguments::{ArgumentError, Arguments};
 use crate::clock::ClockFollower;
-use crate::engines::{EngineError, chosen_engine};
 use crate::graph_changes::GraphChanges;
 use crate::logging;
 use crate::signals::{self, ShutDown};

@@ -19,7 +19,7 @@ pub enum Error {
     Context(#[from] crate::context::ContextError),
     /// The engine is not available.
     #[error(transparent)]
-    Engine(#[from] crate::engines::EngineError),
+    Engine(#[from] feros_engine_list::EngineError),
     /// A variable of the environment cannot be used.
     #[error(transparent)]
     Environment(#[from] feros_rmw::engine::EnvironmentError),

@@ -54,7 +54,6 @@ mod context;
 mod create_error;
 mod creation;
 pub mod diagnostics;
-mod engines;
 mod error;
 mod events;
 mod executor;
@@ -100,9 +99,11 @@ pub use client::{
 pub use clock::{Clock, ClockChange, ClockType, JumpGuard, JumpThreshold, TimeJump};
 pub use context::{Context, ContextError, ContextOptions, ShutdownGuard};
 pub use create_error::CreateError;
-pub use engines::{ENGINE_NAMES, ENGINE_VARIABLE, EngineError, chosen_engine, engine, engines};
 pub use error::Error;
 pub use executor::{AddNodeError, Executor, ExecutorBuilder, IsolatedExecutors, spin};
+pub use feros_engine_list::{
+    ENGINE_NAMES, ENGINE_VARIABLE, EngineError, chosen_engine, engine, engines,
+};
 pub use identity::{ServiceIdentity, TypeIdentity};
 pub use lifecycle::{LifecycleCallbacks, LifecycleClient, LifecycleNode};
 pub use logging::Logger;

@@ -16,7 +16,7 @@ use crate::config::{self, Circumstances, largest_participant_index};
 use crate::dds::{Code, Entity};
 
 /// The name of the engine.
-pub(crate) const ENGINE_NAME: &str = "cyclonedds";
+pub(crate) const ENGINE_NAME: &str = feros_rmw::engine::known::CYCLONEDDS.name;
 /// The version in the source that `feros-cyclonedds-sys` builds.
 pub(crate) const ENGINE_VERSION: &str = "11.0.0";
 

@@ -46,9 +46,9 @@ pub(crate) struct DdsClient<P: Participant> {
 impl<P: Participant> DdsClient<P> {
     pub(crate) fn new(
         shared: &Arc<SessionState<P>>,
-        qos: QosProfile,
         options: ClientOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {
+        let qos = options.qos;
         let names = ServiceNames::new(options.service, options.type_name)?;
         let id = pair_id(shared.participant.gid());
         let client_id =

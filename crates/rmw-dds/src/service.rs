@@ -46,16 +46,9 @@ pub(crate) struct DdsService<P: Participant> {
 impl<P: Participant> DdsService<P> {
     pub(crate) fn new(
         shared: &Arc<SessionState<P>>,
-        qos: QosProfile,
         options: ServiceOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {
-        if let (true, Some(reason)) = (options.local_requests_only, P::NO_LOCAL_REQUESTS_ONLY) {
-            return Err(CreateEndpointError::Engine {
-                name: options.service.to_owned(),
-                operation: "keeping requests of other hosts out",
-                code: reason.into(),
-            });
-        }
+        let qos = options.qos;
         let names = ServiceNames::new(options.service, options.type_name)?;
         let service_id = (options.mapping == ServiceMapping::PayloadHeader)
             .then(|| pair_id(shared.participant.gid()));

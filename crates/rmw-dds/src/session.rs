@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use feros_rmw::engine::GraphChangeGuard;
-use feros_rmw::engine::checks::{check_announcement, check_depth};
+use feros_rmw::dds::names;
+use feros_rmw::engine::{Front, GraphChangeGuard};
 use feros_rmw::{
-    Client, ClientOptions, CreateEndpointError, Gid, GraphSnapshot, NodeId, NodeName, Notify,
+    Client, ClientOptions, CreateEndpointError, Gid, GraphSnapshot, Kept, NodeId, NodeName, Notify,
     OpenError, Publisher, PublisherOptions, QosProfile, Service, ServiceOptions, Session,
     SessionOptions, Subscription, SubscriptionOptions,
 };
@@ -18,8 +18,6 @@ use crate::nodes::SessionState;
 use crate::publisher::DdsPublisher;
 use crate::service::DdsService;
 use crate::subscription::DdsSubscription;
-
-use feros_rmw::dds::names;
 
 /// The session that users of an engine on DDS hold.
 pub struct DdsSession<P: Participant>(Arc<SessionState<P>>);
@@ -55,15 +53,16 @@ impl<P: Participant> DdsSession<P> {
         Ok(Self(Arc::new(state)))
     }
 
-    fn check(
-        &self,
-        name: &str,
-        as_it_is: bool,
-        announcement: &str,
-        node: NodeId,
-    ) -> Result<(), CreateEndpointError> {
-        names::check(name, as_it_is)?;
-        check_announcement(name, announcement)?;
+    fn front(&self) -> Front {
+        Front {
+            kept: Kept::ALL,
+            check_name: names::check,
+            instead_of_times: "",
+            no_local_requests_only: P::NO_LOCAL_REQUESTS_ONLY,
+        }
+    }
+
+    fn require_node(&self, node: NodeId, name: &str) -> Result<(), CreateEndpointError> {
         let known = self.0.has_node(node);
         known.then_some(()).ok_or_else(|| CreateEndpointError::NoNode { name: name.to_owned() })
     }
@@ -100,54 +99,42 @@ impl<P: Participant> Session for DdsSession<P> {
 
     fn create_publisher(
         &self,
-        options: PublisherOptions<'_>,
+        mut options: PublisherOptions<'_>,
     ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
         let as_it_is = options.qos.avoid_ros_namespace_conventions;
-        self.check(options.topic, as_it_is, options.announcement, options.node)?;
-        let names = EndpointNames::of_topic(options.topic, options.type_name, as_it_is)?;
-        let subscriptions = self.0.graph.profiles(&names.topic, false);
-        let qos = options
-            .qos
-            .resolved_for_publisher(subscriptions.iter())
-            .with_system_defaults_resolved();
-        check_depth(options.topic, &qos)?;
-        Ok(Arc::new(DdsPublisher::new(&self.0, names, qos, options)?))
+        let topic = names::topic(options.topic, as_it_is);
+        self.front().publisher(&mut options, || self.0.graph.profiles(&topic, false))?;
+        self.require_node(options.node, options.topic)?;
+        Ok(Arc::new(DdsPublisher::new(&self.0, options)?))
     }
 
     fn create_subscription(
         &self,
-        options: SubscriptionOptions<'_>,
+        mut options: SubscriptionOptions<'_>,
     ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
         let as_it_is = options.qos.avoid_ros_namespace_conventions;
-        self.check(options.topic, as_it_is, options.announcement, options.node)?;
-        let names = EndpointNames::of_topic(options.topic, options.type_name, as_it_is)?;
-        let publishers = self.0.graph.profiles(&names.topic, true);
-        let qos = options
-            .qos
-            .resolved_for_subscription(publishers.iter())
-            .with_system_defaults_resolved();
-        check_depth(options.topic, &qos)?;
-        Ok(Arc::new(DdsSubscription::new(&self.0, names, qos, options)?))
+        let topic = names::topic(options.topic, as_it_is);
+        self.front().subscription(&mut options, || self.0.graph.profiles(&topic, true))?;
+        self.require_node(options.node, options.topic)?;
+        Ok(Arc::new(DdsSubscription::new(&self.0, options)?))
     }
 
     fn create_service(
         &self,
-        options: ServiceOptions<'_>,
+        mut options: ServiceOptions<'_>,
     ) -> Result<Arc<dyn Service>, CreateEndpointError> {
-        self.check(options.service, false, options.announcement, options.node)?;
-        let qos = options.qos.resolved_for_service();
-        check_depth(options.service, &qos)?;
-        Ok(Arc::new(DdsService::new(&self.0, qos, options)?))
+        self.front().service(&mut options)?;
+        self.require_node(options.node, options.service)?;
+        Ok(Arc::new(DdsService::new(&self.0, options)?))
     }
 
     fn create_client(
         &self,
-        options: ClientOptions<'_>,
+        mut options: ClientOptions<'_>,
     ) -> Result<Arc<dyn Client>, CreateEndpointError> {
-        self.check(options.service, false, options.announcement, options.node)?;
-        let qos = options.qos.resolved_for_service();
-        check_depth(options.service, &qos)?;
-        Ok(Arc::new(DdsClient::new(&self.0, qos, options)?))
+        self.front().client(&mut options)?;
+        self.require_node(options.node, options.service)?;
+        Ok(Arc::new(DdsClient::new(&self.0, options)?))
     }
 
     fn graph(&self) -> Arc<GraphSnapshot> {

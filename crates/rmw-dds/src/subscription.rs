@@ -26,10 +26,11 @@ pub(crate) struct DdsSubscription<P: Participant> {
 impl<P: Participant> DdsSubscription<P> {
     pub(crate) fn new(
         shared: &Arc<SessionState<P>>,
-        names: EndpointNames,
-        qos: QosProfile,
         options: SubscriptionOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {
+        let qos = options.qos;
+        let as_it_is = qos.avoid_ros_namespace_conventions;
+        let names = EndpointNames::of_topic(options.topic, options.type_name, as_it_is)?;
         let EndpointNames { ros: name, topic, type_name } = names.clone();
         let reader = shared.participant.create_reader(Creation {
             names,

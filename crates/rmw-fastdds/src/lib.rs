@@ -36,7 +36,7 @@ use feros_rmw_dds::session::DdsSession;
 use participant::Participant;
 
 /// The name of the engine.
-pub(crate) const ENGINE_NAME: &str = "fastdds";
+pub(crate) const ENGINE_NAME: &str = feros_rmw::engine::known::FASTDDS.name;
 
 /// The engine on Fast DDS.
 #[derive(Debug, Clone, Copy, Default)]

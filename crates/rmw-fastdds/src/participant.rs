@@ -176,9 +176,8 @@ impl library::Participant for Participant {
     type Reader = Reader;
     type Discovery = Reader;
 
-    /// Fast DDS does not tell the address that a sample came from.
     const NO_LOCAL_REQUESTS_ONLY: Option<&'static str> = Some(
-        "\"not possible with Fast DDS\": leave local_requests_only out, use \
+        "Fast DDS does not tell where a request comes from; leave local_requests_only out, use \
          ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST, or another engine",
     );
 

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use feros_executor::{GuardCondition, WaitSetPool};
-use feros_rmw::{Engine as _, GraphChangeGuard, Session, SessionOptions};
-use feros_rmw_cyclonedds::CycloneEngine;
+use feros_rmw::{GraphChangeGuard, Session, SessionOptions};
 use feros_shm::TransportSet;
 
 use crate::arguments::initialized;
@@ -41,7 +40,9 @@ impl Context {
         let transports = TransportSet::from_env().map_err(|error| {
             Failure::error(format!("{}: {error}", TransportSet::ENVIRONMENT_VARIABLE))
         })?;
-        let session = CycloneEngine.open(options).map_err(Failure::error)?;
+        let engine = feros_engine_list::engines().into_iter().next();
+        let engine = engine.ok_or_else(|| Failure::error("the library has no engine"))?;
+        let session = engine.open(options).map_err(Failure::error)?;
         let graph_condition = GuardCondition::without_callback();
         let changed = graph_condition.clone();
         let graph_changes = session.on_graph_change(Arc::new(move || changed.trigger()));

@@ -32,8 +32,8 @@ impl Ros1Client {
     pub(crate) fn new(
         place: Place,
         options: ClientOptions<'_>,
-        qos: QosProfile,
     ) -> Result<Self, CreateEndpointError> {
+        let qos = options.qos;
         let name = options.service;
         let types = place.participant.types();
         let ros2 = parse(name, options.type_name)?;

@@ -51,7 +51,7 @@ use feros_sync::Mutex;
 use participant::Participant;
 
 /// Short name of the engine.
-pub const ENGINE_NAME: &str = "ros1";
+pub const ENGINE_NAME: &str = feros_rmw::engine::known::ROS1.name;
 
 /// The variable with the address of the master.
 const MASTER_VARIABLE: &str = "ROS_MASTER_URI";

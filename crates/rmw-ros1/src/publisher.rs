@@ -28,8 +28,8 @@ impl Ros1Publisher {
     pub(crate) fn new(
         place: Place,
         options: PublisherOptions<'_>,
-        qos: QosProfile,
     ) -> Result<Self, CreateEndpointError> {
+        let qos = options.qos;
         let matches = Arc::new(Matches::new(options.on_event));
         let described = Described {
             kind: EndpointKind::Publisher,

@@ -80,8 +80,8 @@ impl Ros1Service {
     pub(crate) fn new(
         place: Place,
         options: ServiceOptions<'_>,
-        qos: QosProfile,
     ) -> Result<Self, CreateEndpointError> {
+        let qos = options.qos;
         let name = options.service;
         let types = place.participant.types();
         let ros2 = parse(name, options.type_name)?;

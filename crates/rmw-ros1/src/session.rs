@@ -7,11 +7,13 @@ use std::time::SystemTime;
 
 use feros_rmw::dds::names;
 use feros_rmw::engine::GraphChangeGuard;
-use feros_rmw::engine::checks::{self, check_announcement, check_depth};
+use feros_rmw::engine::front::{self, Front};
+use feros_rmw::engine::known;
 use feros_rmw::{
     Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphSnapshot, Kept, NodeId,
-    NodeName, Notify, ParameterData, Publisher, PublisherOptions, QosProfile, Service,
-    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions, TakesParameters,
+    NodeName, Notify, ParameterData, ParameterServer, Publisher, PublisherOptions, QosProfile,
+    Service, ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
+    TakesParameters,
 };
 use feros_sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 
@@ -109,9 +111,9 @@ fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
     if as_it_is {
         let fits = name.starts_with('/') && feros_ros1::is_allowed_name(name);
         let expected = "names of ROS 1 have only letters, digits, `_` and `/`, and begin with `/` and a letter";
-        checks::check_wire_name(name, fits, expected)?;
+        front::check_wire_name(name, fits, expected)?;
     }
-    checks::check_ros_name(name)?;
+    front::check_ros_name(name)?;
     if name.contains("/_action/") {
         return Err(CreateEndpointError::Engine {
             name: name.to_owned(),
@@ -124,17 +126,14 @@ fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
     Ok(())
 }
 
-fn check_qos(name: &str, profile: &QosProfile) -> Result<(), CreateEndpointError> {
-    check_depth(name, profile)?;
-    let instead = "ROS 1 does not support the requested deadline and liveliness";
-    checks::warn_of_unkept_times(name, profile, instead);
-    Ok(())
-}
-
-fn check_origin(options: &ServiceOptions<'_>) -> Result<(), CreateEndpointError> {
-    let cure = "this engine serves all nodes that reach the master; use a DDS engine";
-    checks::refuse_local_requests_only(options, cure)
-}
+const FRONT: Front = Front {
+    kept: known::ROS1.kept,
+    check_name,
+    instead_of_times: "ROS 1 does not support the requested deadline and liveliness",
+    no_local_requests_only: Some(
+        "this engine serves all nodes that reach the master; use a DDS engine",
+    ),
+};
 
 impl Session for Ros1Session {
     fn engine_name(&self) -> &'static str {
@@ -154,7 +153,7 @@ impl Session for Ros1Session {
     }
 
     fn kept(&self) -> Kept {
-        Kept { compatibility: false, deadline: false, liveliness: false, dds_services: false }
+        FRONT.kept
     }
 
     fn configuration(&self) -> String {
@@ -199,59 +198,44 @@ impl Session for Ros1Session {
 
     fn create_publisher(
         &self,
-        options: PublisherOptions<'_>,
+        mut options: PublisherOptions<'_>,
     ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
-        check_name(options.topic, options.qos.avoid_ros_namespace_conventions)?;
-        check_announcement(options.topic, options.announcement)?;
+        let topic = options.topic;
+        FRONT.publisher(&mut options, || self.profiles(topic, EndpointKind::Subscription))?;
         names::type_name(options.type_name, "")?;
-        let subscriptions = self.profiles(options.topic, EndpointKind::Subscription);
-        let qos = options.qos.resolved_for_publisher(subscriptions.iter());
-        let qos = qos.with_system_defaults_resolved();
-        check_qos(options.topic, &qos)?;
         let place = self.place(options.node, options.topic)?;
-        Ok(Arc::new(Ros1Publisher::new(place, options, qos)?))
+        Ok(Arc::new(Ros1Publisher::new(place, options)?))
     }
 
     fn create_subscription(
         &self,
-        options: SubscriptionOptions<'_>,
+        mut options: SubscriptionOptions<'_>,
     ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
-        check_name(options.topic, options.qos.avoid_ros_namespace_conventions)?;
-        check_announcement(options.topic, options.announcement)?;
+        let topic = options.topic;
+        FRONT.subscription(&mut options, || self.profiles(topic, EndpointKind::Publisher))?;
         names::type_name(options.type_name, "")?;
-        let publishers = self.profiles(options.topic, EndpointKind::Publisher);
-        let qos = options.qos.resolved_for_subscription(publishers.iter());
-        let qos = qos.with_system_defaults_resolved();
-        check_qos(options.topic, &qos)?;
         let place = self.place(options.node, options.topic)?;
-        Ok(Arc::new(Ros1Subscription::new(place, options, qos)?))
+        Ok(Arc::new(Ros1Subscription::new(place, options)?))
     }
 
     fn create_service(
         &self,
-        options: ServiceOptions<'_>,
+        mut options: ServiceOptions<'_>,
     ) -> Result<Arc<dyn Service>, CreateEndpointError> {
-        check_name(options.service, false)?;
-        check_announcement(options.service, options.announcement)?;
-        check_origin(&options)?;
-        let qos = options.qos.resolved_for_service();
-        check_qos(options.service, &qos)?;
+        FRONT.service(&mut options)?;
         names::type_name(options.type_name, "")?;
         let place = self.place(options.node, options.service)?;
-        Ok(Arc::new(Ros1Service::new(place, options, qos)?))
+        Ok(Arc::new(Ros1Service::new(place, options)?))
     }
 
     fn create_client(
         &self,
-        options: ClientOptions<'_>,
+        mut options: ClientOptions<'_>,
     ) -> Result<Arc<dyn Client>, CreateEndpointError> {
-        check_name(options.service, false)?;
-        check_announcement(options.service, options.announcement)?;
-        let qos = options.qos.resolved_for_service();
-        check_qos(options.service, &qos)?;
+        FRONT.client(&mut options)?;
         names::type_name(options.type_name, "")?;
         let place = self.place(options.node, options.service)?;
-        Ok(Arc::new(Ros1Client::new(place, options, qos)?))
+        Ok(Arc::new(Ros1Client::new(place, options)?))
     }
 
     fn graph(&self) -> Arc<GraphSnapshot> {
@@ -264,18 +248,25 @@ impl Session for Ros1Session {
         GraphChangeGuard::new(move || participant.end_watch(number))
     }
 
-    fn initial_parameters(&self, node: &NodeName) -> Vec<(String, String)> {
+    fn parameter_server(&self) -> Option<&dyn ParameterServer> {
+        Some(self)
+    }
+}
+
+/// The master keeps the parameters of its nodes.
+impl ParameterServer for Ros1Session {
+    fn initial(&self, node: &NodeName) -> Vec<(String, String)> {
         crate::parameters::of_node(&self.participant.master, &node.fully_qualified())
     }
 
-    fn follow_parameters(&self, node: NodeId, taker: Arc<dyn TakesParameters>) {
+    fn follow(&self, node: NodeId, taker: Arc<dyn TakesParameters>) {
         let known = self.nodes.lock().get(&node).map(|node| node.parameters.clone());
         let Some(parameters) = known else { return };
         parameters.follow_with(taker);
         self.participant.bell.ring();
     }
 
-    fn keep_parameter(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>) {
+    fn keep(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>) {
         let known = {
             let nodes = self.nodes.lock();
             nodes.get(&node).map(|node| (node.name.clone(), node.parameters.clone()))

@@ -30,8 +30,8 @@ impl Ros1Subscription {
     pub(crate) fn new(
         place: Place,
         options: SubscriptionOptions<'_>,
-        qos: QosProfile,
     ) -> Result<Self, CreateEndpointError> {
+        let qos = options.qos;
         let participant = place.participant.clone();
         let inbox = Inbox::new(options.topic, &qos, &participant.room, options.on_data.clone());
         let matches = Arc::new(Matches::new(options.on_event.clone()));

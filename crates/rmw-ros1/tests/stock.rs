@@ -370,7 +370,7 @@ fn parameters_of_the_master_are_those_of_nodes() {
     assert!(master.parameter("/feros").is_ok());
     let node = world.node("feros");
     let name = feros_rmw::NodeName::new("/", "feros").unwrap();
-    let mut found = node.session.initial_parameters(&name);
+    let mut found = node.session.parameter_server().unwrap().initial(&name);
     found.sort();
     let expected = [
         ("frames.base", "\"base_link\""),

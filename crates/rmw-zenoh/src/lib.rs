@@ -40,7 +40,7 @@ use feros_rmw::{Engine, OpenError, Session, SessionOptions};
 pub use router::{Router, RouterError};
 
 /// Short name of the engine.
-pub const ENGINE_NAME: &str = "zenoh";
+pub const ENGINE_NAME: &str = feros_rmw::engine::known::ZENOH.name;
 
 /// The version of Zenoh, which Cargo.toml pins.
 pub const ENGINE_VERSION: &str = "1.10.2";

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use feros_rmw::dds::names;
-use feros_rmw::engine::checks::{self, check_announcement, check_depth};
+use feros_rmw::engine::front::{self, Front};
+use feros_rmw::engine::known;
 use feros_rmw::engine::{GraphChangeGuard, LOG_TARGET};
 use feros_rmw::{
     Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphSnapshot, Kept, NodeId,
-    NodeName, Notify, OpenError, Publisher, PublisherOptions, QosProfile, Service, ServiceOptions,
-    Session, SessionOptions, Subscription, SubscriptionOptions,
+    NodeName, Notify, OpenError, Publisher, PublisherOptions, Service, ServiceOptions, Session,
+    SessionOptions, Subscription, SubscriptionOptions,
 };
 use zenoh::key_expr::KeyExpr;
 use zenoh::sample::SampleKind;
@@ -135,28 +136,24 @@ fn look_for_router(session: &zenoh::Session, config: &Config, attempts: Option<u
 
 fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
     if !as_it_is {
-        return checks::check_ros_name(name);
+        return front::check_ros_name(name);
     }
     let fits = (1..=255).contains(&name.len())
         && !name.contains(['*', '$', '%'])
         && KeyExpr::try_from(name.trim_matches('/')).is_ok();
     let expected = "it must have 1 to 255 bytes, no empty part, and none of * $ ? # %";
-    checks::check_wire_name(name, fits, expected)
+    front::check_wire_name(name, fits, expected)
 }
 
-fn check_qos(name: &str, profile: &QosProfile) -> Result<(), CreateEndpointError> {
-    check_depth(name, profile)?;
-    let instead =
-        "Zenoh announces the deadline and liveliness that were requested, but enforces neither";
-    checks::warn_of_unkept_times(name, profile, instead);
-    Ok(())
-}
-
-fn check_origin(options: &ServiceOptions<'_>) -> Result<(), CreateEndpointError> {
-    let cure =
-        "Zenoh does not show where a request comes from; use its access control, or a DDS engine";
-    checks::refuse_local_requests_only(options, cure)
-}
+const FRONT: Front = Front {
+    kept: known::ZENOH.kept,
+    check_name,
+    instead_of_times: "Zenoh announces the deadline and liveliness that were requested, but \
+                       enforces neither",
+    no_local_requests_only: Some(
+        "Zenoh does not show where a request comes from; use its access control, or a DDS engine",
+    ),
+};
 
 impl Session for ZenohSession {
     fn engine_name(&self) -> &'static str {
@@ -176,7 +173,7 @@ impl Session for ZenohSession {
     }
 
     fn kept(&self) -> Kept {
-        Kept { compatibility: false, deadline: false, liveliness: false, dds_services: false }
+        FRONT.kept
     }
 
     fn configuration(&self) -> String {
@@ -193,89 +190,68 @@ impl Session for ZenohSession {
 
     fn create_publisher(
         &self,
-        options: PublisherOptions<'_>,
+        mut options: PublisherOptions<'_>,
     ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
-        check_name(options.topic, options.qos.avoid_ros_namespace_conventions)?;
-        check_announcement(options.topic, options.announcement)?;
-        let wire_type = names::type_name(options.type_name, "")?;
-        let subscriptions = self.0.graph.profiles(options.topic, EndpointKind::Subscription);
-        let qos = options.qos.resolved_for_publisher(subscriptions.iter());
-        let qos = qos.with_system_defaults_resolved();
-        check_qos(options.topic, &qos)?;
-        let kind = EndpointKind::Publisher;
+        let topic = options.topic;
+        FRONT
+            .publisher(&mut options, || self.0.graph.profiles(topic, EndpointKind::Subscription))?;
         let token = self.0.endpoint(
             options.node,
-            kind,
+            EndpointKind::Publisher,
             options.topic,
-            wire_type,
+            names::type_name(options.type_name, "")?,
             options.type_hash,
-            qos,
+            options.qos,
         )?;
         Ok(Arc::new(ZenohPublisher::new(&self.0, token, options)?))
     }
 
     fn create_subscription(
         &self,
-        options: SubscriptionOptions<'_>,
+        mut options: SubscriptionOptions<'_>,
     ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
-        check_name(options.topic, options.qos.avoid_ros_namespace_conventions)?;
-        check_announcement(options.topic, options.announcement)?;
-        let wire_type = names::type_name(options.type_name, "")?;
-        let publishers = self.0.graph.profiles(options.topic, EndpointKind::Publisher);
-        let qos = options.qos.resolved_for_subscription(publishers.iter());
-        let qos = qos.with_system_defaults_resolved();
-        check_qos(options.topic, &qos)?;
-        let kind = EndpointKind::Subscription;
+        let topic = options.topic;
+        FRONT
+            .subscription(&mut options, || self.0.graph.profiles(topic, EndpointKind::Publisher))?;
         let token = self.0.endpoint(
             options.node,
-            kind,
+            EndpointKind::Subscription,
             options.topic,
-            wire_type,
+            names::type_name(options.type_name, "")?,
             options.type_hash,
-            qos,
+            options.qos,
         )?;
         Ok(Arc::new(ZenohSubscription::new(&self.0, token, options)?))
     }
 
     fn create_service(
         &self,
-        options: ServiceOptions<'_>,
+        mut options: ServiceOptions<'_>,
     ) -> Result<Arc<dyn Service>, CreateEndpointError> {
-        check_name(options.service, false)?;
-        check_announcement(options.service, options.announcement)?;
-        check_origin(&options)?;
-        let wire_type = names::type_name(options.type_name, "")?;
-        let qos = options.qos.resolved_for_service();
-        check_qos(options.service, &qos)?;
-        let kind = EndpointKind::Service;
+        FRONT.service(&mut options)?;
         let token = self.0.endpoint(
             options.node,
-            kind,
+            EndpointKind::Service,
             options.service,
-            wire_type,
+            names::type_name(options.type_name, "")?,
             options.type_hash,
-            qos,
+            options.qos,
         )?;
         Ok(Arc::new(ZenohService::new(&self.0, token, options)?))
     }
 
     fn create_client(
         &self,
-        options: ClientOptions<'_>,
+        mut options: ClientOptions<'_>,
     ) -> Result<Arc<dyn Client>, CreateEndpointError> {
-        check_name(options.service, false)?;
-        check_announcement(options.service, options.announcement)?;
-        let wire_type = names::type_name(options.type_name, "")?;
-        let qos = options.qos.resolved_for_service();
-        check_qos(options.service, &qos)?;
-        let kind = EndpointKind::Client;
+        FRONT.client(&mut options)?;
         let token = self.0.endpoint(
             options.node,
-            kind,
+            EndpointKind::Client,
             options.service,
-            wire_type,
+            names::type_name(options.type_name, "")?,
             options.type_hash,
-            qos,
+            options.qos,
         )?;
         Ok(Arc::new(ZenohClient::new(&self.0, token, options)?))
     }

@@ -4,9 +4,9 @@
 //! them calls user code except the [`Notify`] that was given for this purpose and the `fill` that
 //! was passed to the call. [`TakesParameters`] is called by a thread of the engine.
 
-pub mod checks;
 mod error;
-mod kept;
+pub mod front;
+pub mod known;
 mod node_id;
 mod notify;
 mod parameter;
@@ -24,10 +24,10 @@ use crate::name::NodeName;
 pub use crate::service_mapping::ServiceMapping;
 pub use crate::type_hash::TypeHash;
 pub use error::{CreateEndpointError, EventError};
-pub use kept::Kept;
+pub use front::{Front, Kept};
 pub use node_id::NodeId;
 pub use notify::{GraphChangeGuard, LOG_TARGET, Notify};
-pub use parameter::{ParameterData, TakeOverError, TakesParameters};
+pub use parameter::{ParameterData, ParameterServer, TakeOverError, TakesParameters};
 pub use publisher::{
     Fill, FillAborted, PublishError, PublishMode, Publisher, PublisherOptions, WaitForAckedError,
     filled,
@@ -83,31 +83,10 @@ pub trait Session: Send + Sync {
     /// When the engine cannot announce it.
     fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError>;
 
-    /// Values that the engine's own world keeps for the parameters of a node of this name, in YAML,
-    /// such as those of a ROS 1 master: the node's parameters start with them unless somebody
-    /// nearer says otherwise. Most engines keep none.
-    ///
-    /// May wait for others.
-    fn initial_parameters(&self, node: &NodeName) -> Vec<(String, String)> {
-        let _ = node;
-        Vec::new()
-    }
-
-    /// Tells the engine's own world which value a parameter of a node has now, or that it has none
-    /// any more, so that others find it there ([`Session::initial_parameters`] is among them). Most
-    /// engines keep none; what an engine cannot keep, it says.
-    ///
-    /// May allocate; does not wait for others.
-    fn keep_parameter(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>) {
-        let _ = (node, name, value);
-    }
-
-    /// Has a node's parameters follow what others set in the engine's own world from now on, until
-    /// the node is withdrawn. Most engines keep none.
-    ///
-    /// May allocate; does not wait for others.
-    fn follow_parameters(&self, node: NodeId, taker: Arc<dyn TakesParameters>) {
-        let _ = (node, taker);
+    /// The place where the engine's own world keeps parameters, such as a ROS 1 master; `None` for
+    /// most engines, which have no such place.
+    fn parameter_server(&self) -> Option<&dyn ParameterServer> {
+        None
     }
 
     /// Withdraws a node; its endpoints must be gone. An unknown id is ignored.

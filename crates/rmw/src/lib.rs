@@ -53,10 +53,10 @@ pub use announcement::{AnnounceError, AnnouncementError, Match};
 pub use bridge_mark::BridgeMark;
 pub use engine::{
     Client, ClientOptions, CreateEndpointError, DiscoveryRange, Engine, EventError, FillAborted,
-    GraphChangeGuard, Kept, NodeId, Notify, OpenError, ParameterData, PublishError, PublishMode,
-    Publisher, PublisherOptions, ServerMatch, Service, ServiceMapping, ServiceOptions, Session,
-    SessionOptions, Subscription, SubscriptionOptions, TakeError, TakeOverError, TakesParameters,
-    TypeHash, WaitForAckedError,
+    GraphChangeGuard, Kept, NodeId, Notify, OpenError, ParameterData, ParameterServer,
+    PublishError, PublishMode, Publisher, PublisherOptions, ServerMatch, Service, ServiceMapping,
+    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions, TakeError,
+    TakeOverError, TakesParameters, TypeHash, WaitForAckedError,
 };
 pub use event::{MatchedStatus, PublisherEvent, SubscriptionEvent};
 pub use failure_counter::{FailureCounter, SoFar};

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use feros::rmw::{NodeName, Selection, Session, SessionOptions};
 use feros_engine_bridge::{Bridge, BridgeOptions, Bridged, Counts};
+use feros_rmw::engine::known;
 use feros_sync::{AtomicBool, Ordering};
 
 use crate::ending;
@@ -16,11 +17,6 @@ use crate::value_parsers::{parse_count, parse_seconds};
 
 /// Longest time between two looks at the graph.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// The engine that cannot be a side: it announces nothing to other processes, so that two bridges
-/// would not see each other.
-const NO_SIDE: &str = "ros1";
-/// Engines that reach the same nodes in one domain.
-const ON_DDS: [&str; 2] = ["cyclonedds", "fastdds"];
 /// The changes within this time, as when a robot starts, share one look at the graph.
 const REST: Duration = Duration::from_millis(20);
 
@@ -98,8 +94,8 @@ impl SideArgs {
 
     /// Whether the nodes of both sides discover each other without a bridge.
     fn meets(&self, other: &Self) -> bool {
-        let is_on_dds = |side: &Self| ON_DDS.contains(&side.engine_name());
-        self.domain_id == other.domain_id && is_on_dds(self) && is_on_dds(other)
+        let wire = |side: &Self| known::by_name(side.engine_name()).map(|engine| engine.wire);
+        self.domain_id == other.domain_id && wire(self).is_some() && wire(self) == wire(other)
     }
 
     fn open(&self, environment: &SessionOptions) -> Result<Arc<dyn Session>, CliError> {
@@ -114,12 +110,14 @@ impl SideArgs {
     }
 }
 
+/// Refuses an engine that announces nothing to other processes: two bridges would not recognize each
+/// other.
 fn refuse_no_side(engine: &str) -> Result<(), CliError> {
-    if engine != NO_SIDE {
+    if known::by_name(engine).is_none_or(|engine| engine.announces) {
         return Ok(());
     }
     Err(CliError::usage(format!(
-        "{NO_SIDE} cannot be a side of this bridge: it announces nothing to other processes, so messages would arrive \
+        "{engine} cannot be a side of this bridge: it announces nothing to other processes, so messages would arrive \
          twice beside a second bridge. `feros ros1 bridge` joins a ROS 1 master and ROS 2"
     )))
 }

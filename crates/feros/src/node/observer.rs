@@ -57,9 +57,10 @@ impl ChangeObserver for NodeObserver {
     }
 
     fn after_callbacks(&self, change: &Change) {
-        if let Some(session) = self.engine.0.upgrade() {
+        let session = self.engine.0.upgrade();
+        if let Some(server) = session.as_ref().and_then(|session| session.parameter_server()) {
             for (name, value) in &change.parameters {
-                session.keep_parameter(self.engine.1, name, data(value));
+                server.keep(self.engine.1, name, data(value));
             }
         }
         let publisher = self.publisher.lock().clone();

@@ -181,7 +181,8 @@ impl NodeOptions {
 /// The values that the engine stores for the node, for example on a ROS 1 master.
 fn kept_by_engine(context: &Context, node: &NodeName) -> BTreeMap<String, ParameterValue> {
     let mut kept = BTreeMap::new();
-    for (name, yaml) in context.session().initial_parameters(node) {
+    let initial = context.session().parameter_server().map(|server| server.initial(node));
+    for (name, yaml) in initial.into_iter().flatten() {
         match ParameterValue::from_yaml(&yaml) {
             Ok(value) => drop(kept.insert(name, value)),
             Err(error) => tracing::warn!("{node}: the parameter {name} is not taken over: {error}"),

@@ -81,7 +81,9 @@ impl NodeParameters {
     /// Makes the parameters follow changes in the engine's own store, such as a ROS 1 master, from
     /// now on.
     pub(crate) fn follow_engine(&self, session: &Arc<dyn Session>, node: NodeId) {
-        session.follow_parameters(node, Arc::new(Follower(Arc::downgrade(&self.store))));
+        if let Some(server) = session.parameter_server() {
+            server.follow(node, Arc::new(Follower(Arc::downgrade(&self.store))));
+        }
     }
 
     /// The parameters themselves.

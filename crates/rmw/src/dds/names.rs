@@ -1,7 +1,7 @@
 //! How ROS names and types look on the DDS wire, and back (WIRE facts: prefixes `rt/`, `rq/`,
 //! `rr/`; types `pkg::msg::dds_::Name_`).
 
-use crate::engine::{CreateEndpointError, checks};
+use crate::engine::{CreateEndpointError, front};
 
 /// Name of the topic on which participants announce their nodes; it stands on the wire as it is.
 pub const DISCOVERY_TOPIC: &str = "ros_discovery_info";
@@ -14,10 +14,10 @@ pub const DISCOVERY_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntities
 /// [`CreateEndpointError::Name`].
 pub fn check(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
     if !as_it_is {
-        return checks::check_ros_name(name);
+        return front::check_ros_name(name);
     }
     let fits = (1..=255).contains(&name.len()) && !name.contains('\0');
-    checks::check_wire_name(name, fits, "it must have 1 to 255 bytes and no NUL")
+    front::check_wire_name(name, fits, "it must have 1 to 255 bytes and no NUL")
 }
 
 /// The wire name of a topic.

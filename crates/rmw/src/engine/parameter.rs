@@ -1,4 +1,29 @@
-//! Parameters as engines see them, whose own world may keep their values.
+//! Parameters as engines see them whose own world keeps their values.
+
+use std::sync::Arc;
+
+use super::NodeId;
+use crate::name::NodeName;
+
+/// A place outside of the nodes that keeps values of their parameters.
+pub trait ParameterServer {
+    /// The values that it keeps for a node of this name, in YAML: the node's parameters start with
+    /// them unless the node's own options say otherwise.
+    ///
+    /// May wait for others.
+    fn initial(&self, node: &NodeName) -> Vec<(String, String)>;
+
+    /// Stores the value that a parameter of a node has now, or removes it, so that others find it
+    /// there and [`initial`](Self::initial) returns it. A value that it cannot keep is reported.
+    ///
+    /// May allocate; does not wait for others.
+    fn keep(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>);
+
+    /// Makes a node's parameters follow what others store from now on, until the node is withdrawn.
+    ///
+    /// May allocate; does not wait for others.
+    fn follow(&self, node: NodeId, taker: Arc<dyn TakesParameters>);
+}
 
 /// The value of a node's parameter, of the types of `rcl_interfaces/msg/ParameterType`.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use feros_rmw::SessionOptions;
+use feros_rmw::engine::known;
 
 use super::finding::Finding;
 
 /// The free shared memory that large messages between processes need.
 const WANTED_SHARED_BYTES: u64 = 64 << 20;
-/// Variables that change the behaviour of Feros.
-pub(super) const VARIABLES: [&str; 14] = [
+/// Variables that change the behaviour of Feros, besides those of its engines.
+const VARIABLES: [&str; 12] = [
     "ROS_DOMAIN_ID",
     "ROS_AUTOMATIC_DISCOVERY_RANGE",
     "ROS_STATIC_PEERS",
@@ -22,11 +23,15 @@ pub(super) const VARIABLES: [&str; 14] = [
     "AMENT_PREFIX_PATH",
     "FEROS_PREFIX_PATH",
     "FEROS_INTERFACES",
-    "CYCLONEDDS_URI",
-    "FASTRTPS_DEFAULT_PROFILES_FILE",
     "FEROS_ENGINE",
     "FEROS_TRANSPORTS",
 ];
+
+/// All variables that change the behaviour of Feros.
+pub(super) fn variables() -> impl Iterator<Item = &'static str> {
+    let of_engines = known::ALL.iter().flat_map(|engine| engine.variables.iter().copied());
+    VARIABLES.into_iter().chain(of_engines)
+}
 
 pub(super) fn examine() -> Vec<Finding> {
     let mut findings = vec![shared_memory(Path::new("/dev/shm")), shared_memory_transport()];
@@ -78,8 +83,7 @@ fn shared_memory_transport() -> Finding {
 
 fn environment(variable: impl Fn(&str) -> Option<OsString>) -> Vec<Finding> {
     const AREA: &str = "environment";
-    let mut findings: Vec<Finding> = VARIABLES
-        .iter()
+    let mut findings: Vec<Finding> = variables()
         .filter_map(|name| Some(Finding::ok(AREA, format!("{name}={}", variable(name)?.display()))))
         .collect();
     match SessionOptions::from_variables(&variable) {

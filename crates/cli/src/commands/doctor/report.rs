@@ -8,7 +8,7 @@ use feros::Context;
 use feros_rmw::{EndpointKind, GraphSnapshot};
 
 use super::super::pkg::xml;
-use super::machine::VARIABLES;
+use super::machine::variables;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output::{self, foreign};
@@ -71,9 +71,9 @@ fn platform() -> Section {
 }
 
 fn environment() -> Section {
-    let set = VARIABLES.iter().filter_map(|name| {
+    let set = variables().filter_map(|name| {
         let value = std::env::var_os(name)?;
-        Some(((*name).to_owned(), value.display().to_string()))
+        Some((name.to_owned(), value.display().to_string()))
     });
     Section { title: "ENVIRONMENT VARIABLES", rows: set.collect() }
 }

@@ -4,10 +4,19 @@ use std::sync::Arc;
 
 use feros_engine_pair::PairEngine;
 use feros_rmw::Engine;
+use feros_rmw::engine::known;
 
 /// The engines that Feros has, the default first. Each is a feature of the crate with the engine's
 /// name; [`engines`] returns the engines built into this program.
-pub const ENGINE_NAMES: [&str; 4] = ["cyclonedds", "fastdds", "ros1", "zenoh"];
+pub const ENGINE_NAMES: [&str; known::ALL.len()] = {
+    let mut names = [""; known::ALL.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = known::ALL[at].name;
+        at += 1;
+    }
+    names
+};
 
 /// The variable that names the engine, or two of them (`cyclonedds,zenoh`), for contexts that do
 /// not choose an engine themselves.
@@ -33,7 +42,7 @@ pub enum EngineError {
         /// The requested engines.
         names: String,
         /// The reason, and what to do.
-        reason: &'static str,
+        reason: String,
     },
 }
 
@@ -51,8 +60,8 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
     ]
 }
 
-/// The engine of this name, for [`ContextOptions::engine`](crate::ContextOptions::engine), or two
-/// engines as one, such as `cyclonedds,zenoh`: the first of these has precedence.
+/// The engine of this name for a context, or two engines as one, such as `cyclonedds,zenoh`: the
+/// first of these has precedence.
 ///
 /// # Errors
 /// When the engine is not built into this program; the error names the available engines and how to
@@ -60,10 +69,11 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
 /// cannot be combined.
 ///
 /// ```
-/// use feros::{ContextOptions, engine};
-/// let options = ContextOptions::from_variables()?;
-/// let options = ContextOptions { engine: Some(engine("cyclonedds")?), ..options };
-/// # Ok::<(), feros::Error>(())
+/// # #[cfg(feature = "cyclonedds")]
+/// assert_eq!(feros_engine_list::engine("cyclonedds")?.name(), "cyclonedds");
+/// let error = feros_engine_list::engine("cyclonedds,fastdds").map(drop).expect_err("both speak DDS");
+/// assert!(error.to_string().contains("Choose one of them"));
+/// # Ok::<(), feros_engine_list::EngineError>(())
 /// ```
 pub fn engine(name: &str) -> Result<Arc<dyn Engine>, EngineError> {
     let names: Vec<&str> = name.split(',').collect();
@@ -92,20 +102,9 @@ pub fn engine(name: &str) -> Result<Arc<dyn Engine>, EngineError> {
 
 /// The reason why these engines, if they are two, cannot be combined, whether they are in this
 /// program or not.
-fn why_no_pair(names: &[&str]) -> Option<&'static str> {
-    let has = |name| names.contains(&name);
-    match names {
-        // The two endpoints of a pair recognize each other by their announcements.
-        [_, _] if has("ros1") => Some(
-            "ros1 announces nothing to other processes, so two programs on both would get each message twice. Choose one \
-             of them; `feros ros1 bridge` connects ROS 1 with the others",
-        ),
-        [_, _] if has("cyclonedds") && has("fastdds") => Some(
-            "both speak DDS, so in one domain each node would find each endpoint twice: servers would get each request twice, \
-             and latched messages would come twice. Choose one of them; each reaches all nodes on DDS",
-        ),
-        _ => None,
-    }
+fn why_no_pair(names: &[&str]) -> Option<String> {
+    let [first, second] = names else { return None };
+    known::by_name(first)?.why_no_pair(known::by_name(second)?)
 }
 
 fn unknown(name: &str, cure: String) -> EngineError {

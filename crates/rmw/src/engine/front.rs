@@ -1,0 +1,175 @@
+//! What every engine does before it makes an endpoint: it checks names, policies and announcement,
+//! resolves policies, and says which wishes it does not keep. An engine declares itself by a
+//! [`Front`]; its own code then sees options that are checked.
+
+use super::{
+    ClientOptions, CreateEndpointError, LOG_TARGET, PublisherOptions, ServiceOptions,
+    SubscriptionOptions,
+};
+use crate::qos::{Liveliness, QosProfile};
+
+/// What an engine keeps. What it does not keep, it announces all the same, as others may want to
+/// know it; it warns of it when an endpoint asks for it, and then it has no effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    /// Whether a publisher matches a subscription only if it offers what the subscription requests.
+    /// Otherwise policies decide nothing.
+    pub compatibility: bool,
+    /// Whether missed deadlines are reported.
+    pub deadline: bool,
+    /// Whether a publisher's liveliness can be manual and have a lease. Otherwise a publisher is
+    /// alive as long as its session is.
+    pub liveliness: bool,
+    /// Whether a service is a pair of topics of DDS, with both
+    /// [`ServiceMapping`](crate::ServiceMapping)s.
+    pub dds_services: bool,
+}
+
+impl Kept {
+    /// Everything, as on DDS.
+    pub const ALL: Self =
+        Self { compatibility: true, deadline: true, liveliness: true, dds_services: true };
+    /// Nothing, as on engines that have no policies of DDS.
+    pub const NOTHING: Self =
+        Self { compatibility: false, deadline: false, liveliness: false, dds_services: false };
+}
+
+/// What an engine says of itself.
+#[derive(Debug)]
+pub struct Front {
+    /// What it keeps.
+    pub kept: Kept,
+    /// Checks the name of a topic or service; the flag says that it is outside of ROS's
+    /// conventions (`avoid_ros_namespace_conventions`).
+    pub check_name: fn(&str, bool) -> Result<(), CreateEndpointError>,
+    /// What the engine does with a deadline and a liveliness that it does not keep, as the
+    /// beginning of a warning.
+    pub instead_of_times: &'static str,
+    /// Why the engine cannot serve the requests of its own host alone, and what helps: a user who
+    /// counts on it must not get a service that is open to all. `None` if it can.
+    pub no_local_requests_only: Option<&'static str>,
+}
+
+impl Front {
+    /// Checks the options of a publisher and resolves its policies; `subscriptions` are those of
+    /// the topic's subscriptions.
+    ///
+    /// # Errors
+    /// What the options cannot be, see [`CreateEndpointError`].
+    pub fn publisher(
+        &self,
+        options: &mut PublisherOptions<'_>,
+        subscriptions: impl FnOnce() -> Vec<QosProfile>,
+    ) -> Result<(), CreateEndpointError> {
+        let as_it_is = options.qos.avoid_ros_namespace_conventions;
+        self.check_names(options.topic, as_it_is, options.announcement)?;
+        let resolved = options.qos.resolved_for_publisher(subscriptions().iter());
+        options.qos = resolved.with_system_defaults_resolved();
+        self.check_qos(options.topic, &options.qos)
+    }
+
+    /// Checks the options of a subscription and resolves its policies; `publishers` are those of
+    /// the topic's publishers.
+    ///
+    /// # Errors
+    /// What the options cannot be, see [`CreateEndpointError`].
+    pub fn subscription(
+        &self,
+        options: &mut SubscriptionOptions<'_>,
+        publishers: impl FnOnce() -> Vec<QosProfile>,
+    ) -> Result<(), CreateEndpointError> {
+        let as_it_is = options.qos.avoid_ros_namespace_conventions;
+        self.check_names(options.topic, as_it_is, options.announcement)?;
+        let resolved = options.qos.resolved_for_subscription(publishers().iter());
+        options.qos = resolved.with_system_defaults_resolved();
+        self.check_qos(options.topic, &options.qos)
+    }
+
+    /// Checks the options of a service and resolves its policies.
+    ///
+    /// # Errors
+    /// What the options cannot be, see [`CreateEndpointError`].
+    pub fn service(&self, options: &mut ServiceOptions<'_>) -> Result<(), CreateEndpointError> {
+        self.check_names(options.service, false, options.announcement)?;
+        if let (true, Some(cure)) = (options.local_requests_only, self.no_local_requests_only) {
+            return Err(CreateEndpointError::Engine {
+                name: options.service.to_owned(),
+                operation: "ignoring the requests of other hosts",
+                code: cure.to_owned(),
+            });
+        }
+        options.qos = options.qos.resolved_for_service();
+        self.check_qos(options.service, &options.qos)
+    }
+
+    /// Checks the options of a client and resolves its policies.
+    ///
+    /// # Errors
+    /// What the options cannot be, see [`CreateEndpointError`].
+    pub fn client(&self, options: &mut ClientOptions<'_>) -> Result<(), CreateEndpointError> {
+        self.check_names(options.service, false, options.announcement)?;
+        options.qos = options.qos.resolved_for_service();
+        self.check_qos(options.service, &options.qos)
+    }
+
+    fn check_names(
+        &self,
+        name: &str,
+        as_it_is: bool,
+        announcement: &str,
+    ) -> Result<(), CreateEndpointError> {
+        (self.check_name)(name, as_it_is)?;
+        crate::announcement::check_announcement(announcement)
+            .map_err(|reason| CreateEndpointError::Announcement { name: name.to_owned(), reason })
+    }
+
+    fn check_qos(&self, name: &str, profile: &QosProfile) -> Result<(), CreateEndpointError> {
+        if i32::try_from(profile.depth).is_err() {
+            let reason = format!("depth {} is more than {}; use keep_all", profile.depth, i32::MAX);
+            return Err(CreateEndpointError::Qos { name: name.to_owned(), reason });
+        }
+        self.warn_of_unkept_times(name, profile);
+        Ok(())
+    }
+
+    fn warn_of_unkept_times(&self, name: &str, profile: &QosProfile) {
+        let mut unkept = Vec::new();
+        if !self.kept.deadline && profile.deadline.finite().is_some() {
+            unkept.push("missed deadlines are not reported");
+        }
+        let has_liveliness = profile.liveliness == Liveliness::ManualByTopic
+            || profile.liveliness_lease_duration.finite().is_some();
+        if !self.kept.liveliness && has_liveliness {
+            unkept.push("a publisher counts as alive as long as it is connected");
+        }
+        if !unkept.is_empty() {
+            tracing::warn!(
+                target: LOG_TARGET,
+                "{name}: {}: {}; leave the deadline and liveliness out, or use a DDS engine (FEROS_ENGINE)",
+                self.instead_of_times,
+                unkept.join("; ")
+            );
+        }
+    }
+}
+
+/// Checks a name by the rules of ROS 2.
+///
+/// # Errors
+/// [`CreateEndpointError::Name`].
+pub fn check_ros_name(name: &str) -> Result<(), CreateEndpointError> {
+    crate::name::validate_full_topic_name(name).map_err(|error| refused(name, error.reason))
+}
+
+/// Refuses a name outside of ROS's conventions that does not fit the engine's wire, in the words of
+/// `expected`.
+///
+/// # Errors
+/// [`CreateEndpointError::Name`].
+pub fn check_wire_name(name: &str, fits: bool, expected: &str) -> Result<(), CreateEndpointError> {
+    fits.then_some(()).ok_or_else(|| refused(name, expected.to_owned()))
+}
+
+fn refused(name: &str, reason: String) -> CreateEndpointError {
+    CreateEndpointError::Name { name: name.chars().take(300).collect(), reason }
+}
