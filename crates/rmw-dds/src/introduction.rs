@@ -1,8 +1,8 @@
-//! Which servers know the reader to which a client's replies go. A server finds the two endpoints of
-//! a client one after the other: it may receive a request before it knows the reader of replies,
-//! waits for that 100 ms at most, and gives up; a reply that it wrote before is never repeated. So a
-//! service counts as available once the server's participant has acknowledged the announcement of
-//! that reader, where the library knows this.
+//! Which servers know the reader to which a client's replies go. A server finds the two endpoints
+//! of a client one after the other: it may receive a request before it knows the reader of replies,
+//! waits for that 100 ms at most, and gives up; a reply that it wrote before is never repeated. So
+//! a service counts as available once the server's participant has acknowledged the announcement
+//! of that reader, where the library knows this.
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread::{self, JoinHandle};
@@ -128,8 +128,8 @@ impl<R: Endpoint> Shared<R> {
         state.is_running
     }
 
-    /// Waits for each server that does not know the client yet, `patience` at most for each; returns
-    /// whether all know it.
+    /// Waits for each server that does not know the client yet, `patience` at most for each;
+    /// returns whether all know it.
     fn all_know(&self, replies: &R, patience: Duration) -> bool {
         let answerers: Vec<Gid> = replies.matched_data().iter().map(|(gid, _)| *gid).collect();
         let mut state = self.state.lock();

@@ -1,5 +1,5 @@
-//! The names of endpoints on the wire, and the ids that tie the two endpoints of a service or client
-//! together.
+//! The names of endpoints on the wire, and the ids that tie the two endpoints of a service or
+//! client together.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
