@@ -11,14 +11,14 @@ use feros::{
 use feros_test_support::block_on;
 use serde_json::{Value, json};
 
-/// Answers each request, or keeps those that come for as long as it is told to.
+/// Answers each request, or keeps all requests if `keeps` was set.
 pub(crate) struct Server {
     service: Service<Trigger>,
     kept: Arc<Mutex<Vec<Responder<Trigger>>>>,
 }
 
 impl Server {
-    /// `keeps`: it answers nothing.
+    /// With `keeps`, it answers no request.
     pub(crate) fn new(node: &Node, name: &str, transports: TransportSet, keeps: bool) -> Self {
         let kept = Arc::new(Mutex::new(Vec::new()));
         let (keep, mut count) = (kept.clone(), 0);
@@ -65,7 +65,7 @@ impl Caller {
         json!({"ready": self.client.service_is_ready()})
     }
 
-    /// Calls so often, one call after the other; where responses are awaited, without a time limit.
+    /// Makes this many calls, one after the other, and awaits responses without a time limit.
     pub(crate) fn call(&self, times: u64, timeout: Duration, is_awaited: bool) -> Value {
         let (mut answers, mut errors) = (Vec::new(), Vec::new());
         let began = Instant::now();

@@ -1,5 +1,5 @@
-//! What the messages of the crash tests contain, so that whoever reads one knows who sent it and
-//! whether it is whole.
+//! The contents of the crash tests' messages, from which a reader learns the sender and whether the
+//! message is whole.
 
 use feros::msgs::sensor_msgs::msg::Image;
 
@@ -22,7 +22,8 @@ fn fill(id: u32, number: u32) -> u8 {
     (id.wrapping_mul(31).wrapping_add(number)) as u8
 }
 
-/// Whether a message is what its talker sent. Of its data, places all over it are looked at.
+/// Whether a message equals the one that its talker sent. Its data is checked at sample positions
+/// all over it.
 pub(crate) fn is_whole(id: u32, number: u32, step: u32, encoding: &str, data: &[u8]) -> bool {
     let expected = fill(id, number);
     encoding == MARKER

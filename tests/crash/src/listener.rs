@@ -1,5 +1,5 @@
-//! A subscription that checks what it hears: who sent it, whether a number is missing or comes
-//! twice, whether it is whole.
+//! A subscription that checks messages: the sender, whether a number is missing or comes twice, and
+//! whether the message is whole.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use crate::content;
 pub(crate) struct Listener {
     subscription: Subscription<Image>,
     heard: Arc<Mutex<Heard>>,
-    /// Messages that the subscription was told to have lost, on whichever transport.
+    /// Messages that events reported as lost, on any transport.
     told_lost: Arc<AtomicU64>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Listener {
 struct Heard {
     streams: BTreeMap<u32, Stream>,
     broken: u64,
-    /// Raw messages that are no image any more.
+    /// Raw messages that are no longer an image.
     undecodable: u64,
     last: Option<Instant>,
     largest_gap: Duration,
@@ -73,7 +73,7 @@ impl Heard {
         self.note(image.width, image.height, is_whole);
     }
 
-    /// Holds the last views, as many as wanted, and no more than that.
+    /// Holds at most the wanted number of the last views.
     fn note_view(&mut self, image: View<Image>) {
         let (id, number, is_whole) = look_at(&image);
         self.note(id, number, is_whole);
@@ -114,9 +114,9 @@ fn look_at(image: &View<Image>) -> (u32, u32, bool) {
 }
 
 impl Listener {
-    /// `form`: owned (default), view or raw; `hold`: so many of the last views (if they are more
-    /// than a subscription may hold, it gets no further ones); `stall_ms`: the time that a callback
-    /// takes.
+    /// `form`: owned (default), view or raw; `hold`: how many of the last views to hold (if this
+    /// exceeds the limit of a subscription, it gets no further views); `stall_ms`: the time that a
+    /// callback takes.
     pub(crate) fn new(
         node: &Node,
         request: &Value,
@@ -162,12 +162,13 @@ impl Listener {
         &self.subscription
     }
 
-    /// What was heard; the largest gap between two messages is that since the last report.
+    /// Reports the messages heard; the largest gap between two messages counts since the last
+    /// report.
     pub(crate) fn report(&self) -> Value {
         self.heard.lock().unwrap().report()
     }
 
-    /// Lets go of the views, and holds none any more.
+    /// Releases the views, and stops holding views.
     pub(crate) fn release(&self) -> Value {
         let held = {
             let mut heard = self.heard.lock().unwrap();
@@ -177,7 +178,7 @@ impl Listener {
         json!(held.len())
     }
 
-    /// How many views are held, and how many of them are not what they were.
+    /// The number of held views, and how many of them have changed.
     pub(crate) fn check_held(&self) -> Value {
         let heard = self.heard.lock().unwrap();
         let broken = heard.held.iter().filter(|view| !look_at(view).2).count();

@@ -5,7 +5,7 @@
 //! cleanly. Operations: `publisher`, `publish`, `start`, `progress`, `stop`; `listen`, `report`,
 //! `release`, `check_held`; `server`, `kept`; `caller`, `ready`, `call_times`; `transports`,
 //! `counts`, `pool`, `leave` of each; `try_open`; those of `actions`.
-#![allow(clippy::unwrap_used, reason = "a test program: what fails here is to be seen")]
+#![allow(clippy::unwrap_used, reason = "a test program: failures here must be visible")]
 
 mod actions;
 mod calls;
@@ -29,8 +29,8 @@ use crate::calls::{Caller, Server};
 use crate::listener::Listener;
 use crate::talker::Talker;
 
-/// How long the executor's end is waited for; a doorbell that a stranger scribbled over must not
-/// hang the process.
+/// How long to wait for the end of the executor; a doorbell that another process scribbled over
+/// must not hang this one.
 const WATCHDOG: Duration = Duration::from_secs(20);
 
 fn main() {
@@ -154,7 +154,7 @@ impl Peer {
         }
     }
 
-    /// What servers and clients of services do.
+    /// The operations of servers and clients of services.
     fn handle_calls(&mut self, request: &Value, op: &str, name: String) -> Result<Value, String> {
         let number = |key: &str| request[key].as_u64().unwrap_or_default();
         let service = request["service"].as_str().unwrap_or_default();
@@ -204,7 +204,7 @@ fn qos(request: &Value) -> QosProfile {
     if request["best_effort"] == true { qos.best_effort() } else { qos }
 }
 
-/// `by_network`: no other transport is wanted.
+/// With `by_network`, only the network transport is allowed.
 fn transport_set(request: &Value) -> TransportSet {
     if request["by_network"] == true { Transport::Network.into() } else { TransportSet::ALL }
 }

@@ -34,7 +34,8 @@ impl State {
         let message = content::message(id, number, size_bytes);
         let begin = Instant::now();
         let mut published = publisher.publish(message.clone());
-        // A listener that keeps all was held up for longer than publishing waits; nothing was sent.
+        // A listener that keeps all messages was held up for longer than publishing waits; nothing
+        // was sent.
         while matches!(
             published,
             Err(PublishError::Engine(feros::rmw::PublishError::Timeout { .. }))
@@ -57,7 +58,7 @@ impl State {
             "last": self.number.load(Ordering::Relaxed),
             "errors": self.errors.load(Ordering::Relaxed),
             "last_error": *self.last_error.lock().unwrap(),
-            // Since it was asked for the last time.
+            // Since the last call of this function.
             "slowest_us": self.slowest_us.swap(0, Ordering::Relaxed),
         })
     }
@@ -78,7 +79,7 @@ impl Talker {
         &self.publisher
     }
 
-    /// Publishes so many messages here and now.
+    /// Publishes this many messages at once.
     pub(crate) fn publish(&self, count: u64, size_bytes: usize) -> Value {
         (0..count).for_each(|_| self.state.publish(&self.publisher, self.id, size_bytes));
         self.state.progress()

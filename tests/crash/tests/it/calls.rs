@@ -1,5 +1,5 @@
-//! Servers and clients of services that are killed, restarted or written over: whoever lives goes
-//! on, no call goes to the dead alone, and nothing is left behind.
+//! Servers and clients of services are killed, restarted or overwritten: the living ones go on, no
+//! call goes only to a dead server, and nothing is left behind.
 
 use std::fs::OpenOptions;
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ fn a_restarted_server_is_called_at_once_and_the_dead_one_never() {
         let by_shared_memory = number(&caller.of("counts", "cli"), "/host");
         assert!(by_shared_memory > 0, "{by_shared_memory}");
         first.kill();
-        assert!(!is_ready(&mut caller), "a server that was killed is none, at once");
+        assert!(!is_ready(&mut caller), "a killed server stops counting as a server at once");
         let began = Instant::now();
         let second = server(&place, false);
         until("the new server is there", || is_ready(&mut caller).then_some(()));
@@ -71,7 +71,7 @@ fn a_restarted_server_is_called_at_once_and_the_dead_one_never() {
     place.must_be_swept();
 }
 
-/// Long before the engine knows, or the call gives up.
+/// A call to a killed server ends with an error long before the engine knows, or the call gives up.
 #[test]
 fn a_call_ends_when_its_server_is_killed() {
     let place = Place::of_host();
@@ -130,7 +130,7 @@ fn a_server_goes_on_while_clients_are_killed_during_calls() {
     place.must_be_swept();
 }
 
-/// Whoever belongs to the same user can write there.
+/// Every process of the same user can write there.
 #[test]
 fn scribbling_over_the_memory_of_calls_ends_no_process() {
     let place = Place::of_host();
@@ -152,7 +152,7 @@ fn scribbling_over_the_memory_of_calls_ends_no_process() {
             }
             answered += number(&caller.take_answer(), "/answered");
         }
-        // What was written over serves nobody; another client is served as if nothing had been.
+        // An overwritten client is no longer served; another client is served as before.
         caller.end();
         let mut next = self::caller(&place);
         until("another client is served", || is_ready(&mut next).then_some(()));

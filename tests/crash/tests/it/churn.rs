@@ -1,7 +1,7 @@
-//! Processes come and are killed one right after the other, while a talker and a listener go on:
-//! nobody else dies, every loss is told, and nothing of the dead is left.
+//! Processes start and are killed one right after the other, while a talker and a listener go on:
+//! no other process dies, every loss is reported, and nothing of the dead is left.
 //!
-//! `FEROS_CRASH_KILLS` says how many.
+//! `FEROS_CRASH_KILLS` is the number of kills.
 
 use std::time::{Duration, Instant};
 
@@ -9,11 +9,12 @@ use serde_json::json;
 
 use crate::support::{Peer, Place, Random, count_of, heard, number, program, resources, until};
 
-/// The engine forgets a killed process when its lease ends: soon, so that many can be killed.
+/// The engine forgets a killed process when its lease ends: a short lease, so that many can be
+/// killed.
 const LEASE: &str = "<Domain><Discovery><LeaseDuration>1s</LeaseDuration></Discovery></Domain>";
-/// Processes that are there at the same time and wait to be killed.
+/// Processes that exist at the same time and wait to be killed.
 const DOOMED: usize = 5;
-/// What is filled once is not a leak: measured after so many.
+/// Memory that is filled once is not a leak, so measuring begins after this many kills.
 const FIRST: u32 = 15;
 const LEEWAY_KB: u64 = 32 * 1024;
 
@@ -23,7 +24,7 @@ fn start(place: &Place, name: &str) -> Peer {
     Peer::start_by(command, name)
 }
 
-/// A process that talks or listens, on the one topic of all.
+/// A process that talks or listens, on the topic that all share.
 fn start_doomed(place: &Place, random: &mut Random, number: u32) -> Peer {
     let mut doomed = start(place, "doomed");
     if random.below(3) == 0 {

@@ -1,8 +1,8 @@
-//! Datagrams that somebody has changed: real ones of another process, with bits flipped, lengths
-//! and counts replaced, cut short, doubled and mixed. The process that gets them goes on, and what
-//! others send to it comes whole.
+//! Changed datagrams: real ones of another process, with bits flipped, lengths and counts replaced,
+//! cut short, doubled and mixed. The process that gets them goes on, and messages of others to it
+//! arrive whole.
 //!
-//! `FEROS_CRASH_DATAGRAMS` says how many. `scripts/capture_datagrams.py` captures the real ones.
+//! `FEROS_CRASH_DATAGRAMS` is their number. `scripts/capture_datagrams.py` captures the real ones.
 
 use std::fs;
 use std::net::UdpSocket;
@@ -13,9 +13,9 @@ use serde_json::json;
 
 use crate::support::{Peer, Place, Random, count_of, heard, number, resources, until};
 
-/// What an engine keeps of processes that it was told of, until their leases end.
+/// The memory that an engine keeps for announced processes until their leases end.
 const LEEWAY_KB: u64 = 64 * 1024;
-/// Who sends what must come whole; messages of changed datagrams are of others.
+/// The sender whose messages must arrive whole; changed datagrams have other senders.
 const FRIEND: u32 = 77_777;
 /// Datagrams between two pauses, in which the process reads them.
 const BURST: u32 = 20;
@@ -26,7 +26,7 @@ struct Seed {
     bytes: Vec<u8>,
 }
 
-/// Where the datagrams were captured; the parameter of a participant's announcement that says so.
+/// The domain in which the datagrams were captured, a parameter of a participant's announcement.
 const CAPTURED_IN: u32 = 219;
 
 fn domain_parameter(domain: u32) -> Vec<u8> {
@@ -69,7 +69,7 @@ fn mutate(random: &mut Random, seeds: &[Seed]) -> Seed {
     let Seed { is_of_discovery, bytes } = &seeds[below(random, seeds.len())];
     let mut bytes = bytes.clone();
     for _ in 0..=random.below(4) {
-        // The header stays in most: without it nothing else is read.
+        // Most datagrams keep the header: without it nothing else is read.
         let from = if random.below(16) == 0 { 0 } else { 20.min(bytes.len()) };
         let at = from + below(random, bytes.len() - from);
         match random.below(9) {
@@ -94,7 +94,7 @@ fn mutate(random: &mut Random, seeds: &[Seed]) -> Seed {
                 bytes.splice(at..at, piece);
             }
             7 => drop(bytes.drain(at..at + 4)),
-            // Somebody else sends it.
+            // Another participant sends it.
             _ => {
                 let last = 19.min(bytes.len() - 1);
                 bytes[last] ^= random.next() as u8;
@@ -104,7 +104,7 @@ fn mutate(random: &mut Random, seeds: &[Seed]) -> Seed {
     Seed { is_of_discovery: *is_of_discovery, bytes }
 }
 
-/// Datagrams that the system has thrown away at these ports, because nobody read them in time.
+/// Datagrams that the system has dropped at these ports, because no process read them in time.
 fn dropped_at(ports: [u16; 2]) -> u64 {
     let sockets = fs::read_to_string("/proc/net/udp").unwrap();
     let of = |line: &str| {
@@ -177,7 +177,7 @@ fn changed_datagrams_harm_nobody() {
         dropped < u64::from(count) / 10,
         "most datagrams are read: {dropped} of {count} were not"
     );
-    let settled = until("what was kept of nobody is forgotten", || {
+    let settled = until("the memory for unknown senders is freed", || {
         let now = resources(&target, &place);
         (now.memory_kb < warm.memory_kb + LEEWAY_KB).then_some(now)
     });

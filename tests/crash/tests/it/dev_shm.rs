@@ -1,5 +1,5 @@
-//! `/dev/shm` full, filling up, read-only or missing: messages take the network transport, and the
-//! user is told why.
+//! `/dev/shm` is full, filling up, read-only or missing: messages take the network transport, and
+//! the log gives the reason.
 
 use std::fs;
 use std::io::Write;
@@ -13,7 +13,7 @@ fn place(kind: &DevShm) -> Option<Place> {
     Place::own(kind).map_err(|why| skipped("a /dev/shm that is full or missing", &why)).ok()
 }
 
-/// Takes what is left in the place's `/dev/shm`, but for `spare_bytes`.
+/// Fills the place's `/dev/shm` except for `spare_bytes`.
 fn fill(place: &Place, spare_bytes: u64) -> PathBuf {
     let path = place.dev_shm().join("filler");
     let mut file = fs::OpenOptions::new().create(true).append(true).open(&path).unwrap();
@@ -23,7 +23,7 @@ fn fill(place: &Place, spare_bytes: u64) -> PathBuf {
     path
 }
 
-/// Two processes start, talk by the network, and both say why.
+/// Two processes start, talk by the network, and both log the reason.
 fn talk_by_network(place: &Place, reason: &str, in_the_log: &str) {
     let mut talker = Peer::start(place, "talker");
     talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1, "keep_all": true}));
@@ -119,7 +119,7 @@ fn filling_up_with_growing_messages() {
     place.must_be_swept();
 }
 
-/// Somebody else fills the folder and empties it again, at any moment.
+/// Another program fills the folder and empties it again, at any moment.
 #[test]
 fn filled_and_emptied_by_others_while_publishing() {
     let Some(place) = place(&DevShm::OfBytes(24 << 20)) else { return };
@@ -133,7 +133,7 @@ fn filled_and_emptied_by_others_while_publishing() {
     let mut late = Vec::new();
     for round in 0..rounds(12) {
         let filler = fill(&place, random.below(3) * 300_000);
-        // Those who come while it is full get the messages too.
+        // Listeners that start while it is full get the messages too.
         if round % 4 == 1 {
             let mut peer = Peer::start(&place, "late");
             peer.ask("listen", json!({"name": "sub", "topic": "image", "keep_all": true}));

@@ -1,7 +1,8 @@
-//! Another user fills `/dev/shm` and empties it again while processes start: whatever the moment,
-//! no signal ends a process, and the processes talk.
+//! Another user fills `/dev/shm` and empties it again while processes start: at whatever moment it
+//! does, no signal ends a process, and the processes talk.
 //!
-//! `FEROS_CRASH_STARTS` is the number of starts of a pair of processes, few where it is not set:
+//! `FEROS_CRASH_STARTS` is the number of starts of a pair of processes, a small number if it is not
+//! set:
 //!
 //! ```text
 //! FEROS_CRASH_STARTS=320 cargo test -p feros-crash-tests --test it filled_at_start -- --nocapture
@@ -16,10 +17,11 @@ use serde_json::json;
 
 use crate::support::{DevShm, Peer, Place, Random, heard, number, skipped, until};
 
-/// Little more than what one process asks to be free before it makes shared memory.
+/// A little more than the free space that one process requires before it makes shared memory.
 const DEV_SHM_BYTES: u64 = 2 << 20;
 
-/// Fills the folder and empties it again until it is told to stop; each time full for a moment.
+/// Fills the folder and empties it again until it is stopped; each time the folder is full for a
+/// moment.
 fn fill_and_empty(dev_shm: &Path, is_stopped: &AtomicBool, fillings: &AtomicU64) {
     let mut random = Random::new();
     let block = [1; 16 << 10];
@@ -35,8 +37,8 @@ fn fill_and_empty(dev_shm: &Path, is_stopped: &AtomicBool, fillings: &AtomicU64)
     std::fs::remove_file(dev_shm.join("filler")).unwrap();
 }
 
-/// A pair starts, sends messages of growing size until this holds for how many were heard, and how
-/// many of them by shared memory, and ends. Returns the latter.
+/// Starts a pair that sends messages of growing size until `is_enough` holds for the number of
+/// heard messages, and of those by shared memory; then ends the pair. Returns the latter number.
 fn start_a_pair(place: &Place, is_enough: impl Fn(u64, u64) -> bool) -> u64 {
     let mut listener = Peer::start(place, "listener");
     listener.ask("listen", json!({"name": "sub", "topic": "image"}));
@@ -91,7 +93,7 @@ fn no_signal_ends_a_process() {
          memory, {by_shared_memory} messages took it"
     );
     assert!(fillings > u64::from(starts), "{fillings}");
-    // Nothing that was left behind is in the way.
+    // Leftovers do not disturb the next processes.
     start_a_pair(&place, |_, by_shared_memory| by_shared_memory > 0);
     place.must_be_swept();
 }

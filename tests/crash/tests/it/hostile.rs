@@ -1,5 +1,5 @@
-//! A process of the same user scribbles over the memory of others while messages flow: nobody
-//! panics, hangs or crashes, and what is malformed is refused and counted.
+//! A process of the same user scribbles over the memory of others while messages flow: no process
+//! panics, hangs or crashes, and malformed data is refused and counted.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Peer, Place, Random, heard, number, rounds, scribble, segment, until};
 
-/// Where doorbells and entries begin in a process segment; before them lies what the file is
-/// recognised by.
+/// The offset at which doorbells and entries begin in a process segment, after the data that
+/// identifies the file.
 const SEGMENT_HEADER_BYTES: u64 = 4096;
 
 fn open(file: PathBuf) -> File {
@@ -43,7 +43,7 @@ fn scribbling_over_process_segments_stops_nobody_else() {
     for _ in 0..rounds(40) {
         for segment in &segments {
             let length = segment.metadata().unwrap().len();
-            // All over, and where the first doorbells and entries are in use.
+            // The whole file, and the part where the first doorbells and entries are in use.
             for _ in 0..200 {
                 scribble(segment, (SEGMENT_HEADER_BYTES, length), &mut random);
                 scribble(
@@ -54,7 +54,7 @@ fn scribbling_over_process_segments_stops_nobody_else() {
                 written += 2;
             }
         }
-        // It answers, and whoever was not scribbled over hears on.
+        // The victim answers, and listeners that were not scribbled over keep hearing.
         let before = number(&talker.of("progress", "pub"), "/last");
         until("the bystander hears on", || {
             (heard(&bystander.of("report", "sub"), 1, "last") > before).then_some(())
@@ -69,7 +69,7 @@ fn scribbling_over_process_segments_stops_nobody_else() {
         "{written} times scribbled: bystander {report}, victim {}",
         victim.of("report", "sub")
     );
-    // The victim can be ended, and its successor hears as if nothing had been.
+    // The victim can be ended, and its successor hears as before.
     victim.end();
     let mut successor = Peer::start(&place, "victim");
     successor.ask("listen", json!({"name": "sub", "topic": "image"}));
@@ -77,19 +77,19 @@ fn scribbling_over_process_segments_stops_nobody_else() {
         (number(&successor.of("counts", "sub"), "/host") > 100).then_some(())
     });
     assert_eq!(number(&talker.of("stop", "pub"), "/errors"), 0);
-    // A lossless publisher may wait for room and say so; it must not hang.
+    // A lossless publisher may wait for room and report that; it must not hang.
     println!("lossless: {}", talker.of("stop", "lossless"));
     [successor, bystander, talker].into_iter().for_each(Peer::end);
     place.must_be_swept();
 }
 
 const MARKER: &[u8] = b"crash-test-marker";
-/// From the marker in a message back to the header before the message (60 bytes, then 16 of CDR),
-/// and on over the lengths that follow it.
+/// The range from the header before the message (60 bytes and 16 of CDR before the marker) to the
+/// end of the lengths that follow the marker.
 const BEFORE_MARKER: u64 = 76;
 const AFTER_MARKER: u64 = 40;
 
-/// Where messages lie in a publisher's memory.
+/// The ranges of messages in a publisher's memory.
 fn messages_in(file: &File) -> Vec<u64> {
     let mut content = vec![0; file.metadata().unwrap().len() as usize];
     file.read_exact_at(&mut content, 0).unwrap();
@@ -156,7 +156,7 @@ fn scribbling_over_messages_is_refused_and_counted() {
         "{scribbled} times scribbled over {places} places: {counts:?}, {}",
         listener.of("report", "raw")
     );
-    // Whole messages come again, to those that were there as well as to those that come now.
+    // Whole messages come again, to existing listeners as well as to new ones.
     let mut successor = Peer::start(&place, "successor");
     successor.ask("listen", json!({"name": "sub", "topic": "image"}));
     until("the successor hears by shared memory", || {

@@ -1,5 +1,5 @@
-//! A listener that keeps all and is too slow takes a bounded number of messages from the network: a
-//! reliable publisher is slowed, what a best-effort one sends is lost and told.
+//! A slow listener that keeps all messages takes a bounded number of them from the network: a
+//! reliable publisher is slowed, and lost messages of a best-effort publisher are reported.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::{Peer, Place, heard, number, resources, until};
 
-/// More than a listener keeps, what is under way included.
+/// More messages than a listener keeps, those under way included.
 const MOST_MESSAGES: u64 = 3000;
 /// As above, for messages of 1 MB.
 const MOST_MEMORY_KB: u64 = 300 << 10;

@@ -1,5 +1,5 @@
-//! Servers and clients of actions are killed while a goal is being worked for: the other side is
-//! told, is not held up, and finds whoever is started in their place.
+//! Servers and clients of actions are killed while a goal is executed: the other side gets an
+//! error, is not held up, and finds the successor.
 
 use serde_json::json;
 
@@ -49,7 +49,7 @@ fn a_server_goes_on_when_a_client_is_killed() {
             client.ask("send_goal", json!({ "order": order }));
         }
         killed.kill();
-        // A client hears of the acceptance before the server's callback gets the goal.
+        // A client gets the acceptance before the server's callback gets the goal.
         until_both_are(&mut server, [theirs, others], "EXECUTING");
         for order in [theirs, others] {
             server.ask("succeed", json!({ "order": order }));

@@ -1,5 +1,5 @@
-//! Listeners are killed while they receive, hold views, or are inside a callback; everybody else
-//! goes on.
+//! Listeners are killed while they receive, hold views, or are inside a callback; all other
+//! processes go on.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::support::{
     Peer, Place, Random, heard, largest_gap_ms, number, resources, rounds, until,
 };
 
-/// How a doomed listener is busy when it is killed.
+/// The activity of a doomed listener when it is killed.
 const LIVES: [(&str, &str); 4] = [
     ("receiving", r#"{"form": "owned"}"#),
     ("holding views", r#"{"form": "view", "hold": 7}"#),
@@ -17,8 +17,8 @@ const LIVES: [(&str, &str); 4] = [
     ("inside a callback", r#"{"form": "owned", "stall_ms": 30}"#),
 ];
 
-/// What queues and pools that a busy machine has filled once may keep; a listener that is not
-/// forgotten leaves more than that in two rounds.
+/// The memory that queues and pools may keep once a busy machine has filled them; a listener that
+/// is not forgotten leaves more than that in two rounds.
 const LEEWAY_KB: u64 = 16 * 1024;
 
 fn start_doomed(place: &Place, life: &str) -> Peer {
@@ -59,14 +59,14 @@ fn killed_listeners_harm_nobody() {
             survivor.of("report", "sub");
             let before = number(&talker.of("progress", "pub"), "/last");
             next.kill();
-            // What was published after the death arrives.
+            // Messages published after the death arrive.
             until("messages flow after the death", || {
                 let report = survivor.of("report", "sub");
                 largest_gap = largest_gap.max(largest_gap_ms(&report));
                 (heard(&report, 1, "last") >= before + 200).then_some(())
             });
         }
-        // The engine forgets the dead when their lease ends; then nothing of them is left.
+        // The engine forgets the dead when their lease ends; then nothing of the dead is left.
         until("the talker has forgotten the dead", || {
             (talker.transports("pub").len() == 1).then_some(())
         });
@@ -110,14 +110,14 @@ fn killed_listeners_harm_nobody() {
         (heard(&report, 1, "last") == number(&stopped, "/last")).then_some(report)
     });
     assert_eq!((number(&report, "/broken"), heard(&report, 1, "doubled")), (0, 0), "{report}");
-    // What a queue of ten could not hold was told, whichever transport it came by.
+    // Messages that a queue of ten could not hold are reported as lost, on any transport.
     let before_the_first = heard(&report, 1, "first") - 1;
     let missing = heard(&report, 1, "missing");
     let told = until("all losses are told", || {
         let told = number(&survivor.of("counts", "sub"), "/told_lost");
         (told >= missing).then_some(told)
     });
-    assert!(told <= missing + before_the_first, "{told} were told to be lost: {report}");
+    assert!(told <= missing + before_the_first, "{told} were reported as lost: {report}");
     survivor.end();
     talker.end();
     place.must_be_swept();

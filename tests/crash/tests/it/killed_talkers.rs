@@ -7,10 +7,11 @@ use serde_json::json;
 use crate::support::{Peer, Place, Random, heard, number, resources, rounds, until};
 
 const SIZE_BYTES: usize = 1 << 20;
-/// Killed one right after the other, before the engine has forgotten the first.
+/// The number of talkers killed one right after the other, before the engine has forgotten the
+/// first.
 const GENERATION: u32 = 4;
-/// Heap that the listener may keep for messages of this size: where it is held up, two histories of
-/// ten messages on two transports; a leak would exceed it in many rounds.
+/// Heap that the listener may keep for messages of this size: a listener that is held up keeps two
+/// histories of ten messages on two transports; a leak would exceed it in many rounds.
 const LEEWAY_KB: u64 = 40 * 1024;
 
 #[test]
@@ -44,7 +45,7 @@ fn killed_talkers_harm_nobody() {
         assert_eq!(number(&progress, "/errors"), 0, "{progress}");
         began = Instant::now();
         talker.kill();
-        // Views of a dead publisher's messages stay what they are.
+        // Views of a dead publisher's messages stay unchanged.
         let held = listener.of("check_held", "views");
         assert_eq!(number(&held, "/broken"), 0, "{held}");
         if id % GENERATION == 0 {
@@ -54,7 +55,8 @@ fn killed_talkers_harm_nobody() {
                     .all(|name| listener.transports(name).is_empty())
                     .then_some(())
             });
-            // The views may be of one dead talker or of two, whose memory stays as long as they do.
+            // The views may be of one dead talker or of two, whose memory stays as long as the
+            // views.
             listener.of("release", "views");
             measured.push(resources(&listener, &place));
             began = Instant::now();

@@ -1,5 +1,5 @@
-//! Limits of a process (`ulimit`): many topics fit into the usual ones, and what does not fit takes
-//! the network transport and says which limit is in the way.
+//! Limits of a process (`ulimit`): many topics fit into the usual limits; beyond a limit messages
+//! take the network transport, and the log names the limit.
 
 use std::process::{Command, Stdio};
 
@@ -60,7 +60,7 @@ fn all_carry(talker: &mut Peer, listener: &mut Peer, topics: usize) {
 fn topics_need_no_open_files_of_their_own() {
     let topics = 100 * rounds(1) as usize;
     let place = Place::own_if_possible();
-    // As many as 100 topics would have taken at two per topic and side.
+    // As many files as 100 topics would have taken at two per topic and side.
     let mut talker = start(&place, "talker", "--nofile=220");
     let mut listener = start(&place, "listener", "--nofile=220");
     let before = [&talker, &listener].map(|peer| resources(peer, &place).descriptors);
@@ -77,8 +77,8 @@ fn topics_need_no_open_files_of_their_own() {
     place.must_be_swept();
 }
 
-/// What keeps one side from shared memory is said by both, and messages come by the network;
-/// whichever side it is.
+/// Whichever side a limit keeps from shared memory, both sides log it, and messages come by the
+/// network.
 fn takes_the_network(place: &Place, limit: &str, in_the_log: &str, reason: &str) {
     for talker_is_limited in [true, false] {
         one_side_takes_the_network(place, talker_is_limited, limit, in_the_log, reason);
@@ -136,10 +136,10 @@ fn a_process_that_may_make_no_large_files_takes_the_network() {
     one_side_takes_the_network(&place, true, "--fsize=1300000", &in_the_log(1_300_000), reason);
 }
 
-/// A user of no other process: the limit counts the threads of all processes of a user.
+/// A user without other processes: the limit counts the threads of all processes of a user.
 const USER: u32 = 61_234;
 
-/// A process that may have so many threads: how it ended, and what it said.
+/// Runs a process that may have this many threads; returns its exit code and its output.
 fn end_with_threads(place: &Place, copy: &Copy, threads: u32) -> (Option<i32>, String) {
     let user = [format!("--reuid={USER}"), format!("--regid={USER}"), "--clear-groups".to_owned()];
     let output = Command::new("setpriv")
@@ -169,7 +169,7 @@ fn a_process_that_may_make_no_threads_says_so_and_is_not_aborted() {
         let is_right = code == Some(0) && threads > 1 || code == Some(101) && is_named;
         assert!(
             is_right,
-            "{threads} threads: exit code {code:?} (none: a signal), it said: {said}"
+            "{threads} threads: exit code {code:?} (none: a signal), it wrote: {said}"
         );
     }
     let (code, said) = end_with_threads(&place, &copy, 40);

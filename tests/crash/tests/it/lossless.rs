@@ -18,13 +18,13 @@ fn publishing_goes_on_when_the_listener_that_it_waits_for_is_killed() {
     let mut survivor = Peer::start(&place, "survivor");
     survivor.ask("listen", json!({"name": "sub", "topic": "image", "keep_all": true}));
     let mut doomed = Peer::start(&place, "doomed");
-    // A callback that never ends, once there is a message.
+    // From the first message on, the callback never ends.
     doomed.ask(
         "listen",
         json!({"name": "sub", "topic": "image", "keep_all": true, "stall_ms": 86_400_000}),
     );
-    // The links are opened before the first message: the doomed listener gets one only when
-    // everybody is on the shared-memory transport.
+    // The connections are opened before the first message: the doomed listener gets one only when
+    // all are on the shared-memory transport.
     talker.until_transport("pub", 2, "shared_memory");
     talker.ask("start", json!({"name": "pub", "period_us": 0, "size": 1000}));
     let mut before = 0;
@@ -56,7 +56,7 @@ fn publishing_goes_on_when_the_listener_that_it_waits_for_is_killed() {
     );
     assert_eq!(
         matches, 2,
-        "publishing went on only when the engine had forgotten the dead listener: {needed:?}"
+        "publishing continued only after the engine had forgotten the dead listener: {needed:?}"
     );
     assert_eq!((heard(&report, 1, "missing"), heard(&report, 1, "doubled")), (0, 0), "{report}");
     assert_eq!(heard(&report, 1, "first"), 1, "{report}");

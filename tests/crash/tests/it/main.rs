@@ -1,9 +1,9 @@
-//! What must hold when processes are killed, belong to other users, have no shared memory, or are
+//! Tests with processes that are killed, belong to other users, have no shared memory, or are
 //! hostile.
 //!
 //! `FEROS_CRASH_ROUNDS` makes the tests longer, `FEROS_CRASH_SEED` changes the moments. As root,
-//! processes of a test see a `/dev/shm` of their own; otherwise some tests are skipped and say so
-//! on standard error.
+//! processes of a test see a `/dev/shm` of their own; otherwise some tests are skipped, which is
+//! reported on standard error.
 #![allow(clippy::unwrap_used)]
 
 mod calls;

@@ -1,5 +1,5 @@
 //! Listeners of all kinds - in the talker's process, in another one, of stock ROS 2 - come and go
-//! while a publisher sends a thousand messages per second: nobody misses a message or hears it
+//! while a publisher sends a thousand messages per second: no listener misses a message or hears it
 //! twice.
 
 use feros_interop::Peer as StockPeer;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Peer, Place, Random, WATCHDOG, heard, number, rounds, until};
 
-/// What everybody must have heard before leaving.
+/// The number of messages that each guest must have heard before leaving.
 const FEW: u64 = 150;
 
 #[track_caller]
@@ -67,7 +67,7 @@ fn a_mixed_audience_comes_and_goes_and_nobody_misses_a_message() {
     let mut talker = Peer::start(&place, "talker");
     talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1, "keep_all": true}));
     let mut other = Peer::start(&place, "other");
-    // Two who stay from the first message to the last.
+    // Two listeners that stay from the first message to the last.
     talker.ask("listen", json!({"name": "stays", "topic": "image", "keep_all": true}));
     other.ask("listen", json!({"name": "stays", "topic": "image", "keep_all": true}));
     talker.until_transport("pub", 1, "shared_memory");
@@ -92,7 +92,7 @@ fn a_mixed_audience_comes_and_goes_and_nobody_misses_a_message() {
         for guest in guests {
             let has_heard = |peer: &mut Peer| heard(&peer.of("report", "guest"), 1, "count") >= FEW;
             if let Some(stock) = &mut stock {
-                // The longer it waits, the more it would have to say at once.
+                // Taken often, since a long wait would make one answer too large.
                 let progress = number(&talker.of("progress", "pub"), "/last");
                 until("the stock subscription hears what is published", || {
                     (stock.take() >= progress && stock.numbers.len() as u64 >= FEW).then_some(())

@@ -1,5 +1,5 @@
-//! A process that is stopped for longer than its lease is told of all that it missed, and hears
-//! again soon.
+//! A process that is stopped for longer than its lease gets events for all messages that it missed,
+//! and soon hears again.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::{Peer, Place, heard, number, signal, start_with_short_lease, until};
 
-/// The engine by itself calls a lost process only every 30 seconds.
+/// Without Feros' change, the engine calls a lost process only every 30 seconds.
 const DEAF: Duration = Duration::from_secs(20);
 
 #[test]

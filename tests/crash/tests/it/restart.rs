@@ -55,7 +55,7 @@ fn a_restarted_listener_hears_a_running_talker_each_time() {
 }
 
 /// Starts a talker that keeps all transports busy, or its listener. The messages of the talker are
-/// large and many: the engine soon waits for whoever does not acknowledge.
+/// large and many: the engine soon waits for readers that do not acknowledge.
 fn start(place: &Place, name: &str) -> Peer {
     let mut peer = Peer::start(place, name);
     if name == "talker" {
@@ -68,15 +68,15 @@ fn start(place: &Place, name: &str) -> Peer {
     peer
 }
 
-/// Whom its endpoint `name` matches.
+/// The endpoints that its endpoint `name` matches.
 fn matches(peer: &mut Peer, name: &str) -> BTreeSet<String> {
     let found = peer.of("transports", name);
     let gid = |found: &Value| found["gid"].as_str().unwrap().to_owned();
     found.as_array().unwrap().iter().map(gid).collect()
 }
 
-/// Kills a process early and starts it again at once: the new one has to share memory while an
-/// engine that hears of the killed one by its lease alone, that of the witness, still knows it.
+/// Kills a process early and starts it again at once. The new one must share memory while the
+/// engine of the witness, which notices the death by the lease alone, still knows the killed one.
 fn restart(killed: (&str, &str), survivor: &str, witness: (&str, &str)) {
     let place = Place::of_host();
     let mut observer = Peer::start(&place, "witness");

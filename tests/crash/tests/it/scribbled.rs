@@ -1,10 +1,10 @@
-//! A process of the same user scribbles over the files of iceoryx2 while messages flow. Where
-//! messages lie (`.data`) and the rings that hand them over (`.connection`), all processes go on;
-//! where iceoryx2 keeps who takes part (`.dynamic`), those that share the file go on or are ended.
-//! Processes that share nothing with it go on, and what is left behind is cleaned up.
+//! A process of the same user scribbles over the files of iceoryx2 while messages flow. If it hits
+//! message memory (`.data`) or the rings that pass messages (`.connection`), all processes go on.
+//! If it hits the participants (`.dynamic`), the processes that share the file go on or are ended.
+//! Processes that share nothing with it go on, and leftovers are cleaned up.
 //!
 //! `FEROS_CRASH_SCRIBBLES` is how often each class of files is scribbled over, `FEROS_CRASH_SEED`
-//! where:
+//! chooses the positions:
 //!
 //! ```text
 //! FEROS_CRASH_SCRIBBLES=100000 cargo test -p feros-crash-tests --test it scribbled -- --nocapture
@@ -22,14 +22,14 @@ use crate::support::{
     DevShm, Gone, Peer, Place, Random, count_of, heard, number, resources, scribble, skipped, until,
 };
 
-/// A pair of processes is scribbled over so often, then it is ended.
+/// How often a pair of processes is scribbled over before it is ended.
 const SCRIBBLES_PER_PAIR: u32 = 60;
-/// So often at most before the pair exchanges messages again.
+/// The most scribbles before the pair exchanges messages again.
 const SCRIBBLES_AT_ONCE: u64 = 20;
-/// More than a process takes by itself while it exchanges a few messages.
+/// More memory than a process takes by itself while it exchanges a few messages.
 const MOST_GROWTH_KB: u64 = 64 << 10;
 
-/// As many messages as a queue in shared memory may have wait for a listener.
+/// The most messages that may wait for a listener in a queue in shared memory.
 const DEPTH: u32 = 128;
 
 /// A talker and a listener on a topic of their own.
@@ -39,7 +39,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Whose messages come by shared memory.
+    /// Starts a pair whose messages come by shared memory.
     fn start(place: &Place, topic: &str) -> Self {
         let mut talker = Peer::start(place, "talker");
         // Deep enough that a listener without a processor loses nothing.
@@ -55,7 +55,7 @@ impl Pair {
         pair
     }
 
-    /// Sends some messages and looks at what was heard, wherever that goes.
+    /// Sends some messages and asks for the report, while both processes go on.
     fn exchange(&mut self) -> Result<(), (&'static str, Gone)> {
         let publish = json!({"name": "pub", "count": 20, "size": 300});
         self.talker.try_ask("publish", publish).map_err(|gone| ("talker", gone))?;
@@ -80,14 +80,14 @@ impl Pair {
     }
 }
 
-/// Which parts of the file have memory.
+/// The parts of the file that have memory.
 fn written(file: &File) -> Vec<(u64, u64)> {
     let length = file.metadata().unwrap().len();
     let mut page = [0; 4096];
     if file.metadata().unwrap().blocks() * 512 >= length {
         return vec![(0, length)];
     }
-    // A pool: its books are at its ends.
+    // A pool, whose bookkeeping is at its ends.
     let tail = (0..length / 4096).rev().take(64).find(|at| {
         file.read_at(&mut page, at * 4096).is_ok_and(|_| page.iter().all(|byte| *byte == 0))
     });
@@ -107,7 +107,7 @@ fn of_class(place: &Place, class: &str, spared: &BTreeSet<PathBuf>) -> Vec<PathB
     place.files().into_iter().filter(is_wanted).collect()
 }
 
-/// What became of processes, and how often.
+/// The outcomes of processes, with their counts.
 #[derive(Default)]
 struct Outcomes(BTreeMap<(&'static str, String), u32>);
 

@@ -1,5 +1,5 @@
-//! A listener that is too slow for its queue is told of every message that it loses, whichever
-//! transport they come by.
+//! A listener that is too slow for its queue gets an event for every message that it loses, on
+//! either transport.
 
 use serde_json::json;
 
@@ -33,7 +33,8 @@ fn what_a_slow_listener_loses_is_told_on_every_transport() {
             (number(&counts, "/told_lost") >= missing).then_some(counts)
         });
         println!("{transport}: {report}, {counts}");
-        // It was there before the first message, but that may have been pushed out as well.
+        // The listener started before the first message, but the queue may have dropped that one as
+        // well.
         let before_the_first = heard(&report, 1, "first") - 1;
         let told = number(&counts, "/told_lost");
         assert!(told <= missing + before_the_first, "{transport}: {report}, {counts}");

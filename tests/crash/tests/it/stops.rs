@@ -1,7 +1,7 @@
 //! Talker and listener are stopped and continued again and again, for moments and for longer than
-//! their lease: nobody dies, and every message comes or is told to be lost.
+//! their lease: no process dies, and every message arrives or is reported as lost.
 //!
-//! `FEROS_CRASH_SECONDS` says for how long.
+//! `FEROS_CRASH_SECONDS` is the duration.
 
 use std::time::{Duration, Instant};
 
@@ -67,7 +67,7 @@ fn stopped_processes_miss_nothing_untold() {
         println!("{name}: {stops} stops in {duration:?}, {stopped}: {missing} missing, {counts}");
         let before_the_first = heard(&report, 1, "first") - 1;
         let told = number(&counts, "/told_lost");
-        assert!(told <= missing + before_the_first, "{told} told, {missing} missing: {report}");
+        assert!(told <= missing + before_the_first, "{told} reported, {missing} missing: {report}");
     }
     let after = (resources(&talker, &place), resources(&listener, &place));
     println!("talker {:?} -> {:?}\nlistener {:?} -> {:?}", before.0, after.0, before.1, after.1);

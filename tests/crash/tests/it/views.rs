@@ -1,4 +1,5 @@
-//! A listener that holds all the views that it may disturbs nobody, and hears on when it lets go.
+//! A listener that holds as many views as allowed disturbs no other, and hears again after it
+//! releases them.
 
 use serde_json::json;
 
@@ -35,7 +36,8 @@ fn a_listener_that_holds_all_views_disturbs_nobody() {
             (heard(&report, 1, "last") == number(&stopped, "/last")).then_some(report)
         });
         assert_eq!(heard(&report, 1, "doubled"), 0);
-        // What the queue could not hold is told; everybody was there before the first message.
+        // Messages that the queue could not hold are reported as lost; all listeners started before
+        // the first message.
         let missing = heard(&report, 1, "last") - heard(&report, 1, "count");
         let told = number(&peer.of("counts", "sub"), "/lost_on_local_transports");
         assert_eq!(missing, told, "{report}");

@@ -1,15 +1,15 @@
-//! What a process and its `/dev/shm` take from the system.
+//! The resources that a process and its `/dev/shm` take from the system.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use super::{Peer, Place};
 
-/// What is looked at for leaks.
+/// The resources that are checked for leaks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Resources {
     /// Memory of the process and its part of what it shares, without the program's file, whose part
-    /// depends on who else runs it.
+    /// depends on the other processes that run it.
     pub(crate) memory_kb: u64,
     pub(crate) descriptors: usize,
     /// Files in the place's `/dev/shm`.

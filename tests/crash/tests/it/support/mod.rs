@@ -1,4 +1,4 @@
-//! What the tests share: processes, the folder `/dev/shm` that they see, measuring what they use,
+//! Code that the tests share: processes, the `/dev/shm` that they see, measuring their resources,
 //! waiting without time limits.
 
 mod measure;
@@ -25,12 +25,12 @@ pub(crate) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     eventually(|| found().ok_or(what))
 }
 
-/// How often something is repeated: `FEROS_CRASH_ROUNDS`, or `few` where it is not set.
+/// The number of repetitions: `FEROS_CRASH_ROUNDS`, or `few` if it is not set.
 pub(crate) fn rounds(few: u32) -> u32 {
     count_of("FEROS_CRASH_ROUNDS", few)
 }
 
-/// The number that an environment variable says, or `few` where it is not set.
+/// The number in an environment variable, or `few` if it is not set.
 pub(crate) fn count_of(variable: &str, few: u32) -> u32 {
     std::env::var(variable).map_or(few, |count| count.parse().unwrap())
 }
@@ -62,7 +62,7 @@ pub(crate) fn number(value: &Value, pointer: &str) -> u64 {
     found.unwrap_or_else(|| panic!("no number {pointer} in {value}"))
 }
 
-/// What was heard of one talker; 0 before the first.
+/// The value of `what` for one talker; 0 before its first message.
 pub(crate) fn heard(report: &Value, talker: u32, what: &str) -> u64 {
     report.pointer(&format!("/streams/{talker}/{what}")).and_then(Value::as_u64).unwrap_or_default()
 }

@@ -9,14 +9,14 @@ use super::{Place, program};
 
 pub(crate) const NOBODY: u32 = 65_534;
 
-/// A copy of the program where another user can run it, whoever may enter the folder of the build.
+/// A copy of the program that another user can run, even without access to the folder of the build.
 pub(crate) struct Copy {
     folder: PathBuf,
     uid: u32,
 }
 
 impl Copy {
-    /// For the user of this id.
+    /// Makes a copy for the user of this id.
     pub(crate) fn of(uid: u32) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -28,7 +28,7 @@ impl Copy {
         Self { folder, uid }
     }
 
-    /// The copy itself.
+    /// The path of the copy.
     pub(crate) fn program(&self) -> PathBuf {
         self.folder.join("crash-peer")
     }

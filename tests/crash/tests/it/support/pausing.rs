@@ -1,13 +1,13 @@
-//! Processes that are stopped and continued, with a lease that is soon over.
+//! Processes that are stopped and continued, with a short lease.
 
 use std::process::Command;
 
 use super::{Peer, Place, program};
 
-/// Others give a process up that is silent for so long.
+/// Other processes give up a process that is silent for this long.
 const LEASE: &str = "<Domain><Discovery><LeaseDuration>1s</LeaseDuration></Discovery></Domain>";
 
-/// Starts a peer whose lease is a second.
+/// Starts a process whose lease is a second.
 pub(crate) fn start_with_short_lease(place: &Place, name: &str) -> Peer {
     let mut command = place.command(program());
     command.env("CYCLONEDDS_URI", LEASE);

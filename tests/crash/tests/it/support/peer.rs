@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 
 use super::{Place, WATCHDOG, until};
 
-/// What became of a process that was not sure to go on.
+/// The outcome of a process that might not go on.
 #[derive(Debug)]
 pub(crate) enum Gone {
-    /// It ended.
+    /// The process ended.
     Ended(ExitStatus),
-    /// It neither answers nor ends.
+    /// The process neither answers nor ends.
     Silent,
 }
 
@@ -34,7 +34,7 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) {
     thread::Builder::new().name(name.to_owned()).spawn(run).unwrap();
 }
 
-/// The program of all peers.
+/// The program of all processes.
 pub(crate) fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_crash-peer"))
 }
@@ -79,7 +79,7 @@ impl Peer {
         self.child.id()
     }
 
-    /// What it wrote to standard error so far.
+    /// The text that the process has written to standard error so far.
     pub(crate) fn said(&self) -> String {
         self.stderr.lock().unwrap().clone()
     }
@@ -88,12 +88,12 @@ impl Peer {
         match self.answers.recv_timeout(WATCHDOG) {
             Ok(line) => serde_json::from_str(&line).unwrap(),
             Err(error) => {
-                panic!("{} does not answer ({error}); it said:\n{}", self.name, self.said())
+                panic!("{} does not answer ({error}); it wrote:\n{}", self.name, self.said())
             }
         }
     }
 
-    /// Has it do `op` with these arguments, written as a JSON object.
+    /// Requests `op` with these arguments, written as a JSON object, and returns the result.
     #[track_caller]
     pub(crate) fn ask(&mut self, op: &str, arguments: Value) -> Value {
         self.send(op, arguments);
@@ -104,7 +104,7 @@ impl Peer {
     pub(crate) fn send(&mut self, op: &str, mut arguments: Value) {
         arguments["op"] = json!(op);
         if let Err(error) = writeln!(self.stdin.as_mut().unwrap(), "{arguments}") {
-            panic!("{} takes no requests ({error}); it said:\n{}", self.name, self.said());
+            panic!("{} takes no requests ({error}); it wrote:\n{}", self.name, self.said());
         }
     }
 
@@ -115,7 +115,7 @@ impl Peer {
         answer["ok"].take()
     }
 
-    /// As [`Peer::ask`], of a process that may end meanwhile.
+    /// As [`Peer::ask`], for a process that may end meanwhile.
     pub(crate) fn try_ask(&mut self, op: &str, mut arguments: Value) -> Result<Value, Gone> {
         arguments["op"] = json!(op);
         let written = writeln!(self.stdin.as_mut().unwrap(), "{arguments}");
@@ -131,7 +131,7 @@ impl Peer {
         }
     }
 
-    /// As [`Peer::end`], of a process that may end in any way, but must end.
+    /// As [`Peer::end`], for a process that may end in any way, but must end.
     pub(crate) fn try_end(mut self) -> Gone {
         drop(self.stdin.take());
         let patience = Instant::now() + WATCHDOG;
@@ -144,27 +144,27 @@ impl Peer {
         Gone::Silent
     }
 
-    /// Has it do `op` with its endpoint `name`.
+    /// Requests `op` for its endpoint `name`.
     pub(crate) fn of(&mut self, op: &str, name: &str) -> Value {
         self.ask(op, json!({"name": name}))
     }
 
-    /// The paths of the matches of its endpoint `name`.
+    /// The transports of the matches of its endpoint `name`.
     pub(crate) fn transports(&mut self, name: &str) -> Vec<Option<String>> {
         let found = self.of("transports", name);
         let path = |found: &Value| found["transport"].as_str().map(str::to_owned);
         found.as_array().unwrap().iter().map(path).collect()
     }
 
-    /// Waits until at least `count` matches of its endpoint `name` take the path.
+    /// Waits until at least `count` matches of its endpoint `name` take the transport.
     pub(crate) fn until_transport(&mut self, name: &str, count: usize, path: &str) {
-        until(&format!("{} {name} has {count} matches on the {path} path", self.name), || {
+        until(&format!("{} {name} has {count} matches on the {path} transport", self.name), || {
             let paths = self.transports(name);
             (paths.iter().flatten().filter(|found| *found == path).count() >= count).then_some(())
         });
     }
 
-    /// Ends it with SIGKILL.
+    /// Ends the process with SIGKILL.
     pub(crate) fn kill(mut self) {
         self.must_run();
         self.child.kill().unwrap();
@@ -172,19 +172,19 @@ impl Peer {
         self.must_be_calm();
     }
 
-    /// Ends it by ending its input; it must end cleanly.
+    /// Ends the process by ending its input; it must end cleanly.
     pub(crate) fn end(mut self) {
         self.must_run();
         drop(self.stdin.take());
         let status = until(&format!("{} ends", self.name), || self.child.try_wait().unwrap());
-        assert!(status.success(), "{}: {status}; it said:\n{}", self.name, self.said());
+        assert!(status.success(), "{}: {status}; it wrote:\n{}", self.name, self.said());
         self.must_be_calm();
     }
 
-    /// It has not ended by itself: no signal, no abort.
+    /// Checks that the process has not ended by itself: no signal, no abort.
     pub(crate) fn must_run(&mut self) {
         if let Some(status) = self.child.try_wait().unwrap() {
-            panic!("{} ended by itself: {status}; it said:\n{}", self.name, self.said());
+            panic!("{} ended by itself: {status}; it wrote:\n{}", self.name, self.said());
         }
     }
 

@@ -1,8 +1,8 @@
-//! The `/dev/shm` that the processes of a test see: that of this host, or one of their own in a
-//! mount namespace.
+//! The `/dev/shm` that the processes of a test see: that of this host, or a separate one in a mount
+//! namespace.
 //!
-//! In one of their own, what is left behind is theirs, and it can be small, full, read-only or
-//! missing.
+//! In a separate one all leftovers come from these processes, and it can be small, full, read-only
+//! or missing.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -17,7 +17,7 @@ use super::Peer;
 
 /// What to mount for the processes of a test.
 pub(crate) enum DevShm {
-    /// Memory of so many bytes.
+    /// Memory of this many bytes.
     OfBytes(u64),
     /// Memory that cannot be written to.
     ReadOnly,
@@ -28,7 +28,7 @@ pub(crate) enum DevShm {
 /// Where the processes of a test run: a DDS domain and a `/dev/shm`.
 pub(crate) struct Place {
     domain: Domain,
-    /// Keeps the mount namespace as long as it runs.
+    /// The process that keeps the mount namespace while it runs.
     keeper: Option<Child>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// Reports that a test, or what is named of it, was not run.
+/// Reports that a test, or the named part of it, was not run.
 #[track_caller]
 pub(crate) fn skipped(what: &str, why: &str) {
     feros_test_support::skip(format!("{what}: {why}"));
@@ -49,14 +49,14 @@ impl Place {
         Self { domain: Domain::reserve_without_ros2(), keeper: None }
     }
 
-    /// As [`Place::of_host`], where stock peers can run; `None`, which is reported, if they
-    /// are not wanted.
+    /// As [`Place::of_host`], for stock nodes too; `None`, which is reported, if they are not
+    /// wanted.
     pub(crate) fn with_ros2() -> Option<Self> {
         Some(Self { domain: Domain::reserve()?, keeper: None })
     }
 
-    /// A `/dev/shm` of its own, or that of this host where this process may not make one: then
-    /// nothing can be said of what is left behind, because other processes use it too.
+    /// A separate `/dev/shm`, or that of this host if this process may not make one. In the latter,
+    /// leftovers cannot be checked, because other processes use it too.
     pub(crate) fn own_if_possible() -> Self {
         Self::own(&DevShm::OfBytes(1 << 30)).unwrap_or_else(|why| {
             skipped("what is left in /dev/shm", &why);
@@ -64,7 +64,7 @@ impl Place {
         })
     }
 
-    /// A `/dev/shm` of its own; an error says why there cannot be one.
+    /// A separate `/dev/shm`; an error gives the reason why it cannot be made.
     pub(crate) fn own(kind: &DevShm) -> Result<Self, String> {
         if !is_root() {
             return Err("a /dev/shm of its own needs a mount namespace; run it as root".to_owned());
@@ -151,8 +151,8 @@ impl Place {
         found
     }
 
-    /// To be called when all processes have ended: after one more has come and gone, nothing is
-    /// left of any of them.
+    /// Called when all processes have ended: after one more has started and ended, nothing is left
+    /// of any of them.
     #[track_caller]
     pub(crate) fn must_be_swept(&self) {
         let mut sweeper = Peer::start(self, "sweeper");

@@ -1,11 +1,11 @@
-//! Bytes over what others share.
+//! Overwrites files that other processes share.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
 use super::Random;
 
-/// Random bytes, or zeros, or ones, over a run of random length within a part of a file.
+/// Writes random bytes, zeros, or ones over a run of random length within a part of a file.
 pub(crate) fn scribble(file: &File, (from, to): (u64, u64), random: &mut Random) {
     let at = from + random.below(to - from);
     let length = (1 + random.below(64)).min(to - at) as usize;
