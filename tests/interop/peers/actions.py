@@ -70,7 +70,7 @@ class Actions:
 
     def end(self, name, id, outcome, result=None, timeout=60.0):
         if outcome not in OUTCOMES:
-            raise ValueError(f"{outcome!r} is none of {OUTCOMES}")
+            raise ValueError(f"{outcome!r} is not one of {OUTCOMES}")
         ended = threading.Event()
 
         def execute(handle):

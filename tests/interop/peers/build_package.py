@@ -21,7 +21,7 @@ points = {(point.group, point.name): point
 importlib.metadata.entry_points = lambda: importlib.metadata.EntryPoints(points.values())
 
 PREFIX = pathlib.Path(sys.prefix)
-# The functions of messages, what each RMW wants, what chooses between those, and what Python loads.
+# The functions of messages, the parts for each RMW, the choice between these, and the parts for Python.
 GENERATORS = [("generator_c", {"types": ["c"]}), ("typesupport_introspection_c", {"typesupports": ["introspection_c"]}),
               ("typesupport_fastrtps_c", {"typesupports": ["fastrtps_c"]}), ("typesupport_c", {"typesupports": ["c"]}),
               ("generator_cpp", {"types": ["cpp"]}),
@@ -44,13 +44,13 @@ def compile_all(package, output):
     work, lib, python = output / "work", output / "lib", output / "python" / package
     lib.mkdir(parents=True, exist_ok=True)
     shutil.copytree(work / "generator_py" / package, python, dirs_exist_ok=True)
-    # That of Fast CDR is not in a folder of its own.
+    # The header of Fast CDR has no folder of its own.
     includes = [PREFIX / "include", *(path for path in (PREFIX / "include").iterdir() if path.is_dir())]
     includes += [work / name for name, _ in GENERATORS]
     includes += [sysconfig.get_paths()["include"], numpy.get_include()]
     flags = ["-shared", "-fPIC", "-O2", "-w", *(f"-I{path}" for path in includes), f"-L{lib}", f"-L{PREFIX / 'lib'}",
              f"-Wl,-rpath,{PREFIX / 'lib'}", "-Wl,--as-needed"]
-    # The messages that the package refers to, and what all messages need; what is not needed is not kept.
+    # The messages that the package refers to, and what all messages need; unused libraries are dropped.
     of_wheels = [path.name[3:-3] for pattern in ("lib*__rosidl_*_c*.so", "lib*__rosidl_generator_py.so", "librosidl_*_c*.so")
                  for path in (PREFIX / "lib").glob(pattern)] + ["fastcdr", "rmw", "rcutils"]
 

@@ -39,13 +39,13 @@ CYCLE = bytes(range(251))
 
 
 def block(number, size):
-    """Bytes that tell where they belong: the cycle is prime, so that no two fragments of a block are alike."""
+    """Bytes that show their position: the cycle is prime, so no two fragments of a block are alike."""
     start = number % len(CYCLE)
     return (CYCLE * (size // len(CYCLE) + 2))[start:start + size]
 
 
 def event_to_json(event):
-    """What an event counts; a policy by its name."""
+    """The counts of an event; a policy by its name."""
     values = {}
     for name in dir(event):
         value = getattr(event, name)
@@ -112,12 +112,12 @@ class Node:
             message = conversion.fill(kind(), value)
             publisher = node.create_publisher(kind, topic, 10)
             watchdog = time.monotonic() + timeout
-            # What comes with the match is lost the easiest: no pause.
+            # A message right after the match is lost most easily, so there is no pause.
             while publisher.get_subscription_count() == 0:
                 if time.monotonic() > watchdog:
                     raise TimeoutError("no subscription matched")
             publisher.publish(message)
-            # It stays until the message has arrived.
+            # The publisher stays until the message has arrived.
             self._kept.append((node, publisher))
 
     def acked(self, topic, timeout=60.0):

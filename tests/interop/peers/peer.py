@@ -61,7 +61,7 @@ def qos_to_json(profile):
 
 
 class Inbox:
-    """What callbacks received and no request has taken yet."""
+    """The items that callbacks received and no request has taken yet."""
 
     LIMIT = 10_000
 
@@ -77,7 +77,7 @@ class Inbox:
             self._changed.notify_all()
 
     def take(self, count=1, timeout=30.0):
-        """Takes the `count` oldest items, waiting for them; too few in time is an error that says how many."""
+        """Takes the `count` oldest items, waiting for them; raises TimeoutError if too few come in time."""
         with self._changed:
             if not self._changed.wait_for(lambda: len(self._items) >= count, timeout):
                 raise TimeoutError(f"{len(self._items)} of {count} within {timeout} s")
@@ -90,7 +90,7 @@ class Inbox:
 
 
 def wait_until(condition, timeout=30.0):
-    """Waits for what rclpy has no event for; returns the first result that is true, or raises TimeoutError."""
+    """Waits for a condition without an event in rclpy; returns the first true result, or raises TimeoutError."""
     end = time.monotonic() + timeout
     while True:
         result = condition()

@@ -1,12 +1,12 @@
-//! A DDS domain for one test alone, so that tests run in parallel, in threads and in processes,
-//! without meeting.
+//! A DDS domain for one test alone, so that tests in parallel threads and processes do not affect
+//! each other.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use feros_test_support::{ReservedDomain, skip};
 
-/// What would have a program reach, load or use something else than the test means.
+/// Variables that would make a program reach, load or use something that the test does not intend.
 const FOREIGN_VARIABLES: [&str; 8] = [
     "AMENT_PREFIX_PATH",
     "CYCLONEDDS_URI",
@@ -18,19 +18,20 @@ const FOREIGN_VARIABLES: [&str; 8] = [
     "ROS_STATIC_PEERS",
 ];
 
-/// Names a library that peers load before all others: with `librmw_feros.so` there they are on the
-/// rmw of Feros, and the tests of Feros's nodes with stock ones become tests of both.
+/// The variable that names a library that stock nodes load before all others: with
+/// `librmw_feros.so` they use the rmw of Feros, and the tests of Feros's nodes with stock ones
+/// become tests of both.
 const PRELOADED: &str = "FEROS_INTEROP_PRELOAD";
 
-/// A DDS domain that nobody else on this host uses as long as this value lives.
+/// A DDS domain that no other test on this host uses while this value lives.
 #[derive(Debug)]
 pub struct Domain {
     reserved: ReservedDomain,
 }
 
 impl Domain {
-    /// Takes a free domain for stock peers. `None` means that the environment says to skip the
-    /// interop tests, which is reported.
+    /// Takes a free domain for stock nodes. Returns `None`, and reports it, if the environment
+    /// disables the interop tests.
     ///
     /// # Panics
     /// When the ROS 2 wheels are not installed, or no domain becomes free.
@@ -38,7 +39,7 @@ impl Domain {
         prefix_of_ros2().map(|_| Self::reserve_without_ros2())
     }
 
-    /// Takes a free domain for a test that starts no stock peer.
+    /// Takes a free domain for a test that starts no stock node.
     ///
     /// # Panics
     /// When no domain becomes free.
@@ -51,14 +52,14 @@ impl Domain {
         self.reserved.id()
     }
 
-    /// Has `command` run in this domain and on this host alone, whatever the environment of the
-    /// test says of ROS.
+    /// Makes `command` run in this domain and on this host alone, regardless of the ROS variables
+    /// of the test.
     pub fn confine(&self, command: &mut Command) {
         for variable in FOREIGN_VARIABLES {
             command.env_remove(variable);
         }
         command
-            // The default prefix of components is below it: that of a person is no test's.
+            // The default prefix of components is below it; tests must not use that of a person.
             .env("XDG_DATA_HOME", "/nonexistent")
             .env("ROS_DOMAIN_ID", self.id().to_string())
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
@@ -73,8 +74,8 @@ impl Domain {
     }
 }
 
-/// Whether peers are on the rmw of Feros instead of that of stock: reported as a skip, since it is
-/// asked by tests of what only stock does.
+/// Whether stock nodes use the rmw of Feros instead of their own. This is reported as a skip, since
+/// only tests of stock behaviour ask.
 pub fn peers_are_on_feros(what: &str) -> bool {
     let preloaded = std::env::var_os(PRELOADED).is_some();
     if preloaded {
@@ -83,7 +84,7 @@ pub fn peers_are_on_feros(what: &str) -> bool {
     preloaded
 }
 
-/// Whether the environment says to do without the peers of others, which is reported.
+/// Whether the environment disables stock nodes, which is reported.
 pub fn interop_is_skipped() -> bool {
     let is_skipped = std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1");
     if is_skipped {
@@ -92,7 +93,7 @@ pub fn interop_is_skipped() -> bool {
     is_skipped
 }
 
-/// The kit of stock ROS 2 for C++, a folder; `None`, which is reported, where `FEROS_STOCK` does
+/// The folder of the kit of stock ROS 2 for C++; `None`, which is reported, if `FEROS_STOCK` does
 /// not name it.
 pub fn kit_of_cpp() -> Option<PathBuf> {
     let kit = std::env::var_os("FEROS_STOCK").map(PathBuf::from);
@@ -102,8 +103,8 @@ pub fn kit_of_cpp() -> Option<PathBuf> {
     kit
 }
 
-/// The prefix of stock ROS 2, the environment with the wheels: `lib`, `include` and `share` are in
-/// it. `None` means that the environment says to skip the interop tests, which is reported.
+/// The prefix of stock ROS 2, the environment with the wheels: it has `lib`, `include` and `share`.
+/// Returns `None`, and reports it, if the environment disables the interop tests.
 ///
 /// # Panics
 /// When the ROS 2 wheels are not installed.

@@ -1,4 +1,4 @@
-//! Packages of messages that no wheel has, built for stock peers by the generators of the wheels.
+//! Packages of messages that no wheel has, built for stock nodes by the generators of the wheels.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::domain::python_with_ros2;
 /// Tests of one process build a package once: the second finds what the first built.
 static BUILDING: Mutex<()> = Mutex::new(());
 
-/// A package that stock peers can use beside those of the wheels.
+/// A package that stock nodes can use beside those of the wheels.
 #[derive(Debug, Clone)]
 pub struct Package {
     folder: PathBuf,
@@ -19,10 +19,10 @@ pub struct Package {
 
 impl Package {
     /// The package of the messages of `peers/idl/`, in a folder that cargo keeps for tests; it is
-    /// built when it is not there.
+    /// built if it does not exist.
     ///
     /// # Panics
-    /// When it cannot be built; what the generators or the compiler said is in the message.
+    /// When it cannot be built; the message has the output of the generators or the compiler.
     pub fn built(name: &str, tests_folder: &Path) -> Self {
         let _one_at_a_time = BUILDING.lock();
         let folder = tests_folder.join(format!("stock_{name}"));
@@ -32,7 +32,7 @@ impl Package {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let building = tests_folder.join(format!("stock_{name}_{}", std::process::id()));
         let python = python_with_ros2();
-        // The generators find their templates by the prefix of the environment.
+        // The generators find their templates through the prefix of the environment.
         let prefix = python.ancestors().nth(2).unwrap_or(Path::new("/"));
         let output = Command::new(&python)
             .arg(root.join("peers/build_package.py"))
@@ -57,7 +57,7 @@ impl Package {
         self.folder.join("lib")
     }
 
-    /// Has a peer find the package.
+    /// Makes a stock node find the package.
     pub(crate) fn add_to(&self, peer: &mut Command) {
         for (variable, folder) in [("LD_LIBRARY_PATH", "lib"), ("PYTHONPATH", "python")] {
             let mut value = OsString::from(self.folder.join(folder));

@@ -15,11 +15,11 @@ use crate::Domain;
 use crate::domain::python_with_ros2;
 use crate::package::Package;
 
-/// The watchdog: a peer that has not answered by then hangs. Peers' own waits are shorter and fail
-/// with a reason.
+/// The watchdog: a stock node that has not answered by then hangs. The node's own waits are shorter
+/// and fail with a reason.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
-/// A stock ROS 2 node that does what it is told; it ends when this value is dropped.
+/// A stock ROS 2 node that executes requests; it ends when this value is dropped.
 #[derive(Debug)]
 pub struct Peer {
     name: String,
@@ -31,10 +31,10 @@ pub struct Peer {
 
 impl Peer {
     /// Starts the node `namespace`/`name` in `domain`, in loopback discovery range, and waits until
-    /// it is there.
+    /// it is ready.
     ///
     /// # Panics
-    /// When the peer cannot be started or ends at once; its reason is in the message.
+    /// When the node cannot be started or ends at once; the message has the reason.
     pub fn start(domain: &Domain, namespace: &str, name: &str) -> Self {
         Self::start_with(domain, namespace, name, &[])
     }
@@ -49,7 +49,7 @@ impl Peer {
         })
     }
 
-    /// As [`Peer::start`], with what `prepare` adds to the command.
+    /// As [`Peer::start`], with the additions of `prepare` to the command.
     ///
     /// # Panics
     /// As [`Peer::start`].
@@ -88,12 +88,12 @@ impl Peer {
         peer
     }
 
-    /// The process.
+    /// The process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Has the node do an operation with these arguments, written as a JSON object, and returns its
+    /// Requests an operation with these arguments, written as a JSON object, and returns its
     /// result.
     ///
     /// # Panics
@@ -124,11 +124,11 @@ impl Peer {
         }
     }
 
-    /// Asks again until `accepted` says yes to the result, and returns that: for what has no event
-    /// to wait for, as the graph.
+    /// Asks again until `accepted` is true for the result, and returns that result: for conditions
+    /// without an event, such as those of the graph.
     ///
     /// # Panics
-    /// When that has not come within [`LONGEST_WAIT`]; the message has the last result.
+    /// When no result is accepted within [`LONGEST_WAIT`]; the message has the last result.
     pub fn eventually(
         &mut self,
         operation: &str,
@@ -150,7 +150,7 @@ impl Peer {
         }
     }
 
-    /// What the peer wrote to standard error so far.
+    /// The text that the node has written to standard error so far.
     pub fn said(&self) -> String {
         self.stderr.lock().clone()
     }
@@ -178,8 +178,8 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // The end of its input lets the peer leave cleanly: the graph hears of it and shared memory
-        // is given back.
+        // The end of its input lets the node end cleanly: it is announced, and shared memory is
+        // released.
         drop(self.stdin.take());
         let began = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) {

@@ -1,5 +1,5 @@
-//! The harness proven on itself: stock peers talk with stock peers, and everything the tests rely
-//! on is seen to work.
+//! Tests of the harness itself: stock nodes talk with stock nodes, and every feature that the tests
+//! rely on works.
 
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ fn pair(domain: &Domain) -> (Peer, Peer) {
     (Peer::start(domain, "/", "speaker"), Peer::start(domain, "/", "listener"))
 }
 
-/// What arrives at one stock node of what the other publishes.
+/// The values that arrive at one stock node when the other publishes these.
 fn sent(domain: &Domain, message_type: &str, values: &Value) -> Value {
     let (mut speaker, mut listener) = pair(domain);
     let endpoint = json!({"topic": "/values", "type": message_type});
@@ -54,7 +54,7 @@ fn wide_strings_nested_sequences_and_empty_messages_arrive_as_sent() {
 #[test]
 fn four_megabytes_arrive_as_sent() {
     let Some(domain) = Domain::reserve() else { return };
-    // Base64 of repeated zero bytes: "AAAA" for each three of them.
+    // Base64 of zero bytes: "AAAA" for every three of them.
     let image = json!({"header": {"stamp": {"sec": 1, "nanosec": 2}, "frame_id": "camera"}, "height": 1024, "width": 1024,
         "encoding": "rgba8", "is_bigendian": 0, "step": 4096, "data": {"$base64": "AAAA".repeat((4 << 20) / 3)}});
     let arrived = sent(&domain, "sensor_msgs/msg/Image", &json!([image]));

@@ -15,14 +15,14 @@ use crate::support::{Inbox, Spinning, WATCHDOG, items, node, stock};
 const FIBONACCI: &str = "test_msgs/action/Fibonacci";
 const PARTS: [&str; 3] = ["SendGoalService", "CancelGoalService", "GetResultService"];
 
-/// Policies by which events that come before the match are heard as well.
+/// Policies with which events from before the match are also heard.
 fn latched() -> (QosProfile, Value) {
     let profile = QosProfile::keep_last(10).transient_local();
     (profile, json!({"durability": "transient_local", "depth": 10}))
 }
 
-/// What stock hears of one call: four events, in the order of their steps, that name the client and
-/// its call alike.
+/// The events of one call that stock hears: four, in the order of their steps, with the same client
+/// and call.
 fn heard_by_stock(peer: &mut Peer, part: &str) -> Vec<Value> {
     let arguments = json!({"name": "/ours/fib", "part": part, "count": 4});
     let mut events = items(&peer.ask("events_of", arguments)).to_vec();

@@ -15,20 +15,20 @@ use feros_test_support::eventually;
 use super::actions::{result, serve};
 use crate::support::{Inbox, Spinning, WATCHDOG, node};
 
-/// A server of `/theirs/fib` and a client of `/ours/fib` in one node, which say on standard output
-/// what happens; lines in have the server end its oldest goal, or the client do something.
+/// A server of `/theirs/fib` and a client of `/ours/fib` in one node, which print events to
+/// standard output; input lines make the server end its oldest goal, or the client act.
 const PROGRAM: &str = include_str!("actions_cpp/program.cpp");
 
 struct Program {
     child: Child,
-    /// Its end lets the program leave cleanly.
+    /// The end of the input lets the program end cleanly.
     input: Option<ChildStdin>,
     said: Lines<BufReader<ChildStdout>>,
     folder: PathBuf,
 }
 
 impl Program {
-    /// `None`: there is no kit.
+    /// `None` if there is no kit.
     fn start(domain: &Domain) -> Option<Self> {
         let kit = kit_of_cpp()?;
         let venv = std::env::var_os("FEROS_ROS2_VENV").map_or_else(

@@ -1,4 +1,4 @@
-//! The first call of a client, in the moment in which both sides find each other.
+//! The first call of a client, at the moment when both sides find each other.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use serde_json::json;
 
 use crate::support::{WATCHDOG, options, stock};
 
-/// A stock server finds the two halves of a client one after the other, here further apart: of what
-/// the clients send, six of ten datagrams are lost.
+/// A stock server finds the two halves of a client one after the other, here further apart: six of
+/// ten datagrams of the clients are lost.
 #[test]
 fn first_calls_are_answered_over_a_link_that_loses_packets() {
     let Some(domain) = Domain::reserve() else { return };

@@ -1,4 +1,4 @@
-//! The first message of a stock publisher, in the moment in which both sides find each other.
+//! The first message of a stock publisher, at the moment when both sides find each other.
 
 use feros::QosProfile;
 use feros::msgs::std_msgs::msg::UInt32;
@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::support::{Inbox, Spinning, node, stock};
 
-/// Stock publishes as soon as it counts a subscription, and that may not have read yet what stock
-/// announced of its publisher. Best effort has no second try.
+/// Stock publishes as soon as it counts a subscription, which may not have read the announcement of
+/// stock's publisher yet. Best effort has no second try.
 #[test]
 fn first_messages_of_stock_arrive_by_best_effort() {
     const COUNT: u32 = 20;

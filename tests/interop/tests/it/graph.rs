@@ -28,7 +28,7 @@ const PARAMETER_SERVICES: [(&str, &str); 6] = [
     ("set_parameters_atomically", "SetParametersAtomically"),
 ];
 
-/// What stock says in the place of a duration without limit.
+/// The value that stock gives for a duration without limit.
 const INFINITE: f64 = i64::MAX as f64 / 1e9;
 
 fn answer(request: SetBool_Request) -> SetBool_Response {
@@ -124,7 +124,7 @@ fn stock_sees_our_nodes_endpoints_types_hashes_and_qos() {
             "/rosout": ["rcl_interfaces/msg/Log"], "/parameter_events": ["rcl_interfaces/msg/ParameterEvent"]})
     );
 
-    // Each end is seen: of endpoints, then of the node.
+    // Each end is seen: first those of endpoints, then that of the node.
     drop((subscription, all));
     peer.eventually("subscriptions", json!({"topic": "/ours/words"}), |infos| {
         items(infos).is_empty()
@@ -242,7 +242,7 @@ fn we_see_stock_nodes_endpoints_types_hashes_and_qos() {
         );
     }
 
-    // Each end is seen: of endpoints, then of the node.
+    // Each end is seen: first those of endpoints, then that of the node.
     for what in ["publisher", "subscription"] {
         peer.ask("destroy", json!({"what": what, "name": "words"}));
     }
@@ -254,7 +254,7 @@ fn we_see_stock_nodes_endpoints_types_hashes_and_qos() {
     drop(peer);
     let gone = || !node.node_names().contains(&stock_node);
     context.wait_for_graph(WATCHDOG, || "the end of the node", gone).unwrap();
-    // Which comes another way than that of the node.
+    // The end of endpoints is announced apart from that of the node.
     let is_of_others = |info: &EndpointInfo| info.is_ros && info.node.name() != Some(node.name());
     let gone = || !context.graph().endpoints.iter().any(is_of_others);
     context.wait_for_graph(WATCHDOG, || "the end of all its endpoints", gone).unwrap();

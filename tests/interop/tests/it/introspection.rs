@@ -12,7 +12,7 @@ use crate::support::{Inbox, Spinning, WATCHDOG, items, node, stock};
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
 const EVENTS: &str = "/switch/_service_event";
 
-/// Policies by which events that come before the match are heard as well.
+/// Policies with which events from before the match are also heard.
 fn latched() -> Value {
     json!({"durability": "transient_local", "depth": 10})
 }
@@ -58,7 +58,7 @@ fn stock_hears_what_our_ends_publish() {
         assert_eq!(event["info"]["client_gid"], request["info"]["client_gid"]);
     }
 
-    // A stock client at our service: number and name of the client are those that it tells itself.
+    // A stock client of our service: number and name of the client equal those in its own events.
     peer.ask("client", json!({"name": "/switch", "type": SET_BOOL}));
     peer.ask(
         "introspect",

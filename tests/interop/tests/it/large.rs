@@ -77,15 +77,15 @@ fn large_messages_and_long_rows_arrive_from_stock() {
     assert_eq!(peer.ask("acked", json!({"topic": "/blocks"})), true);
 }
 
-/// How often this thread gave up its processor by itself.
+/// How often this thread gave up its processor voluntarily.
 fn pauses() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
     let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
     count.unwrap().trim().parse().unwrap()
 }
 
-/// Its receive buffer holds three datagrams, so whoever sends all seventeen of a message at once
-/// sends most of them twice.
+/// Its receive buffer holds three datagrams, so a writer that sends all seventeen of a message at
+/// once sends most of them twice.
 #[test]
 fn a_large_message_reaches_stock_in_short_bursts() {
     const MESSAGES: u64 = 10;

@@ -15,7 +15,7 @@ use crate::support::{Inbox, Spinning, WATCHDOG, context, items, node, stock};
 
 type Told = (String, String);
 
-/// What was told, up to the first arrival in a state.
+/// The transitions reported up to the first arrival in a state.
 fn told_until(inbox: &Inbox<TransitionEvent>, goal: &str) -> Vec<Told> {
     let mut told: Vec<Told> = Vec::new();
     while told.last().is_none_or(|(_, reached)| reached != goal) {
@@ -50,7 +50,8 @@ fn a_stock_node_is_managed_by_feros() {
     heard.wait_for_publishers(1, WATCHDOG).unwrap();
     let state = || client.get_state(WATCHDOG).unwrap().label;
     assert_eq!(state(), "unconfigured");
-    // Matched here is not yet matched there: it is configured until that is heard of.
+    // A match on this side may precede that on the other, so the node is configured until its event
+    // arrives.
     loop {
         assert!(client.change_state("configure", WATCHDOG).unwrap());
         let is_heard = events.take_within(Duration::from_millis(200)).is_some();
@@ -59,7 +60,7 @@ fn a_stock_node_is_managed_by_feros() {
             break;
         }
     }
-    // What does not exist, or not now.
+    // Transitions that do not exist, or not in this state.
     assert!(!client.change_state("activate", WATCHDOG).unwrap());
     assert!(!client.change_state("nope", WATCHDOG).unwrap());
     assert!(!client.change_state(77_u8, WATCHDOG).unwrap());
@@ -110,7 +111,7 @@ fn a_stock_node_is_managed_by_feros() {
     assert_eq!(items(&calls)[first..], *items(&expected));
 }
 
-/// Notes its callbacks, fails to activate as often as it is told, and has an error in `cleanup`.
+/// Notes its callbacks, fails to activate `failures` times, and has an error in `cleanup`.
 struct Managed {
     calls: Arc<Mutex<Vec<(&'static str, State)>>>,
     failures: u32,
@@ -191,7 +192,7 @@ fn a_node_of_feros_is_managed_by_stock() {
     peer.ask("matched", json!({"topic": events, "publishers": 1}));
     peer.ask("subscription", json!({"topic": chatter, "type": "std_msgs/msg/String"}));
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
-    // Our side must have seen the subscription, too.
+    // Our side must also have seen the subscription.
     let matched = || node.subscriptions_info_by_topic(events).unwrap().len() == 1;
     feros_test_support::until("the stock subscription", matched);
 
@@ -202,7 +203,7 @@ fn a_node_of_feros_is_managed_by_stock() {
     {
         assert!(!change(&mut peer, id, label), "{id} {label:?}");
     }
-    // A label counts for more than a number.
+    // A label takes precedence over a number.
     assert!(change(&mut peer, 3, "configure"));
     assert!(!change(&mut peer, 3, ""), "it fails once");
     publisher.publish(Text { data: "dropped".into() }).unwrap();
@@ -261,7 +262,7 @@ fn a_node_of_feros_is_managed_by_stock() {
     assert_eq!(publisher.dropped_while_inactive(), 1);
 }
 
-/// What a callback returns leads to the same states on both sides.
+/// The return value of a callback leads to the same states on both sides.
 #[test]
 fn errors_end_where_they_end_with_stock() {
     struct Returns(&'static str, &'static str);

@@ -13,7 +13,7 @@ use feros_interop::{Domain, kit_of_cpp};
 
 use crate::support::{Spinning, WATCHDOG, node};
 
-/// Its first activation throws, and on_error heals.
+/// Its first activation throws, and on_error recovers.
 const PROGRAM: &str = r#"
 #include <chrono>
 #include <iostream>
@@ -61,7 +61,7 @@ struct Program(Child);
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Asked to end, it gives its shared memory back.
+        // When it is asked to end, it releases its shared memory.
         let _ = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
         let began = Instant::now();
         while matches!(self.0.try_wait(), Ok(None)) {

@@ -1,4 +1,4 @@
-//! What does not fit a stock node is said once, naming the topic and both sides.
+//! A mismatch with a stock node is logged once, naming the topic and both sides.
 
 use feros::msgs::rcl_interfaces::msg::Log;
 use feros::msgs::std_msgs::msg::String as Text;
@@ -23,12 +23,12 @@ fn stock_publisher(peer: &mut Peer, node: &Node) {
     node.context().wait_for_graph(WATCHDOG, || "the stock node's name", named).unwrap();
 }
 
-/// A node of a name of its own: the process's log goes by the names of nodes.
+/// A node with a unique name, since lines of the process's log are selected by the names of nodes.
 fn node(domain: &Domain, name: &str) -> Node {
     context(domain).create_node_with(NodeOptions::new(name).namespace("/ours")).unwrap()
 }
 
-/// What our node says on `/rosout`, heard by a node of another context.
+/// The logs of our node on `/rosout`, heard by a node of another context.
 fn log_of(node: &Node, domain: &Domain) -> (Inbox<String>, Subscription<Log>, Spinning) {
     let listener = context(domain).create_node("log_listener").unwrap();
     let inbox = Inbox::new();

@@ -1,5 +1,5 @@
-//! Names are allowed or not as the validators of stock ROS 2 say, and a node, topic and namespace
-//! with two underscores work on both sides.
+//! Names are allowed or refused as in the validators of stock ROS 2, and a node, topic and
+//! namespace with two underscores work on both sides.
 
 use feros::NodeOptions;
 use feros::msgs::std_msgs::msg::String as Text;

@@ -1,4 +1,4 @@
-//! Parameters: stock asks and sets ours and hears of it, and we those of stock.
+//! Parameters: stock gets and sets ours and hears of changes, and we those of stock.
 
 use feros::msgs::rcl_interfaces::srv::{SetParameters, SetParameters_Request};
 use feros::parameter::ParameterChanges;
@@ -14,7 +14,7 @@ use crate::support::{Inbox, Spinning, WATCHDOG, context, items, node, stock};
 const OURS: &str = "/ours/feros_node";
 const THEIRS: &str = "/theirs/stock_node";
 
-/// Has stock make clients for services of our node.
+/// Makes stock create clients for services of our node.
 fn clients(peer: &mut Peer, services: &[(&str, &str)]) {
     for (service, ty) in services {
         let name = format!("{OURS}/{service}");
@@ -222,8 +222,8 @@ fn stock_sets_our_parameters_is_refused_with_reasons_and_hears_of_changes() {
     let deleted = json!({"parameters": [{"name": "any", "value": nothing}]});
     assert_eq!(call(&mut peer, "set_parameters", deleted)["results"][0]["successful"], true);
 
-    // Four changes, in their order: each setting of one parameter, the atomic one as a whole, and
-    // the end of one.
+    // Four changes, in their order: each set of one parameter, the atomic set as a whole, and the
+    // removal of a parameter.
     let events = peer.ask("take", json!({"topic": "/parameter_events", "count": 4}));
     let names = |event: &Value, kind: &str| -> Vec<String> {
         items(&event[kind])
@@ -345,13 +345,13 @@ fn malformed_requests_harm_nobody() {
             drop(client.call_serialized(&[&header[..], &body].concat()).unwrap());
         }
     }
-    // Whoever asks properly is answered, by a node that is what it was.
+    // Proper requests are answered, by a node that has not changed.
     clients(&mut peer, &[("set_parameters", "SetParameters"), ("get_parameters", "GetParameters")]);
     let twenty =
         json!({"parameters": [{"name": "rate", "value": {"type": 2, "integer_value": 20}}]});
     assert_eq!(call(&mut peer, "set_parameters", twenty)["results"][0]["successful"], true);
     assert_eq!(node.get_parameter("rate"), Ok(20.into()));
-    // More than one sample of the engine: refused one by one, answered with one result each.
+    // Larger than one sample of the engine: refused one by one, with one result each.
     let client = enemy.create_client::<SetParameters>(&format!("{OURS}/set_parameters")).unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
     let one = feros::msgs::rcl_interfaces::msg::Parameter {
@@ -398,7 +398,7 @@ fn from_stock(value: &Value) -> ParameterValue {
     }
 }
 
-/// What a node of ours with this command line starts with, without what every node has.
+/// The parameters that our node with this command line starts with, without those of every node.
 fn our_overrides(
     context: &Context,
     line: &[String],
@@ -452,7 +452,7 @@ const SCALARS: &str = r#"
     a: {b: {c: 1}, b.d: 2}
 "#;
 
-/// Names and merge order: all entries that fit count, each at the place where it was first named.
+/// Names and merge order: all matching entries count, each at the place where it was first named.
 const MERGED: &str = "
 /**:
   ros__parameters: {x: 1, y: 1, z: 1}
@@ -511,8 +511,8 @@ fn command_lines_and_parameter_files_mean_what_they_mean_to_stock() {
         vec!["-p", "x:=7", "--params-file", &single],
         vec!["--params-file", &merged, "--params-file", &single],
         vec!["-p", "node:x:=1", "-p", "a/b:=[a, '1']", "-p", "c.d:='{}'"],
-        // Of one type: rcl keeps the first value when a later one is of another type, which nobody
-        // can want.
+        // All of one type: rcl keeps the first value when a later one is of another type, which no
+        // user can want.
         vec!["-p", "x:=5", "-p", "x:=6"],
         vec!["-p", "x:="],
         vec!["-p", "x"],

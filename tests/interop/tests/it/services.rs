@@ -27,7 +27,7 @@ use crate::values::{EXTREMES, difference, from_json, to_json};
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
 const LARGE: usize = 300_000;
 
-/// Answers `true` shortly and `false` with a large message.
+/// Answers `true` with a short message and `false` with a large one.
 fn set_bool(request: SetBool_Request) -> SetBool_Response {
     let message = if request.data { "on".to_owned() } else { "x".repeat(LARGE) };
     SetBool_Response { success: request.data, message }
@@ -37,8 +37,8 @@ fn parts(service: &str) -> (DynamicType, DynamicType) {
     (dynamic_type(&format!("{service}_Request")), dynamic_type(&format!("{service}_Response")))
 }
 
-/// Has stock and Feros call each other's server of one service, whose response holds the fields of
-/// the request: ours with generated types, our client with dynamic ones.
+/// Makes stock and Feros call each other's server of one service, whose response holds the fields
+/// of the request: ours with generated types, our client with dynamic ones.
 fn exchange<S: ServiceType>(node: &Node, peer: &mut Peer, mirror: fn(S::Request) -> S::Response) {
     let (request_type, response_type) = parts(S::TYPE_NAME);
     let short = S::TYPE_NAME.replace('/', "_");
@@ -83,7 +83,7 @@ fn requests_and_responses_with_extreme_values_arrive_as_sent() {
     let (node, mut peer) = (node(&domain), stock(&domain));
     let _spinning = Spinning::new(&node);
     exchange::<test_srvs::Empty>(&node, &mut peer, |_| test_srvs::Empty_Response::default());
-    // Response and request have the same fields, so the bytes of one are those of the other.
+    // Response and request have the same fields, so the bytes of both are equal.
     exchange::<test_srvs::BasicTypes>(&node, &mut peer, same_bytes);
     exchange::<test_srvs::Arrays>(&node, &mut peer, same_bytes);
 }
@@ -113,13 +113,13 @@ fn stock_clients_are_answered_small_and_large_and_several_at_once() {
     for other in &mut others {
         other.ask("client", json!({"name": "/switch", "type": SET_BOOL}));
         other.ask("wait", json!({"service": "/switch"}));
-        // Once it is answered, both sides know each other. A stock client that a large reply to
-        // others finds half known may drop the replies after it.
+        // Once it is answered, both sides know each other. A half-discovered stock client that gets
+        // a large reply for others may drop the replies after it.
         other.ask("call", json!({"service": "/switch", "requests": [{"data": true}]}));
     }
-    // Each peer calls while the others do: every one gets its own answers, in the order of its
-    // requests. Six in all: a service keeps ten requests and ten replies, as in stock ROS 2, and
-    // drops what is more.
+    // All nodes call at the same time: each gets its own answers, in the order of its requests. Six
+    // in all: a service keeps ten requests and ten replies, as in stock ROS 2, and drops further
+    // ones.
     let pattern = [true, false];
     let requests: Value = pattern.iter().map(|data| json!({"data": data})).collect();
     std::thread::scope(|scope| {
@@ -139,7 +139,7 @@ fn stock_clients_are_answered_small_and_large_and_several_at_once() {
     peer.eventually("ready", json!({"service": "/switch"}), |ready| *ready == false);
 }
 
-/// The fragments of a large reply may come in any order: each says whose reply it is.
+/// The fragments of a large reply may come in any order: each names the client of the reply.
 #[test]
 fn large_replies_reach_stock_over_a_link_that_loses_packets() {
     let Some(domain) = Domain::reserve() else { return };
@@ -179,7 +179,7 @@ fn stock_servers_answer_small_and_large_and_several_calls_at_once() {
         client.wait_for_service(WATCHDOG).unwrap();
     }
     // Every client receives the replies to all of them and keeps its own. Six in all: servers and
-    // clients keep ten, as in stock ROS 2, and drop what is more.
+    // clients keep ten, as in stock ROS 2, and drop further ones.
     std::thread::scope(|scope| {
         for client in &clients {
             scope.spawn(|| {
@@ -197,8 +197,8 @@ fn stock_servers_answer_small_and_large_and_several_calls_at_once() {
     node.context().wait_for_graph(WATCHDOG, || "the end of the service", gone).unwrap();
 }
 
-/// A stock server and ours have one name: as long as both are there, requests take the network to
-/// both, once to each; then ours is reached on the shortest transport again.
+/// A stock server and ours have one name: while both exist, requests take the network to both, once
+/// to each; then ours is reached on the shortest transport again.
 #[test]
 fn a_stock_server_and_ours_of_one_name_each_get_each_request_once() {
     const CALLS: usize = 5;
@@ -299,8 +299,7 @@ fn clients_that_vanish_do_not_disturb_the_others() {
     let one_client =
         || node.context().graph().count(feros::rmw::EndpointKind::Client, "/ours") == 1;
     node.context().wait_for_graph(WATCHDOG, || "the end of the client", one_client).unwrap();
-    // Whether this is told is up to the engine; what matters is that it neither blocks nor reaches
-    // anybody else.
+    // The engine may report this or not, but it must neither block nor reach another client.
     let _ = orphan.send(&SetBool_Response { success: false, message: "for nobody".into() });
     std::thread::scope(|scope| {
         let calling = scope
@@ -312,7 +311,7 @@ fn clients_that_vanish_do_not_disturb_the_others() {
         assert_eq!(calling.join().unwrap(), json!([{"success": true, "message": "for you"}]));
     });
 
-    // Ours vanishes while a stock server works for it.
+    // Our client vanishes while a stock server works for it.
     peer.ask("service", json!({"name": "/theirs", "type": SET_BOOL, "deferred": true}));
     let short_lived = crate::support::node(&domain);
     let client = short_lived.create_client::<SetBool>("/theirs").unwrap();

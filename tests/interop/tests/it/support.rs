@@ -1,4 +1,4 @@
-//! What the tests share: a Feros node beside a stock one, and waiting without time limits.
+//! Code that the tests share: a Feros node beside a stock one, and waiting without time limits.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
@@ -56,7 +56,7 @@ impl Spinning {
     }
 }
 
-/// What callbacks received and the test has not looked at yet.
+/// The items that callbacks received and the test has not taken yet.
 pub(crate) struct Inbox<T> {
     sender: SyncSender<T>,
     receiver: Receiver<T>,
@@ -64,12 +64,12 @@ pub(crate) struct Inbox<T> {
 
 impl<T: Send + 'static> Inbox<T> {
     pub(crate) fn new() -> Self {
-        // No test receives more than it looks at by nearly as much.
+        // Far more than any test receives without taking.
         let (sender, receiver) = sync_channel(10_000);
         Self { sender, receiver }
     }
 
-    /// A closure that puts what it gets into the inbox.
+    /// A closure that puts its argument into the inbox.
     pub(crate) fn putter(&self) -> impl Fn(T) + Send + use<T> {
         let sender = self.sender.clone();
         // The test may have ended already.
@@ -91,12 +91,12 @@ impl<T: Send + 'static> Inbox<T> {
         }
     }
 
-    /// The oldest item if it comes within that time.
+    /// The oldest item, if one comes within that time.
     pub(crate) fn take_within(&self, time: Duration) -> Option<T> {
         self.receiver.recv_timeout(time).ok()
     }
 
-    /// The oldest item if there is one.
+    /// The oldest item, if there is one.
     pub(crate) fn take_now(&self) -> Option<T> {
         self.receiver.try_recv().ok()
     }
@@ -107,7 +107,7 @@ pub(crate) fn dynamic_type(name: &str) -> DynamicType {
     DynamicType::resolve(feros_interface::shipped(), &name.parse().unwrap()).unwrap()
 }
 
-/// What endpoints of a dynamic type announce.
+/// The type information that endpoints of a dynamic type announce.
 pub(crate) fn identity(ty: &DynamicType) -> TypeIdentity {
     TypeIdentity { name: ty.name().to_string(), hash: Some(TypeHash(ty.type_hash().0)) }
 }

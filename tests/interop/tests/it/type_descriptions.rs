@@ -1,5 +1,5 @@
-//! `~/get_type_description` in both directions: what our nodes say of a type is what stock says of
-//! it, field by field and default by default.
+//! `~/get_type_description` in both directions: our nodes describe a type as stock does, field by
+//! field and default by default.
 
 use feros::message::dynamic::DynamicType;
 use feros::message::{Action, Message, Service, TypeHash};
@@ -17,7 +17,7 @@ use crate::support::{Spinning, WATCHDOG, node, stock};
 const OURS: &str = "/ours/feros_node/get_type_description";
 const THEIRS: &str = "/theirs/stock_node/get_type_description";
 
-/// What a node of this service answers to stock's question for a type.
+/// The answer of the node with this service to stock's request for a type.
 fn asked(peer: &mut Peer, service: &str, name: &str, hash: &TypeHash) -> Value {
     let request = json!({
         "type_name": name, "type_hash": hash.to_string(), "include_type_sources": false
@@ -61,7 +61,7 @@ fn we_describe_types_as_stock_does() {
         (asked(&mut peer, OURS, name, &hash), asked(&mut peer, THEIRS, name, &hash));
     assert_eq!(ours["type_description"], theirs["type_description"], "{name}");
 
-    // An action as a whole, and the service that takes its goals.
+    // An action as a whole, and the service that accepts its goals.
     let _server = node
         .create_action_server::<Fibonacci, _>("/fib", |_: feros::ServerGoalHandle<Fibonacci>| ())
         .unwrap();
@@ -82,7 +82,7 @@ fn we_describe_types_as_stock_does() {
     let unused = TypeHash([1; 32]);
     let (ours, theirs) =
         (asked(&mut peer, OURS, "a/msg/B", &unused), asked(&mut peer, THEIRS, "a/msg/B", &unused));
-    assert_eq!(ours, theirs, "what is said of a type that is not used");
+    assert_eq!(ours, theirs, "the answer for an unused type");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn stock_describes_its_types_to_us() {
         .get_type_description(&theirs, Arrays::TYPE_NAME, Arrays::TYPE_HASH, WATCHDOG)
         .unwrap_err();
     assert!(matches!(refused, TypeDescriptionError::Refused { .. }), "{refused}");
-    // A name that is not that of the hash.
+    // A name that does not belong to the hash.
     let refused = node
         .get_type_description(&theirs, Arrays::TYPE_NAME, Nested::TYPE_HASH, WATCHDOG)
         .unwrap_err();

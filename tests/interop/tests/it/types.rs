@@ -23,7 +23,7 @@ type Publish = Box<dyn Fn(&[u8])>;
 /// Makes a subscription of a generated type, to be kept.
 type Subscribe = fn(&Node, &str, QosProfile, &Inbox<Vec<u8>>) -> Box<dyn Any>;
 
-/// How endpoints of a generated type are made.
+/// Functions that make endpoints of a generated type.
 struct Generated {
     name: &'static str,
     publisher: fn(&Node, &str, QosProfile) -> (Publish, GenericPublisher),
@@ -60,7 +60,7 @@ macro_rules! generated {
     ($($message:path),* $(,)?) => { vec![$(Generated::of::<$message>()),*] };
 }
 
-/// Every message that can travel without a key; the four others are below.
+/// All messages that can be sent without a key; the four others are below.
 fn messages_of_test_msgs() -> Vec<Generated> {
     use test_msgs::msg;
     generated![
@@ -80,7 +80,7 @@ fn messages_of_test_msgs() -> Vec<Generated> {
     ]
 }
 
-/// Those that stock ROS 2 defines in IDL, with key fields.
+/// The messages that stock ROS 2 defines in IDL, with key fields.
 const KEYED: [&str; 4] = ["ComplexNestedKey", "KeyedLong", "KeyedString", "NonKeyedWithNestedKey"];
 
 fn messages_of_robots() -> Vec<Generated> {
@@ -172,7 +172,7 @@ impl Lane {
         peer.ask("matched", json!({"topic": self.to_feros, "subscriptions": 2}));
     }
 
-    /// Sends one message in all four ways and says what came back changed.
+    /// Sends one message in all four ways and returns the differences.
     fn exchange(&self, peer: &mut Peer, value: &Value, again: bool) -> Vec<String> {
         let message = from_json(&self.ty, value);
         let expected = to_json(&message);
@@ -182,7 +182,7 @@ impl Lane {
             let differs = difference(&expected, &found);
             wrong.extend(differs.map(|at| format!("{how} Feros -> stock {}{at}", self.ty.name())));
         }
-        // What was sent again for the sake of one endpoint may have come twice to the other.
+        // Messages repeated for one endpoint may have come twice to the other.
         self.received.iter().for_each(|(_, inbox)| while inbox.take_now().is_some() {});
         let mut waiting: Vec<_> = self.received.iter().collect();
         loop {
@@ -204,7 +204,7 @@ impl Lane {
         }
     }
 
-    /// Publishes until the stock node has it, and returns what it has.
+    /// Publishes until the stock node has a message, and returns it.
     fn to_stock(
         &self,
         peer: &mut Peer,
@@ -241,13 +241,13 @@ impl Lane {
     }
 }
 
-/// How long a message may be on its way: best effort is sent again after that.
+/// The time that a message may be on its way; best effort is sent again after that.
 fn patience(again: bool) -> Duration {
     if again { Duration::from_secs(3) } else { WATCHDOG }
 }
 
-/// Exchanges every extreme of every type. With best effort a lost message is sent again: that one
-/// arrives whole or not at all is what is tested then.
+/// Exchanges every extreme of every type. With best effort a lost message is sent again, and the
+/// test is that each one arrives whole or not at all.
 fn exchange_all(types: &[Generated], qos: QosProfile, stock_qos: &Value) {
     let Some(domain) = Domain::reserve() else { return };
     let again = stock_qos["reliability"] == "best_effort";

@@ -7,7 +7,7 @@ use feros::message::dynamic::{DynamicField, DynamicMessage, DynamicType, ValueRe
 use feros_interface::{BaseType, Shape};
 use serde_json::{Map, Value, json};
 
-/// Which end of each field's range a message is made of.
+/// The part of each field's range that a message is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extreme {
     /// No field is named: each side fills in the defaults that it knows.
@@ -34,9 +34,9 @@ const ODD_TEXTS: [&str; 5] = [
     "~ null: [*&]",
 ];
 
-/// How many elements a full sequence without bound has.
+/// The number of elements of a full sequence without bound.
 const MANY: usize = 100;
-/// The same for sequences of messages, which multiply.
+/// The same number for sequences of messages, whose sizes multiply.
 const MANY_MESSAGES: usize = 3;
 /// Length of a long text, and of one of many.
 const LONG_TEXT: usize = 3000;
@@ -174,7 +174,8 @@ fn value_to_json(value: ValueRef<'_>) -> Value {
     }
 }
 
-/// Where two values first differ; floats are compared by their bits, so that `-0.0` is not `0.0`.
+/// The path where two values first differ; floats are compared by their bits, so that `-0.0` is not
+/// `0.0`.
 pub(crate) fn difference(expected: &Value, found: &Value) -> Option<String> {
     match (expected, found) {
         (Value::Object(a), Value::Object(b)) => {
@@ -198,8 +199,8 @@ pub(crate) fn difference(expected: &Value, found: &Value) -> Option<String> {
     }
 }
 
-/// The text of a value; two numbers have the same one only if they are the same, sign of zero
-/// included.
+/// The text of a value; two numbers have the same text only if they are equal, including the sign
+/// of zero.
 fn text_of(value: &Value) -> String {
     value.to_string()
 }
