@@ -1,4 +1,4 @@
-// Loads component.cpp into a container that runs already, talks to it, and unloads it.
+// Loads component.cpp into a running container, talks to it, and unloads it.
 #include "composition_interfaces/srv/list_nodes.hpp"
 #include "composition_interfaces/srv/load_node.hpp"
 #include "composition_interfaces/srv/unload_node.hpp"

@@ -26,7 +26,7 @@ void alone(const Arguments &)
       "short_lived", rclcpp::NodeOptions().context(own));
     auto publisher = node->create_publisher<Number>("numbers", 10);
     auto subscription = node->create_subscription<Number>("numbers", 10, [](const Number &) {});
-    // Every other node is ended after its context.
+    // Every second node is destroyed after its context.
     if (round % 2) {
       node.reset();
       publisher.reset();
@@ -34,7 +34,7 @@ void alone(const Arguments &)
     }
     own->shutdown("the round is over");
   }
-  // Two at once talk to each other as two processes would.
+  // Two contexts at once talk to each other as two processes would.
   auto first = context();
   auto second = context();
   auto talker = std::make_shared<rclcpp::Node>("talker", rclcpp::NodeOptions().context(first));
@@ -51,7 +51,7 @@ void alone(const Arguments &)
   support::eventually("they match", [&] {return publisher->get_subscription_count() == 1;});
   publisher->publish(Number());
   support::eventually("the number came", [&] {return numbers == 1;});
-  // A shutdown ends the spin of its context alone.
+  // A shutdown only ends the spin of its own context.
   second->shutdown("the test is over");
   spinning.join();
   publisher->publish(Number());

@@ -1,5 +1,5 @@
-// What executors promise, in one process: timers, groups, messages, services, guard conditions,
-// entities that come and go while they spin.
+// The guarantees of executors, in one process: timers, groups, messages, services, guard
+// conditions, entities that come and go while they spin.
 #include <vector>
 
 #include "std_msgs/msg/int32.hpp"
@@ -38,7 +38,7 @@ void everything_in_one_node(const Arguments & arguments)
     support::value_of(future, "the service answers");
     CHECK_EQUAL(calls.load(), call);
   }
-  // What is made while the executor sleeps is served, whatever was dropped before it.
+  // Entities made while the executor sleeps are served, whatever was dropped before.
   timer->cancel();
   for (int round = 0; round < 30; ++round) {
     std::atomic<int> late{0};
@@ -79,7 +79,7 @@ void two_callbacks_at_once()
   support::eventually("both have ended", [&] {return inside == 0;});
 }
 
-// In a mutually exclusive group no two do.
+// In a mutually exclusive group, no two callbacks run at once.
 void one_callback_at_a_time()
 {
   auto node = std::make_shared<rclcpp::Node>("exclusive");

@@ -1,4 +1,4 @@
-// What two processes see of each other: nodes, names, types, endpoints with their QoS and hashes.
+// The graph as two processes see it: nodes, names, types, endpoints with their QoS and hashes.
 #include <algorithm>
 #include <vector>
 
@@ -64,7 +64,7 @@ void ask(const Arguments & arguments)
   CHECK(info.qos_profile().durability() == rclcpp::DurabilityPolicy::TransientLocal);
   CHECK_EQUAL(+info.topic_type_hash().version, 1);
 
-  // Who comes late gets what was published before, and the graph tells of it.
+  // A late subscription gets earlier messages, and the graph shows it.
   std::atomic<int> numbers{0};
   auto event = node->get_graph_event();
   auto subscription = node->create_subscription<Number>(

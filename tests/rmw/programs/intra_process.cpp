@@ -26,7 +26,7 @@ void alone(const Arguments & arguments)
       CHECK_EQUAL(static_cast<const void *>(text.get()), given.load());
       ++pointers;
     });
-  // Of the same process, but not by intra-process communication: the rmw brings it, once.
+  // A subscription of the same process without intra-process communication: the rmw delivers, once.
   auto beside = other->create_subscription<Text>(
     "chatter", 10, [&](const Text & text) {
       CHECK_EQUAL(text.data, std::string("within and beside"));
@@ -37,15 +37,15 @@ void alone(const Arguments & arguments)
   support::eventually("all match", [&] {return publisher->get_subscription_count() == 2;});
   CHECK_EQUAL(publisher->get_intra_process_subscription_count(), 1u);
   for (int sent = 1; sent <= 20; ++sent) {
-    // With a reader beside, the one within gets the pointer all the same.
+    // With another reader outside, the reader within the process still gets the pointer.
     auto text = std::make_unique<Text>();
     text->data = "within and beside";
     given = text.get();
     publisher->publish(std::move(text));
     support::eventually("both have it", [&] {return pointers == sent && copies == sent;});
   }
-  // Nothing comes twice: a last message that only one of them gets proves that no more is on the
-  // way before it. An executor that waits keeps what it waits for.
+  // Nothing comes twice: a last message that only one of them gets proves that no earlier one is
+  // still on its way. A waiting executor keeps its entities alive.
   others.reset();
   beside.reset();
   support::eventually("one is gone", [&] {return publisher->get_subscription_count() == 1;});

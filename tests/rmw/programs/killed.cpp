@@ -1,4 +1,4 @@
-// Who talks and who listens, for a harness that kills them: whoever is left goes on with others.
+// A talker and a listener, for a harness that kills them: the survivors go on with others.
 #include <set>
 
 #include "std_msgs/msg/u_int8_multi_array.hpp"
@@ -12,7 +12,7 @@ using Bytes = std_msgs::msg::UInt8MultiArray;
 
 const rclcpp::QoS QOS = rclcpp::QoS(5).reliable();
 
-// Publishes until its input ends; the process id says who it was.
+// Publishes until its input ends; the process id identifies the talker.
 void talk(const Arguments & arguments)
 {
   auto node = std::make_shared<rclcpp::Node>("talker");
@@ -28,7 +28,7 @@ void talk(const Arguments & arguments)
   support::until_input_ends();
 }
 
-// Says a line for each of `talkers` that it hears, 20 messages of each.
+// Prints a line for each of `talkers` talkers after 20 messages of it.
 void listen_to(const Arguments & arguments, size_t talkers)
 {
   auto node = std::make_shared<rclcpp::Node>("listener");

@@ -1,4 +1,5 @@
-// A managed node and its manager: services, events, and a publisher that is silent while inactive.
+// A managed node and its manager: services, events, and a publisher that sends nothing while
+// inactive.
 #include <vector>
 
 #include "lifecycle_msgs/msg/transition_event.hpp"

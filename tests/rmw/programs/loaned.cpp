@@ -1,4 +1,4 @@
-// Messages that the publisher borrows, where the rmw lends them and where rclcpp makes them itself.
+// Loaned messages, where the rmw lends them and where rclcpp makes them itself.
 #include "support.hpp"
 #include "test_msgs/msg/basic_types.hpp"
 #include "test_msgs/msg/strings.hpp"
@@ -18,7 +18,7 @@ void serve(const Arguments & arguments)
   auto node = std::make_shared<rclcpp::Node>("borrower");
   auto plain = node->create_publisher<Plain>("plain", QOS);
   auto text = node->create_publisher<Text>("text", QOS);
-  // A text has no place in memory that is lent.
+  // A text cannot lie in lent memory.
   CHECK(!text->can_loan_messages());
   support::Spinning spinning(arguments, node);
   support::eventually("both match", [&] {
@@ -31,7 +31,7 @@ void serve(const Arguments & arguments)
     loan.get().float64_value = 0.5 * number;
     loan.get().bool_value = number % 2 == 1;
     plain->publish(std::move(loan));
-    // One that is given back unpublished reaches nobody.
+    // A loan that is returned unpublished reaches no subscription.
     auto unused = plain->borrow_loaned_message();
     unused.get() = Plain();
     unused.get().int32_value = -1;

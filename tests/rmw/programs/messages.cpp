@@ -14,7 +14,7 @@ using Large = std_msgs::msg::UInt8MultiArray;
 
 const rclcpp::QoS QOS = rclcpp::QoS(100).reliable();
 
-// Calls `visit` with a name for the topics and the messages of each type.
+// Calls `visit` for each type, with a name for the topics and the messages.
 template<typename Visit>
 void for_each_type(const Arguments & arguments, Visit && visit)
 {
@@ -31,7 +31,7 @@ void for_each_type(const Arguments & arguments, Visit && visit)
   visit("nested", get_messages_nested());
   visit("builtins", get_messages_builtins());
   visit("wstrings", get_messages_wstrings());
-  // Fast DDS announces keys, and such topics match none without; rmw_feros knows no keys.
+  // Fast DDS announces keys, and such topics match none without keys; rmw_feros has no keys.
   if (!arguments.is_mixed) {
     visit("keyed_string", get_messages_keyed_string());
     visit("complex_nested_key", get_messages_complex_nested_key());
@@ -56,7 +56,7 @@ void echo(const Arguments & arguments)
           "there/" + name, QOS,
           [publisher](std::unique_ptr<Message> message) {publisher->publish(std::move(message));}));
     });
-  // A message that nobody looks into.
+  // A message that is handled as bytes.
   auto publisher = node->create_generic_publisher(
     "back/serialized", "test_msgs/msg/UnboundedSequences", QOS);
   kept.push_back(node->create_generic_subscription(

@@ -1,4 +1,4 @@
-// Parameters of another node: listed, read, described, set, refused, and told of.
+// Parameters of another node: listed, read, described, set, refused, and events of changes.
 #include <vector>
 
 #include "support.hpp"

@@ -1,4 +1,4 @@
-// Events of QoS between two processes: matches, policies that do not fit, deadlines, liveliness.
+// QoS events between two processes: matches, incompatible policies, deadlines, liveliness.
 #include "std_msgs/msg/int32.hpp"
 #include "support.hpp"
 

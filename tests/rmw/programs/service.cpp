@@ -1,4 +1,4 @@
-// A service, its client, and calls that overlap, that nobody answers, and that come from many.
+// A service, its client, and calls that overlap, stay unanswered, or come from many clients.
 #include <vector>
 
 #include "support.hpp"
@@ -71,7 +71,7 @@ void ask(const Arguments & arguments)
     request->int64_value = value;
     request->float64_value = 0.5 * value;
     request->string_value = "text " + std::to_string(value);
-    // Each client gets its own answers alone.
+    // Each client only gets its own answers.
     auto & client = value % 2 ? numbers : second;
     auto future = client->async_send_request(request);
     auto response = support::value_of(future, "numbers answers");

@@ -1,5 +1,5 @@
-// What the test programs share: roles, checks that end the program with words, waiting until
-// something holds. A role that serves ends with its standard input.
+// Code that the test programs share: roles, checks that end the program with a message, waiting
+// until a condition holds. A role that serves ends with its standard input.
 #pragma once
 
 #include <unistd.h>
@@ -23,7 +23,7 @@ namespace support
 
 using namespace std::chrono_literals;
 
-// Longer than any of these programs takes: who hangs is ended by the alarm.
+// Longer than any of these programs takes: the alarm ends a program that hangs.
 constexpr unsigned WATCHDOG_SECONDS = 100;
 
 [[noreturn]] inline void fail(const std::string & what, const char * file, int line)
@@ -46,7 +46,7 @@ constexpr unsigned WATCHDOG_SECONDS = 100;
     } \
   } while (false)
 
-// Looks until `holds`; the watchdog ends a program that would look forever, and these words say at
+// Checks until `holds`; the watchdog ends a program that would wait forever, and `what` says for
 // what.
 template<typename Holds>
 void eventually(const std::string & what, Holds && holds)
@@ -62,12 +62,12 @@ void eventually(const std::string & what, Holds && holds)
   }
 }
 
-// What was asked for on the command line.
+// The arguments of the command line.
 struct Arguments
 {
   std::string role;
   std::string executor = "single";
-  // Whether the other process is on another rmw.
+  // Whether the other process uses another rmw.
   bool is_mixed = false;
 
   std::unique_ptr<rclcpp::Executor> make_executor() const
@@ -84,7 +84,7 @@ struct Arguments
   }
 };
 
-// An executor in a thread of its own, as long as this lives.
+// An executor in a thread of its own, for the lifetime of this value.
 class Spinning
 {
 public:
@@ -113,7 +113,7 @@ private:
   std::thread thread_;
 };
 
-// Waits until the standard input ends: whoever started the program says so that it may go.
+// Waits until the standard input ends, by which the starter lets the program end.
 inline void until_input_ends()
 {
   char byte;
@@ -129,7 +129,7 @@ auto value_of(Future & future, const std::string & what)
 
 using Role = std::function<void (const Arguments &)>;
 
-// Runs the role that the first argument names: 0 and a line on success.
+// Runs the role that the first argument names; returns 0 and prints a line on success.
 inline int run(int argc, char ** argv, const std::map<std::string, Role> & roles)
 {
   Arguments arguments;

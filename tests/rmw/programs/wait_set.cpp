@@ -37,7 +37,7 @@ void alone(const Arguments &)
   wait_set.add_guard_condition(guard);
   wait_set.add_service(service);
   wait_set.add_client(client);
-  // Nothing is ready: the wait takes its time, and never less.
+  // Nothing is ready: the wait takes the given time, and never less.
   const auto began = std::chrono::steady_clock::now();
   CHECK(wait_set.wait(30ms).kind() == rclcpp::WaitResultKind::Timeout);
   CHECK(std::chrono::steady_clock::now() - began >= 30ms);
@@ -110,7 +110,7 @@ void alone(const Arguments &)
     CHECK(once.wait(0ms).kind() == rclcpp::WaitResultKind::Timeout);
   }
 
-  // What is destroyed while it is in a set is left out.
+  // An entity that is destroyed while it is in a set is left out.
   silent.reset();
   publisher->publish(number);
   CHECK(wait_set.wait(60s).kind() == rclcpp::WaitResultKind::Ready);

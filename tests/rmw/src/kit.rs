@@ -1,4 +1,4 @@
-//! The kit of stock rclcpp, and what it compiles.
+//! The kit of stock rclcpp, and the programs that it compiles.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::run::Rmw;
 /// One program is compiled at a time: a compiler takes a gigabyte.
 static COMPILING: Mutex<()> = Mutex::new(());
 
-/// The folder that `FEROS_STOCK` names, and the environment with ROS 2 that it is used with.
+/// The folder that `FEROS_STOCK` names, and the environment with ROS 2 that belongs to it.
 #[derive(Debug, Clone)]
 pub struct Kit {
     folder: PathBuf,
@@ -22,7 +22,8 @@ pub struct Kit {
 }
 
 impl Kit {
-    /// `None`: there is no kit, which is reported. `programs` is the folder to compile to.
+    /// `None`, which is reported, if there is no kit. `programs` is the folder for compiled
+    /// programs.
     ///
     /// # Panics
     /// When there is a kit, but stock ROS 2 is not installed.
@@ -32,7 +33,7 @@ impl Kit {
         Some(Self { folder, environment, programs: programs.into() })
     }
 
-    /// The rmw of stock, and that of Feros where its library is: in the folder that
+    /// The rmw of stock, and that of Feros if its library exists: in the folder that
     /// `FEROS_RMW_DIR` names, or where cargo puts it.
     pub fn rmws(&self) -> Vec<Rmw> {
         let mut all = vec![Rmw::Stock];

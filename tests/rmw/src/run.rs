@@ -11,12 +11,12 @@ use feros_interop::{Domain, LONGEST_WAIT};
 
 use crate::Kit;
 
-/// What a program communicates by.
+/// The rmw that a program communicates by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rmw {
     /// The default of ROS 2.
     Stock,
-    /// Ours.
+    /// The rmw of Feros.
     Feros {
         /// The folder with the library.
         folder: PathBuf,
@@ -47,15 +47,15 @@ impl fmt::Display for Rmw {
     }
 }
 
-/// A program that runs. It is ended with this value.
+/// A running program. It ends with this value.
 #[derive(Debug)]
 pub struct Running {
     what: String,
     expected: String,
     child: Child,
-    /// Its end has a serving program end.
+    /// The end of the input ends a serving program.
     input: Option<ChildStdin>,
-    /// The lines of its standard output; the program's own watchdog ends them at last.
+    /// The lines of its standard output, which the program's own watchdog ends at the latest.
     said: Lines<BufReader<ChildStdout>>,
 }
 
@@ -75,7 +75,7 @@ impl Running {
         Self::start_with(kit, domain, rmw, program, &[role, executor], None)
     }
 
-    /// Starts a program with these arguments; `prefix` is one with an index of packages.
+    /// Starts a program with these arguments; `prefix` is a prefix with an index of packages.
     ///
     /// # Panics
     /// When it cannot be started.
@@ -107,7 +107,7 @@ impl Running {
     /// Waits for a line of the program.
     ///
     /// # Panics
-    /// When it says something else, or ends.
+    /// When the program prints another line, or ends.
     pub fn says(&mut self, expected: &str) {
         match self.said.next() {
             Some(Ok(line)) => assert_eq!(line, expected, "{}", self.what),
@@ -118,10 +118,10 @@ impl Running {
         }
     }
 
-    /// Waits until the program has ended with success, and has said so.
+    /// Waits until the program has ended successfully, with the expected last line.
     ///
     /// # Panics
-    /// When it fails, ends without a word, or hangs.
+    /// When it fails, ends without that line, or hangs.
     pub fn succeeds(mut self) {
         drop(self.input.take());
         let last = self.said.by_ref().map_while(Result::ok).last();
@@ -130,8 +130,8 @@ impl Running {
         assert_eq!(last.as_ref(), Some(&self.expected), "{} in the end", self.what);
     }
 
-    /// Ends the program at once, as a crash would. What Fast DDS leaves behind then goes with the
-    /// value.
+    /// Ends the program at once, as a crash would. The returned value removes the files that Fast
+    /// DDS then leaves behind.
     ///
     /// # Panics
     /// When it hangs.
@@ -142,7 +142,7 @@ impl Running {
         leftovers
     }
 
-    /// Ends a program that does not end with its input, as a container.
+    /// Ends a program that does not end with its input, such as a container.
     pub fn interrupt(mut self) {
         let _ = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
         self.wait();
@@ -169,7 +169,7 @@ impl Leftovers {
     fn of(process: u32) -> Self {
         let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
         let mapped = maps.lines().filter_map(|line| line.split_whitespace().last());
-        // Those of ports are shared by who meets there, and their names say so.
+        // Files of ports are shared by several processes, as their names show.
         let own = mapped.filter(|path| {
             path.starts_with("/dev/shm/fastdds_") && !path.starts_with("/dev/shm/fastdds_port")
         });

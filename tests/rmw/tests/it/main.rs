@@ -1,4 +1,4 @@
-//! Each program of `programs/` on stock's rmw, on Feros's, and on one of each, both ways.
+//! Each program of `programs/` on stock's rmw, on Feros's, and on one of each, in both directions.
 #![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;
@@ -103,7 +103,7 @@ fn contexts() {
     alone("contexts", &EXECUTORS[..1]);
 }
 
-/// Who talks and who listens is killed, and others take the place.
+/// Talkers and listeners are killed, and others take their place.
 #[test]
 fn processes_that_are_killed() {
     let Some(kit) = Kit::find(env!("CARGO_TARGET_TMPDIR")) else { return };
@@ -136,7 +136,7 @@ fn processes_that_are_killed() {
     }
 }
 
-/// An installation with the component, as `ament` lays it.
+/// An installation with the component, in the layout of `ament`.
 fn prefix_with_component(kit: &Kit) -> PathBuf {
     let library = kit.compile("component", &["-shared"]);
     let prefix = library.with_extension("prefix");
