@@ -10,18 +10,18 @@ use feros::{Context, Executor, LifecycleNode, Node};
 use feros_bag::{Recorder, RecorderOptions};
 use feros_test_support::ReservedDomain;
 
-/// Says which of the processes of an example this one is.
+/// The variable that tells a process of an example its role.
 const ROLE: &str = "FEROS_BOOK_ROLE";
 
-/// The hidden first line of an example. The process that begins becomes the parent of two others:
-/// one is the robot, and one runs the example in the same domain. It ends as the example does.
+/// The hidden first line of an example. The first process becomes the parent of two others: one is
+/// the robot, and one runs the example in the same domain. The parent ends as the example does.
 ///
 /// # Panics
-/// When a process cannot be started.
+/// If a process cannot be started.
 pub fn beside_the_robot() {
     match std::env::var(ROLE).as_deref() {
         Ok("robot") => {
-            // The parent lets go of it when the example has ended.
+            // The parent closes the robot's standard input when the example has ended.
             let parent_ends: fn() =
                 || drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
             if let Err(error) = crate::robot::run(Some(parent_ends)) {
@@ -35,20 +35,20 @@ pub fn beside_the_robot() {
     }
 }
 
-/// A node of an example that needs no more: beside the robot, and not spun.
+/// A node for an example that needs nothing else: beside the robot, and not spun.
 ///
 /// # Panics
-/// When it cannot be made.
+/// If the node cannot be made.
 pub fn node() -> Node {
     beside_the_robot();
     let context = Context::from_env().expect("a context");
     context.create_node("example").expect("a node")
 }
 
-/// A managed node of an example, which does nothing.
+/// A managed node for an example, which does nothing.
 ///
 /// # Panics
-/// When it cannot be made.
+/// If the node cannot be made.
 pub fn managed_node(node: &Node) -> LifecycleNode {
     struct Nothing;
     impl LifecycleCallbacks for Nothing {}
@@ -64,10 +64,10 @@ impl Drop for FolderWithDrive {
     }
 }
 
-/// Has an example be in a folder with a bag `drive` of the robot.
+/// Changes to a new folder with a bag `drive` of the robot.
 ///
 /// # Panics
-/// When it cannot be recorded.
+/// If the bag cannot be recorded.
 pub fn folder_with_drive() -> FolderWithDrive {
     let node = node();
     let path = std::env::temp_dir().join(format!("feros_book_{}", std::process::id()));
@@ -99,7 +99,7 @@ fn run_both() -> i32 {
     ended.code().unwrap_or(1)
 }
 
-/// This program in another role. rustdoc says by the environment which example it is.
+/// This program in another role. The environment from rustdoc selects the example.
 fn this_program(role: &str, domain: &ReservedDomain) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("its own path"));
     command.args(std::env::args_os().skip(1)).env(ROLE, role);

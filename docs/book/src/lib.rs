@@ -1,6 +1,5 @@
-//! The book's pages as documentation tests: a page whose example does not compile fails them, and
-//! so does one that ends and says that it failed. Such an example runs beside the robot, which is
-//! another process.
+//! The book's pages as documentation tests: they fail if an example of a page does not compile, or
+//! runs and fails. Such an example runs beside the robot, which is another process.
 //!
 //! The pages are in `pages/`, in the order of `pages/SUMMARY.md`. `mdbook build docs/book` makes
 //! the book.

@@ -1,5 +1,5 @@
-//! The robot that the commands and the examples of the book speak with: whatever they name is
-//! there, so that they can be run as they stand.
+//! The robot that the commands and the examples of the book talk to: it has everything that they
+//! name, so that they run unchanged.
 
 use std::thread;
 use std::time::Duration;
@@ -23,24 +23,24 @@ use feros::{
 use feros_tf2::glam::DVec3;
 use feros_tf2::{StaticTransformBroadcaster, Transform, TransformBroadcaster};
 
-/// How long it waits for its own servers.
+/// How long the robot waits for its own servers.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often it calls them.
+/// The period at which the robot calls its servers.
 const PERIOD: Duration = Duration::from_millis(300);
 
-/// A node of the life cycle that does nothing.
+/// A managed node that does nothing.
 #[derive(Default)]
 struct Managed;
 
 impl LifecycleCallbacks for Managed {}
 
-/// What it prints when commands and examples may begin.
+/// The line that the robot prints when commands and examples may begin.
 pub const IS_THERE: &str = "the robot is there";
 
-/// Runs it until a signal, or until `ends` returns, which is called on a thread of its own.
+/// Runs the robot until a signal, or until `ends` returns, which is called on its own thread.
 ///
 /// # Errors
-/// When something of it cannot be made.
+/// If a part of the robot cannot be made.
 pub fn run(ends: Option<fn()>) -> Result<(), Error> {
     let context = Context::from_env()?;
     if let Some(ends) = ends {
@@ -77,7 +77,7 @@ pub fn run(ends: Option<fn()>) -> Result<(), Error> {
     Ok(ended?)
 }
 
-/// What it publishes all the time.
+/// The topics that the robot publishes all the time.
 struct Topics {
     _timers: Vec<NodeTimer>,
 }
@@ -134,7 +134,7 @@ fn repeat<M: feros::message::Message + Send + Sync + 'static>(
     })?)
 }
 
-/// `/enable`, whose calls are published, and `/reset`.
+/// Serves `/enable`, whose calls are published, and `/reset`.
 fn services(node: &Node) -> Result<(Service<SetBool>, Service<Trigger>), Error> {
     let enable = node.create_service::<SetBool, _>("enable", |request: SetBool_Request| {
         SetBool_Response { success: true, message: format!("enabled: {}", request.data) }
@@ -147,7 +147,7 @@ fn services(node: &Node) -> Result<(Service<SetBool>, Service<Trigger>), Error> 
     Ok((enable, reset))
 }
 
-/// The action, slow enough that it can be canceled.
+/// Serves the action, slowly enough that it can be canceled.
 fn fibonacci(node: &Node) -> Result<ActionServer<Fibonacci>, Error> {
     let decide = |_: &GoalId, _: &Fibonacci_Goal| GoalResponse::AcceptAndExecute;
     let cancel = |_: &ServerGoalHandle<Fibonacci>| CancelResponse::Accept;
@@ -175,7 +175,7 @@ fn reach(goal: &ServerGoalHandle<Fibonacci>) -> Result<(), Error> {
     Ok(goal.succeed(Fibonacci_Result { sequence })?)
 }
 
-/// `map` to `odom` stands still, `odom` to `base_link` moves, `camera` is mounted.
+/// Publishes transforms: `map` to `odom` is static, `odom` to `base_link` moves, `camera` is fixed.
 fn frames(node: &Node) -> Result<(StaticTransformBroadcaster, NodeTimer), Error> {
     let still = StaticTransformBroadcaster::new(node)?;
     let mount = Transform::from_translation(DVec3::new(0.2, 0.0, 0.5));
@@ -195,8 +195,8 @@ fn frames(node: &Node) -> Result<(StaticTransformBroadcaster, NodeTimer), Error>
     Ok((still, timer))
 }
 
-/// Threads that call `/enable` and send goals, until the context is shut down: who looks at calls
-/// has something to see.
+/// Threads that call `/enable` and send goals until the context is shut down, so that commands that
+/// show calls have something to show.
 fn callers(node: &Node) -> Result<Vec<thread::JoinHandle<()>>, Error> {
     let client = node.create_client::<SetBool>("enable")?;
     let actions = node.create_action_client::<Fibonacci>("fibonacci")?;
