@@ -1,7 +1,7 @@
-//! Two components: a talker, and a listener that repeats what it hears.
+//! Two components: a talker, and a listener that repeats each message.
 //!
-//! `src/main.rs` composes them by hand; the crate `library` beside it makes a library of them for
-//! containers.
+//! `src/main.rs` composes them by hand; the crate `library` beside it builds a library from them
+//! for containers.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use feros::msgs::std_msgs::msg::String as Text;
 use feros::{Context, Error, Node, NodeOptions, NodeTimer, Subscription};
 use feros_component::{Component, register};
 
-/// Publishes a line with a number on `chatter`, ten times a second; the parameter `text` is what it
-/// says.
+/// Publishes a line with a number on `chatter`, ten times a second; the parameter `text` sets the
+/// text.
 pub struct Talker {
     node: Node,
     _timer: NodeTimer,
@@ -37,7 +37,7 @@ impl Component for Talker {
     }
 }
 
-/// Publishes what it hears on `chatter` on `heard`.
+/// Publishes messages from `chatter` again on `heard`.
 pub struct Listener {
     node: Node,
     _subscription: Subscription<Text>,

@@ -1,10 +1,10 @@
-//! What the examples' programs and graphs share: composing components by hand, and what components
-//! of many endpoints are made of.
+//! Code that the examples' programs and graphs share: composing components by hand, and the parts
+//! of components with many endpoints.
 //!
-//! A program composes those of its table that its command line names, in one process, on one
-//! executor. `pipeline` is all of its components in one process, `pipeline camera` is the camera
-//! alone. So one program serves both the placement "a process for each" and "all in one", and the
-//! components know nothing of it.
+//! A program composes the components of its table that its command line names, in one process, on
+//! one executor. `pipeline` runs all of its components in one process, `pipeline camera` only the
+//! camera. So one program serves both the placement "a process for each" and "all in one", and the
+//! components need not know.
 
 mod managed;
 mod parts;
@@ -19,19 +19,19 @@ use std::process::ExitCode;
 use feros::{Context, Error, Executor, NodeOptions};
 use feros_component::Component;
 
-/// Makes a component whose type is known to the table alone.
+/// Makes a component whose type only the table knows.
 pub type Constructor = fn(&Context, NodeOptions) -> Result<Box<dyn Component>, Error>;
 
-/// A component as the table of a program has it: the name that the command line calls it by, and
-/// how it is made.
+/// An entry in the table of a program: the component's name on the command line, and the function
+/// that makes it.
 pub type Entry = (&'static str, Constructor);
 
-/// The entry of a component.
+/// Makes the entry of a component.
 pub const fn entry<C: Component>(name: &'static str) -> Entry {
     (name, |context, options| Ok(Box::new(C::new(context, options)?)))
 }
 
-/// Runs the components that the command line names, or all of them, until the process is told to
+/// Runs the components that the command line names, or all of them, until the process is asked to
 /// end.
 pub fn main(table: &[Entry]) -> ExitCode {
     match run(table) {
@@ -46,7 +46,7 @@ pub fn main(table: &[Entry]) -> ExitCode {
 fn run(table: &[Entry]) -> Result<(), Error> {
     let (context, names) = Context::from_args(std::env::args().skip(1))?;
     let executor = Executor::new();
-    // Components live as long as this does.
+    // The components live as long as this value.
     let mut components = Vec::new();
     for constructor in chosen(table, &names).map_err(Error::other)? {
         let component = constructor(&context, NodeOptions::default())?;

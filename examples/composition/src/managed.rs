@@ -1,4 +1,4 @@
-//! Components that are managed nodes: made when they are configured, at work while they are active.
+//! Components that are managed nodes: made when they are configured, running while they are active.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::parts::Parts;
 /// Fills in the parts of a managed node.
 pub type Fill = fn(&mut ManagedParts) -> Result<(), Error>;
 
-/// A managed node with all that belongs to it. Its timers run while it is active.
+/// A managed node with all its entities. Its timers run while it is active.
 pub struct ManagedParts {
     parts: Parts,
     node: WeakLifecycleNode,
@@ -27,7 +27,7 @@ pub struct ManagedParts {
 pub struct Activity(Arc<AtomicBool>);
 
 impl Activity {
-    /// Whether it is.
+    /// Whether the node is active.
     pub fn is_active(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -58,12 +58,12 @@ impl ManagedParts {
         self.activity.clone()
     }
 
-    /// Does something each time the node becomes active.
+    /// Adds a function that runs each time the node becomes active.
     pub fn at_activation(&mut self, act: impl FnMut() + Send + 'static) {
         self.beginnings.push(Box::new(act));
     }
 
-    /// Does something each time the node ceases to be active.
+    /// Adds a function that runs each time the node stops being active.
     pub fn at_deactivation(&mut self, act: impl FnMut() + Send + 'static) {
         self.ends.push(Box::new(act));
     }
@@ -95,14 +95,14 @@ impl DerefMut for ManagedParts {
     }
 }
 
-/// What a managed node does in its transitions.
+/// The callbacks of a managed node for its transitions.
 pub struct Managed {
     fill: Fill,
     made: Option<ManagedParts>,
 }
 
 impl Managed {
-    /// For a node that is filled in so when it is configured.
+    /// Makes the callbacks of a node that `fill` completes when the node is configured.
     pub fn new(fill: Fill) -> Self {
         Self { fill, made: None }
     }
@@ -110,7 +110,8 @@ impl Managed {
 
 impl LifecycleCallbacks for Managed {
     fn on_configure(&mut self, node: &LifecycleNode, _: State) -> Result<CallbackReturn, Error> {
-        // What was made stays when the node is cleaned up: its parameters are declared once.
+        // The parts stay when the node is cleaned up, because its parameters are declared only
+        // once.
         if self.made.is_none() {
             let mut parts = ManagedParts::of(node);
             (self.fill)(&mut parts)?;
@@ -136,8 +137,8 @@ impl LifecycleCallbacks for Managed {
     }
 }
 
-/// Makes a component of a function that fills in the [`ManagedParts`] of a new managed node, as
-/// [`component!`](crate::component) does of one that fills in [`Parts`].
+/// Makes a component from a function that fills in the [`ManagedParts`] of a new managed node, as
+/// [`component!`](crate::component) does from a function that fills in [`Parts`].
 #[macro_export]
 macro_rules! managed_component {
     ($(#[$attribute:meta])* $type:ident, $name:literal, $plugin:literal, $fill:path) => {

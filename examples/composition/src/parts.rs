@@ -1,5 +1,5 @@
-//! What a component with many endpoints is made of, so that what it does stands out from how it is
-//! kept.
+//! The parts of a component with many endpoints, which separate its behaviour from the storage of
+//! its entities.
 
 use feros_sync::Mutex;
 use std::any::Any;
@@ -16,7 +16,7 @@ use feros::{
     SubscriptionCallback, SubscriptionOptions,
 };
 
-/// A node with all that belongs to it; everything ends with this value.
+/// A node with all its entities; they end with this value.
 pub struct Parts {
     node: Node,
     timers: Vec<NodeTimer>,
@@ -24,7 +24,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Those of a node that has none yet.
+    /// Starts with a node that has no parts yet.
     pub fn of(node: Node) -> Self {
         Self { node, timers: Vec::new(), kept: Vec::new() }
     }
@@ -34,12 +34,12 @@ impl Parts {
         &self.node
     }
 
-    /// Keeps something until the node ends.
+    /// Keeps a value until the node ends.
     pub fn keep(&mut self, part: impl Any + Send) {
         self.kept.push(Box::new(part));
     }
 
-    /// Takes messages of a topic.
+    /// Subscribes to a topic.
     ///
     /// # Errors
     /// As [`Node::create_subscription`].
@@ -83,7 +83,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Does something at a steady rate.
+    /// Adds a function that runs at a steady rate.
     ///
     /// # Errors
     /// As [`Node::create_timer`].
@@ -97,18 +97,18 @@ impl Parts {
         Ok(())
     }
 
-    /// Has what is done at a steady rate rest.
+    /// Pauses the functions that run at a steady rate.
     pub(crate) fn pause(&self) {
         self.timers.iter().for_each(|timer| timer.cancel());
     }
 
-    /// Ends the rest.
+    /// Resumes these functions.
     pub(crate) fn resume(&self) {
         self.timers.iter().for_each(|timer| timer.reset());
     }
 }
 
-/// The newest of something, for the callbacks of a node to share. Clones are the same place.
+/// The newest value of a kind, shared by the callbacks of a node. Clones share the same slot.
 pub struct Latest<T>(Arc<Mutex<Option<T>>>);
 
 impl<T> Default for Latest<T> {
@@ -124,17 +124,17 @@ impl<T> Clone for Latest<T> {
 }
 
 impl<T> Latest<T> {
-    /// Puts a newer one in its place.
+    /// Replaces the value by a newer one.
     pub fn set(&self, value: T) {
         *self.0.lock() = Some(value);
     }
 
-    /// Takes it away.
+    /// Takes the value out.
     pub fn take(&self) -> Option<T> {
         self.0.lock().take()
     }
 
-    /// A copy of it.
+    /// Returns a copy of the value.
     pub fn read(&self) -> Option<T>
     where
         T: Clone,
@@ -143,7 +143,7 @@ impl<T> Latest<T> {
     }
 }
 
-/// What messages are published by: publishers, managed or not.
+/// Publishers, managed or not.
 pub trait Publishes<M> {
     /// Publishes a message.
     ///
@@ -164,24 +164,24 @@ impl<M: Message> Publishes<M> for LifecyclePublisher<M> {
     }
 }
 
-/// Publishes, and logs where that fails.
+/// Publishes, and logs a failure.
 pub fn send<M: Message>(publisher: &impl Publishes<M>, message: impl Publishable<M>) {
     log_failure(publisher.publish(message));
 }
 
-/// Logs what failed.
+/// Logs a failure.
 pub fn log_failure<E: Display>(done: Result<(), E>) {
     if let Err(error) = done {
         tracing::error!("{error}");
     }
 }
 
-/// The header of a message of now.
+/// The header of a message with the current time.
 pub fn header(clock: &Clock, frame: &str) -> Header {
     Header { stamp: Time::from_nanos(clock.now().as_nanos()), frame_id: frame.to_owned() }
 }
 
-/// Makes a component of a function that fills in the [`Parts`] of a new node:
+/// Makes a component from a function that fills in the [`Parts`] of a new node:
 /// `component!(/** Documentation. */ Camera, "camera", "my_package::Camera", camera);`
 #[macro_export]
 macro_rules! component {

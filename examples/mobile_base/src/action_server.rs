@@ -1,4 +1,4 @@
-//! Action servers that work for their goals bit by bit, by a timer: ten of them need no thread.
+//! Action servers that execute their goals step by step with a timer: ten of them need no thread.
 //!
 //! Each computes Fibonacci's numbers, one per step, for goals of
 //! `example_interfaces/action/Fibonacci`.
@@ -12,21 +12,21 @@ use feros::msgs::example_interfaces::action::{
 };
 use feros::{CancelResponse, Error, GoalId, GoalResponse, ServerGoalHandle};
 
-/// Steps per second of a goal that runs.
+/// Steps per second of a running goal.
 const STEP_HZ: f64 = 10.0;
-/// A server that works for so many goals accepts no more.
+/// A server that executes this many goals accepts no more.
 const MOST_GOALS: usize = 16;
 /// Fibonacci's numbers beyond this one do not fit into 32 bits.
 const GREATEST_ORDER: i32 = 45;
 
-/// A goal that is worked for.
+/// A goal that is executed.
 struct Work {
     goal: ServerGoalHandle<Fibonacci>,
     sequence: Vec<i32>,
 }
 
 impl Work {
-    /// One step; says whether it was not the last.
+    /// Does one step; returns whether more steps follow.
     fn step(&mut self) -> bool {
         let sequence = self.sequence.clone();
         if self.goal.is_canceling() {
@@ -52,7 +52,7 @@ fn is_reached(sequence: &[i32], goal: &Fibonacci_Goal) -> bool {
     usize::try_from(goal.order).is_ok_and(|order| sequence.len() > order)
 }
 
-/// The number that follows; only within [`GREATEST_ORDER`].
+/// The next number; valid only up to [`GREATEST_ORDER`].
 fn next(sequence: &[i32]) -> i32 {
     match *sequence {
         [.., a, b] => a + b,
@@ -79,7 +79,7 @@ pub fn serve(parts: &mut Parts, action: &str) -> Result<(), Error> {
     let server = parts.node().create_action_server::<Fibonacci, _>(action, callbacks)?;
     parts.keep(server);
     parts.at_rate(STEP_HZ, move || {
-        // What is told is told without the lock.
+        // Feedback and results are sent without the lock.
         let mut stepped = std::mem::take(&mut *works.lock());
         stepped.retain_mut(Work::step);
         works.lock().append(&mut stepped);

@@ -1,4 +1,4 @@
-//! What the base knows of itself, and what it shows.
+//! The state of the base, and its displays.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use feros_tf2::{StaticTransformBroadcaster, Transform, TransformBroadcaster};
 use crate::{action_server, publish_at_rate, sense, serve_switch, serve_trigger};
 
 component!(
-    /// Where the base is, and whether it stands or slips.
+    /// The pose of the base, and whether it stands or slips.
     RobotState, "robot_state", "mobile_base::RobotState", robot_state
 );
 
@@ -88,12 +88,12 @@ fn ui_manager(parts: &mut Parts) -> Result<(), Error> {
 }
 
 component!(
-    /// The battery, and what it feeds.
+    /// The battery, and its consumers.
     PowerManager, "power_manager", "mobile_base::PowerManager", power_manager
 );
 
 fn power_manager(parts: &mut Parts) -> Result<(), Error> {
-    /// A full battery lasts so long.
+    /// The time that a full battery lasts.
     const ENDURANCE: Duration = Duration::from_secs(2 * 60 * 60);
     let clock = parts.node().clock().clone();
     let (began, is_charging) = (clock.now(), Latest::<bool>::default());
@@ -119,7 +119,7 @@ fn power_manager(parts: &mut Parts) -> Result<(), Error> {
 }
 
 component!(
-    /// The frames of the base's parts, which stay where they are.
+    /// The frames of the base's parts, which never move.
     StaticTransform, "static_transform", "mobile_base::StaticTransform", static_transform
 );
 

@@ -1,8 +1,8 @@
 //! A mobile base, such as a vacuum cleaner's: ten nodes with more than 30 topics, ten services and
 //! ten action servers.
 //!
-//! What such a base costs is the number of its endpoints and the rate of its small messages: most
-//! sensors are read at 62.5 Hz. The values are made up, the wheels follow `cmd_vel`.
+//! The cost of such a base comes from the number of its endpoints and the rate of its small
+//! messages: most sensors are read at 62.5 Hz. The values are made up; the wheels follow `cmd_vel`.
 //!
 //! | node | topics that it publishes | services | actions |
 //! |---|---|---|---|
@@ -17,8 +17,8 @@
 //! | [`PowerManager`] | `battery_state`, `power_status`, `diagnostics` | `power_off`, `charge` | |
 //! | [`StaticTransform`] | `tf_static`, `base_description` | | |
 //!
-//! All ten actions have the type `example_interfaces/action/Fibonacci`, and compute that, a number
-//! per step (see [`action_server`]).
+//! All ten actions have the type `example_interfaces/action/Fibonacci`, and compute Fibonacci's
+//! numbers, one per step (see [`action_server`]).
 #![forbid(unsafe_code)]
 
 pub mod action_server;
@@ -37,11 +37,10 @@ use feros::msgs::std_srvs::srv::{
 };
 use feros::{Error, PublisherOptions, QosProfile};
 
-/// How often most sensors are read, per second.
+/// The rate at which most sensors are read, per second.
 const SENSOR_HZ: f64 = 62.5;
 
-/// Publishes a message that is made anew each time, at a steady rate, as sensors do: late ones are
-/// not wanted.
+/// Publishes a new message at a steady rate, as sensors do: late messages are not wanted.
 fn sense<M: Message>(
     parts: &mut Parts,
     topic: &str,
@@ -51,7 +50,7 @@ fn sense<M: Message>(
     publish_at_rate(parts, topic, QosProfile::sensor_data(), rate_hz, make)
 }
 
-/// Publishes a message that is made anew each time, at a steady rate.
+/// Publishes a new message at a steady rate.
 fn publish_at_rate<M: Message>(
     parts: &mut Parts,
     topic: &str,
@@ -63,7 +62,7 @@ fn publish_at_rate<M: Message>(
     parts.at_rate(rate_hz, move || send(&publisher, make()))
 }
 
-/// A service that has something done.
+/// A service that triggers an action.
 fn serve_trigger(
     parts: &mut Parts,
     name: &'static str,
@@ -75,7 +74,7 @@ fn serve_trigger(
     })
 }
 
-/// A service that switches something.
+/// A service that sets a switch.
 fn serve_switch(
     parts: &mut Parts,
     name: &'static str,

@@ -1,5 +1,5 @@
-//! The base composed by hand: `mobile_base` has all nodes in one process, `mobile_base
-//! motion_control` that one.
+//! The base composed by hand: `mobile_base` runs all nodes in one process, `mobile_base
+//! motion_control` only that one.
 
 use std::process::ExitCode;
 

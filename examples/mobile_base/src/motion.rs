@@ -1,4 +1,4 @@
-//! How the base moves: commands, manoeuvres, the dock.
+//! The motion of the base: commands, manoeuvres, the dock.
 
 use example_composition::{Latest, Parts, component, send};
 use feros::msgs::geometry_msgs::msg::Twist;
@@ -9,20 +9,20 @@ use feros::{Error, QosProfile};
 use crate::{action_server, publish_at_rate, sense, serve_switch, serve_trigger};
 
 component!(
-    /// Passes commands on to the wheels, within what is safe, and does manoeuvres.
+    /// Passes commands on to the wheels, within safe limits, and executes manoeuvres.
     MotionControl, "motion_control", "mobile_base::MotionControl", motion_control
 );
 
 fn motion_control(parts: &mut Parts) -> Result<(), Error> {
     const RATE_HZ: f64 = 50.0;
-    /// Without a command for so many steps the base stops: half a second.
+    /// The base stops after this many steps without a command: half a second.
     const PATIENCE_STEPS: u32 = 25;
     let max_speed = parts.node().build_parameter("max_speed", 0.3).range(0.0..=0.46).declare()?;
     let is_stopped = Latest::<bool>::default();
     let commands = Latest::<Twist>::default();
     let inside = commands.clone();
     parts.hear("cmd_vel", 10, move |command: Twist| inside.set(command))?;
-    // Hazards are felt here as well: a base that has bumped does not go on.
+    // Hazards count here as well: a base that has bumped does not go on.
     let hazards = parts.newest::<Int16MultiArray>("hazard_detection", QosProfile::sensor_data())?;
     let applied = parts.node().create_publisher::<Twist>("cmd_vel_applied", 10)?;
     let (mut command, mut steps_without) = (Twist::default(), 0);
@@ -62,7 +62,7 @@ fn motion_control(parts: &mut Parts) -> Result<(), Error> {
 }
 
 component!(
-    /// Finds the dock and goes there.
+    /// Finds the dock and drives there.
     Docking, "docking", "mobile_base::Docking", docking
 );
 

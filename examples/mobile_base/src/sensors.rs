@@ -1,4 +1,4 @@
-//! What the base feels: its wheels, its motion, hazards, being lifted.
+//! The sensors of the base: wheels, motion, hazards, and whether it is lifted.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use feros::{Error, QosProfile};
 use crate::{SENSOR_HZ, sense, serve_trigger};
 
 component!(
-    /// Counts what the wheels turn.
+    /// Counts the turns of the wheels.
     WheelSensors, "wheel_sensors", "mobile_base::WheelSensors", wheel_sensors
 );
 
@@ -32,7 +32,7 @@ fn wheel_sensors(parts: &mut Parts) -> Result<(), Error> {
         for (turned, speed) in turned.iter_mut().zip(now()) {
             *turned += speed / SENSOR_HZ * TICKS_PER_METRE;
         }
-        // As the counters of real wheels, they wrap around.
+        // Like the counters of real wheels, they wrap around.
         let data = turned.iter().map(|ticks| *ticks as i64 as i32).collect();
         Int32MultiArray { data, ..Int32MultiArray::default() }
     })?;
@@ -119,7 +119,7 @@ fn kidnap_status(parts: &mut Parts) -> Result<(), Error> {
         "cliff_intensity",
         QosProfile::sensor_data(),
         move |cliffs: Arc<Int16MultiArray>| {
-            // Without a floor below any of its sensors it is in somebody's hands.
+            // If no sensor sees a floor, somebody holds the base.
             let is_lifted =
                 !cliffs.data.is_empty() && cliffs.data.iter().all(|intensity| *intensity < 100);
             let data = is_lifted || wheel_drop.read().is_some_and(|dropped| dropped.data);

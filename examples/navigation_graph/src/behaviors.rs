@@ -1,4 +1,4 @@
-//! What the robot does besides driving to a goal.
+//! The behaviors of the robot besides driving to a goal.
 
 use std::f64::consts::TAU;
 
@@ -9,11 +9,11 @@ use feros::{CancelResponse, Error, GoalId, GoalResponse, ServerGoalHandle};
 use crate::navigation_interfaces::action::{Spin, Spin_Feedback, Spin_Goal, Spin_Result};
 
 const RATE_HZ: f64 = 10.0;
-/// Radians per second.
+/// The turn rate, in radians per second.
 const TURN: f64 = 1.0;
 
 managed_component!(
-    /// Turns in place when it is told to.
+    /// Turns in place on request.
     BehaviorServer, "behavior_server", "navigation_graph::BehaviorServer", behavior_server
 );
 
@@ -55,12 +55,12 @@ fn behavior_server(parts: &mut ManagedParts) -> Result<(), Error> {
 /// A turn under way.
 struct Turning {
     goal: ServerGoalHandle<Spin>,
-    /// Radians so far.
+    /// The radians turned so far.
     turned: f64,
 }
 
 impl Turning {
-    /// What the wheels do next, and whether that is not the end.
+    /// The next command for the wheels, and whether more follow.
     fn step(&mut self) -> (Twist, bool) {
         let result = Spin_Result { turned: self.turned };
         let mut command = Twist::default();

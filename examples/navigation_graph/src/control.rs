@@ -1,4 +1,4 @@
-//! From the plan to the wheels: following it, no jerks, no collisions.
+//! From the plan to the wheels: following the plan without jerks or collisions.
 
 use example_composition::{Latest, ManagedParts, header, managed_component, send};
 use feros::msgs::geometry_msgs::msg::{PoseStamped, Twist};
@@ -17,7 +17,7 @@ managed_component!(
     ControllerServer, "controller_server", "navigation_graph::ControllerServer", controller_server
 );
 
-/// Where a controller looks, and how fast it drives.
+/// How far a controller looks ahead, and how fast it drives.
 struct Limits {
     max_speed: Parameter<f64>,
     lookahead: Parameter<f64>,
@@ -31,8 +31,8 @@ fn controller_server(parts: &mut ManagedParts) -> Result<(), Error> {
     };
     let limits = Limits {
         max_speed: metres("max_speed", 0.5, "Metres per second")?,
-        lookahead: metres("lookahead", 0.4, "Looks so many metres ahead on the plan")?,
-        tolerance: metres("goal_tolerance", 0.1, "Is there when it is so many metres near")?,
+        lookahead: metres("lookahead", 0.4, "Metres to look ahead on the plan")?,
+        tolerance: metres("goal_tolerance", 0.1, "Metres within which the goal is reached")?,
     };
     let commands = parts.publisher::<Twist>("cmd_vel_nav", 10)?;
     let local_plans = parts.publisher::<Path>("local_plan", 10)?;
@@ -65,8 +65,8 @@ fn controller_server(parts: &mut ManagedParts) -> Result<(), Error> {
     })
 }
 
-/// What of a plan lies ahead: from the pose that is `lookahead` away from the robot, or from the
-/// end.
+/// The part of a plan that lies ahead: from the pose that is `lookahead` away from the robot, or
+/// from the end.
 fn ahead(plan: &Path, robot: Pose2, lookahead: f64) -> Vec<Pose2> {
     let poses: Vec<_> = plan.poses.iter().map(|pose| Pose2::of(&pose.pose)).collect();
     let nearest = |a: &(usize, &Pose2), b: &(usize, &Pose2)| {
@@ -78,7 +78,7 @@ fn ahead(plan: &Path, robot: Pose2, lookahead: f64) -> Vec<Pose2> {
 }
 
 managed_component!(
-    /// Keeps accelerations within what the wheels bear.
+    /// Keeps accelerations within the limits of the wheels.
     VelocitySmoother, "velocity_smoother", "navigation_graph::VelocitySmoother", velocity_smoother
 );
 
@@ -103,7 +103,7 @@ fn velocity_smoother(parts: &mut ManagedParts) -> Result<(), Error> {
 }
 
 managed_component!(
-    /// Lets commands through as long as nothing is near before the robot.
+    /// Lets commands through while there is no obstacle close ahead of the robot.
     CollisionMonitor, "collision_monitor", "navigation_graph::CollisionMonitor", collision_monitor
 );
 

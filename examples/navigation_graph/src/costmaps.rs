@@ -1,4 +1,4 @@
-//! Where the robot may not drive: in the whole room, and around itself.
+//! The cells where the robot may not drive: in the whole room, and around itself.
 
 use std::f64::consts::PI;
 
@@ -15,7 +15,7 @@ use crate::localization::map_qos;
 const LETHAL: i8 = 100;
 
 managed_component!(
-    /// The whole room.
+    /// The costmap of the whole room.
     GlobalCostmap, "global_costmap", "navigation_graph::GlobalCostmap", global_costmap
 );
 
@@ -26,7 +26,7 @@ fn global_costmap(parts: &mut ManagedParts) -> Result<(), Error> {
 }
 
 managed_component!(
-    /// Three metres around the robot.
+    /// The costmap of three metres around the robot.
     LocalCostmap, "local_costmap", "navigation_graph::LocalCostmap", local_costmap
 );
 
@@ -41,7 +41,7 @@ fn local_costmap(parts: &mut ManagedParts) -> Result<(), Error> {
     costmap(parts, 5.0, "odom", source)
 }
 
-/// A costmap begins with what its source gives, and has the laser's walls marked in it.
+/// A costmap begins with the grid of its source, in which the walls that the laser sees are marked.
 fn costmap(
     parts: &mut ManagedParts,
     rate_hz: f64,
@@ -71,7 +71,7 @@ fn costmap(
     })
 }
 
-/// Cells of nothing, the first with its corner at `corner`.
+/// Free cells, the first with its corner at `corner`.
 fn empty(
     clock: &Clock,
     frame: &str,
@@ -107,7 +107,7 @@ pub(crate) fn room(clock: &Clock, frame: &str, cells: u32, cell_metres: f64) -> 
     map
 }
 
-/// The index of the cell at a place; none outside of the grid.
+/// The index of the cell at a position; `None` outside of the grid.
 pub(crate) fn cell_at(grid: &OccupancyGrid, x: f64, y: f64) -> Option<usize> {
     let origin = &grid.info.origin.position;
     let resolution = f64::from(grid.info.resolution);
@@ -121,7 +121,7 @@ pub(crate) fn cell_at(grid: &OccupancyGrid, x: f64, y: f64) -> Option<usize> {
     (index < grid.data.len()).then_some(index)
 }
 
-/// Whether the robot may be at a place.
+/// Whether the robot may be at a position.
 pub(crate) fn is_free(grid: &OccupancyGrid, x: f64, y: f64) -> bool {
     cell_at(grid, x, y).is_some_and(|index| grid.data[index] < LETHAL)
 }

@@ -5,7 +5,7 @@ use feros::msgs::geometry_msgs::msg::{Pose, TransformStamped};
 use feros_tf2::Transform;
 use feros_tf2::glam::{DQuat, DVec3};
 
-/// Where something is in the plane: metres, and radians from the x axis to the left.
+/// A pose in the plane: metres, and radians from the x axis to the left.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Pose2 {
     pub(crate) x: f64,
@@ -27,12 +27,12 @@ impl Pose2 {
         (other.x - self.x).hypot(other.y - self.y)
     }
 
-    /// The angle by which to turn to the left to look at a place.
+    /// The angle by which to turn to the left to face a position.
     pub(crate) fn bearing_to(self, place: Self) -> f64 {
         within_half_turn((place.y - self.y).atan2(place.x - self.x) - self.heading)
     }
 
-    /// As where `child` is in `parent` now.
+    /// This pose as the transform of `child` in `parent` now.
     pub(crate) fn transform(self, clock: &Clock, parent: &str, child: &str) -> TransformStamped {
         self.in_space().to_stamped(parent, child, clock.now())
     }
@@ -42,7 +42,7 @@ impl Pose2 {
     }
 }
 
-/// The same angle between minus and plus half a turn.
+/// Reduces an angle to the range from minus to plus half a turn.
 pub(crate) fn within_half_turn(angle: f64) -> f64 {
     angle.sin().atan2(angle.cos())
 }

@@ -20,11 +20,11 @@
 //! | [`LifecycleManager`] | | configures and activates the servers, asks for their states in turn, `diagnostics` |
 //!
 //! The servers, from [`MapServer`] to [`CollisionMonitor`], are managed nodes: they do nothing
-//! until the manager has brought them to work, and one that is started anew is brought to work
-//! again.
+//! until the manager has activated them, and the manager activates a restarted server again.
 //!
-//! It is a closed loop in a room of 10 x 10 metres: the algorithms are the simplest that work, the
-//! traffic is what counts. The types of the actions are in `interfaces/navigation_interfaces`.
+//! The graph is a closed loop in a room of 10 x 10 metres: the algorithms are the simplest that
+//! work, since only the traffic matters. The types of the actions are in
+//! `interfaces/navigation_interfaces`.
 #![forbid(unsafe_code)]
 
 mod behaviors;

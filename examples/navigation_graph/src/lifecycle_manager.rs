@@ -1,4 +1,4 @@
-//! Whether all that the robot needs is at work, and seeing to it that it is.
+//! Activates the servers that the robot needs, and monitors them.
 
 use std::future::Future;
 use std::pin::pin;
@@ -33,7 +33,7 @@ const SERVERS: [&str; 11] = [
 ];
 
 component!(
-    /// Brings the servers to work, asks one after the other for its state, and tells on
+    /// Activates the servers, asks one after the other for its state, and publishes on
     /// `diagnostics` which of them are active.
     LifecycleManager, "lifecycle_manager", "navigation_graph::LifecycleManager", lifecycle_manager
 );
@@ -56,7 +56,7 @@ fn lifecycle_manager(parts: &mut Parts) -> Result<(), Error> {
     })
 }
 
-/// A managed node as the manager knows it.
+/// The manager's knowledge of a managed node.
 struct Server {
     name: &'static str,
     get_state: Call<GetState>,
@@ -81,7 +81,7 @@ impl Server {
         }
     }
 
-    /// Takes in what the server said, and has it go on to be active.
+    /// Notes the server's answer, and requests its next transition until it is active.
     fn look(&mut self) {
         if self.change_state.look().is_some() {
             self.ask();
@@ -109,7 +109,7 @@ impl Server {
     }
 }
 
-/// At most one call of a service at a time, looked after by a timer: a callback never waits.
+/// At most one call of a service at a time, polled by a timer: a callback never waits.
 struct Call<S: Service> {
     client: Client<S>,
     response: Option<ResponseFuture<S>>,
@@ -125,7 +125,7 @@ impl<S: Service> Call<S> {
         self.response.is_none()
     }
 
-    /// Begins a call, if a server is there.
+    /// Begins a call, if the service is ready.
     fn begin(&mut self, request: &S::Request) {
         if !self.client.service_is_ready() {
             return;

@@ -1,4 +1,4 @@
-//! The map, and where the robot is on it.
+//! The map, and the robot's pose on it.
 
 use example_composition::{Latest, ManagedParts, header, log_failure, managed_component, send};
 use feros::msgs::geometry_msgs::msg::{PoseArray, PoseWithCovarianceStamped};
@@ -11,13 +11,13 @@ use feros_tf2::TransformBroadcaster;
 use crate::geometry::Pose2;
 use crate::{ROOM_METRES, costmaps};
 
-/// The policies of a map: who comes late gets it, too.
+/// The policies of a map: late subscriptions also get it.
 pub(crate) fn map_qos() -> QosProfile {
     QosProfile::keep_last(1).transient_local()
 }
 
 managed_component!(
-    /// Has the map: the room, free but for its walls.
+    /// Publishes the map: the room, free except for its walls.
     MapServer, "map_server", "navigation_graph::MapServer", map_server
 );
 
@@ -32,7 +32,7 @@ fn map_server(parts: &mut ManagedParts) -> Result<(), Error> {
 }
 
 managed_component!(
-    /// Says where the robot is on the map, with a cloud of guesses around.
+    /// Publishes the robot's pose on the map, with a cloud of guesses around it.
     Amcl, "amcl", "navigation_graph::Amcl", amcl
 );
 
@@ -46,7 +46,7 @@ fn amcl(parts: &mut ManagedParts) -> Result<(), Error> {
     let map = parts.newest::<OccupancyGrid>("map", map_qos())?;
     let correction = Latest::<Pose2>::default();
     let (given, last) = (correction.clone(), odometry.clone());
-    // Somebody knows better where the robot is than its wheels do.
+    // A given initial pose corrects that of the wheels.
     parts.hear("/initialpose", 10, move |pose: PoseWithCovarianceStamped| {
         let Some(odometry) = last.read() else { return };
         let (said, at) = (Pose2::of(&pose.pose.pose), Pose2::of(&odometry.pose.pose));

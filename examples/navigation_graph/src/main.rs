@@ -1,5 +1,5 @@
-//! The graph composed by hand: `navigation_graph` has all nodes in one process, `navigation_graph
-//! amcl` that one.
+//! The graph composed by hand: `navigation_graph` runs all nodes in one process, `navigation_graph
+//! amcl` only that one.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Where the robot goes next.
+//! Decides where the robot goes next.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -26,9 +26,9 @@ const TICKS_PER_PLAN: u32 = 100;
 const TICKS_PER_FEEDBACK: u32 = 10;
 
 managed_component!(
-    /// Brings the robot to where a goal of `navigate_to_pose` or a message on `goal_pose` says:
-    /// asks the planner for a plan each second, as long as it is not there. A newer goal ends an
-    /// older one.
+    /// Brings the robot to the pose of a goal of `navigate_to_pose` or of a message on `goal_pose`:
+    /// asks the planner for a plan each second until the robot is there. A newer goal ends an older
+    /// one.
     BtNavigator, "bt_navigator", "navigation_graph::BtNavigator", bt_navigator
 );
 
@@ -80,7 +80,7 @@ fn bt_navigator(parts: &mut ManagedParts) -> Result<(), Error> {
 /// A way to a goal.
 struct Trip {
     aim: PoseStamped,
-    /// Where it is one of the action.
+    /// The goal handle, if the goal came by the action.
     goal: Option<ServerGoalHandle<NavigateToPose>>,
     ticks: u32,
     until_plan: u32,
@@ -92,7 +92,7 @@ impl Trip {
     }
 }
 
-/// How a goal ends.
+/// The function that ends a goal.
 type End =
     fn(&ServerGoalHandle<NavigateToPose>, NavigateToPose_Result) -> Result<(), SetResultError>;
 
@@ -144,7 +144,7 @@ impl Navigator {
         if trip.until_plan > 0 {
             trip.until_plan -= 1;
         } else if self.planner.asked.is_none() {
-            // A planner that is not there is looked for again at the next tick.
+            // If the planner is not ready, the next tick tries again.
             let is_asked =
                 self.planner.ask(ComputePath_Goal { start: here, goal: trip.aim.clone() });
             trip.until_plan = if is_asked { TICKS_PER_PLAN } else { 0 };
@@ -160,17 +160,17 @@ impl Navigator {
     }
 }
 
-/// How the planner's goal ended.
+/// A pending goal of the planner, which yields its final status.
 type Asked = Pin<Box<dyn Future<Output = Result<GoalStatus, Error>> + Send>>;
 
-/// At most one goal of the planner's at a time, looked after by a timer: a callback never waits.
+/// At most one goal of the planner at a time, polled by a timer: a callback never waits.
 struct Planner {
     client: ActionClient<ComputePath>,
     asked: Option<Asked>,
 }
 
 impl Planner {
-    /// Asks for a plan, which the planner publishes; not if no planner is there.
+    /// Asks for a plan, which the planner publishes; returns false if the planner is not ready.
     fn ask(&mut self, goal: ComputePath_Goal) -> bool {
         if !self.client.server_is_ready() {
             return false;
@@ -183,7 +183,7 @@ impl Planner {
         true
     }
 
-    /// How the goal ended, if it has.
+    /// The final status of the goal, if it has ended.
     fn look(&mut self) -> Option<GoalStatus> {
         let asked = self.asked.as_mut()?;
         let Poll::Ready(answer) = asked.as_mut().poll(&mut TaskContext::from_waker(Waker::noop()))
@@ -191,7 +191,7 @@ impl Planner {
             return None;
         };
         self.asked = None;
-        // A planner that has no costmap yet rejects goals.
+        // A planner without a costmap rejects goals.
         answer.inspect_err(|error| tracing::warn!("{error}")).ok()
     }
 }

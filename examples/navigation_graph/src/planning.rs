@@ -16,7 +16,7 @@ use crate::navigation_interfaces::action::{ComputePath, ComputePath_Goal, Comput
 const SPACING: f64 = 0.05;
 
 managed_component!(
-    /// Plans from one pose to another, straight; where there is no way, the goal is aborted.
+    /// Plans a straight way from one pose to another; if there is no way, the goal is aborted.
     PlannerServer, "planner_server", "navigation_graph::PlannerServer", planner_server
 );
 
@@ -25,7 +25,7 @@ fn planner_server(parts: &mut ManagedParts) -> Result<(), Error> {
     let costmap = parts.newest::<OccupancyGrid>("/global_costmap/costmap", map_qos())?;
     let (clock, activity) = (parts.node().clock().clone(), parts.activity());
     let known = costmap.clone();
-    // Without a costmap nobody can say whether there is a way: the client asks again.
+    // Without a costmap it is unknown whether there is a way: the client asks again.
     let decide = move |_: &GoalId, _: &ComputePath_Goal| {
         let is_possible = activity.is_active() && known.read().is_some();
         if is_possible { GoalResponse::AcceptAndExecute } else { GoalResponse::Reject }
@@ -54,7 +54,7 @@ fn planner_server(parts: &mut ManagedParts) -> Result<(), Error> {
 
 /// Poses along the straight line, as long as all of them are free.
 fn straight(costmap: &OccupancyGrid, start: Pose2, goal: Pose2) -> Vec<Pose2> {
-    // Both ends are on the map, so that the line is not longer than its diagonal.
+    // Both ends are on the map, so the line is not longer than the map's diagonal.
     if !is_free(costmap, start.x, start.y) || !is_free(costmap, goal.x, goal.y) {
         return Vec::new();
     }

@@ -14,7 +14,7 @@ use crate::ROOM_METRES;
 use crate::geometry::Pose2;
 
 component!(
-    /// Measures the distances to the walls around.
+    /// Measures the distances to the surrounding walls.
     LaserDriver, "laser_driver", "navigation_graph::LaserDriver", laser_driver
 );
 
@@ -45,7 +45,7 @@ fn laser_driver(parts: &mut Parts) -> Result<(), Error> {
     })
 }
 
-/// How far the wall is in a direction relative to the robot's.
+/// The distance of the wall in a direction relative to the robot's.
 fn wall_distance(pose: Pose2, angle: f64) -> f64 {
     let (sin, cos) = (pose.heading + angle).sin_cos();
     let along = |position: f64, part: f64| {
@@ -61,14 +61,14 @@ fn wall_distance(pose: Pose2, angle: f64) -> f64 {
 }
 
 component!(
-    /// Moves as `cmd_vel` says, and tells where it came to.
+    /// Moves by `cmd_vel`, and publishes its pose.
     BaseDriver, "base_driver", "navigation_graph::BaseDriver", base_driver
 );
 
 fn base_driver(parts: &mut Parts) -> Result<(), Error> {
     const RATE_HZ: f64 = 50.0;
     const IMU_RATE_HZ: f64 = 100.0;
-    /// Without a command for so many steps the wheels stop: half a second.
+    /// The wheels stop after this many steps without a command: half a second.
     const PATIENCE_STEPS: u32 = 25;
     let start = |name, default| {
         parts
@@ -126,7 +126,7 @@ fn base_driver(parts: &mut Parts) -> Result<(), Error> {
     })
 }
 
-/// Where a command brings the robot in a short time; walls hold it back.
+/// The pose to which a command brings the robot in a short time; walls stop it.
 fn stepped(pose: Pose2, command: &Twist, seconds: f64) -> Pose2 {
     let heading = pose.heading + command.angular.z * seconds;
     let length = command.linear.x * seconds;
@@ -142,8 +142,7 @@ fn stepped(pose: Pose2, command: &Twist, seconds: f64) -> Pose2 {
 }
 
 component!(
-    /// Makes the frames of the wheels from the joints, and those of the sensors, which stay where
-    /// they are.
+    /// Makes the frames of the wheels from the joints, and those of the sensors, which never move.
     RobotStatePublisher, "robot_state_publisher", "navigation_graph::RobotStatePublisher", robot_state_publisher
 );
 

@@ -1,4 +1,4 @@
-//! A component that counts what it hears on `chatter`, built outside of Feros's workspace:
+//! A component that counts the messages on `chatter`, built outside of Feros's workspace:
 //!
 //! ```sh
 //! feros component build
@@ -10,7 +10,7 @@ use feros::msgs::std_msgs::msg::{String as Text, UInt64};
 use feros::{Context, Error, Node, NodeOptions, Subscription};
 use feros_component::{Component, register};
 
-/// Publishes on `count` how many messages it has heard on `chatter`.
+/// Publishes on `count` the number of messages received on `chatter`.
 pub struct Counter {
     node: Node,
     _chatter: Subscription<Text>,

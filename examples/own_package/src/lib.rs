@@ -1,5 +1,5 @@
-//! A package of interfaces of one's own: definition files in `interfaces/`, three lines in
-//! `build.rs`, one line here.
+//! A package of custom interfaces: definition files in `interfaces/`, three lines in `build.rs`,
+//! one line here.
 //!
 //! # Examples
 //!

@@ -1,4 +1,4 @@
-//! The generated types of a package of one's own do what those of the standard packages do.
+//! The generated types of a custom package behave like those of the standard packages.
 #![allow(clippy::unwrap_used)]
 
 use feros::message::{
@@ -39,8 +39,8 @@ fn a_message_survives_the_round_trip_owned_and_viewed() {
     assert_eq!(seen.waypoints.get(2), Some(Point { x: 1.0, y: 2.0, z: 3.0 }));
 }
 
-/// Texts and elements of varying size are said in the shape, elements of fixed size are counted,
-/// all else is written in place.
+/// The shape has texts and elements of varying size and the counts of elements of fixed size; all
+/// other values are written in place.
 #[test]
 fn a_message_built_in_place_is_the_one_that_is_encoded() {
     let shape = ArmTargetsShape {

@@ -1,5 +1,5 @@
-//! The camera: images of a dark floor with a bright spot, drawn where their subscriptions read
-//! them.
+//! The camera: images of a dark floor with a bright spot, drawn in the memory from which
+//! subscriptions read them.
 
 use std::f64::consts::TAU;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::now;
 const FLOOR: u8 = 16;
 const SPOT: u8 = 240;
 
-/// Looks down on the floor before the robot; publishes `image` (mono8) at a steady rate.
+/// Looks down on the floor in front of the robot; publishes `image` (mono8) at a steady rate.
 pub struct Camera {
     node: Node,
     _frames: NodeTimer,
@@ -52,7 +52,8 @@ impl Component for Camera {
     }
 }
 
-/// How the spot moves: on a circle around a middle, all in parts of the image's width and height.
+/// The motion of the spot, on a circle around a middle; all values are parts of the image's width
+/// and height.
 struct Spot {
     x: Parameter<f64>,
     y: Parameter<f64>,
@@ -94,7 +95,7 @@ impl Spot {
         })
     }
 
-    /// Where it is in an image, in pixels from the upper left corner.
+    /// The position of the spot in an image, in pixels from the upper left corner.
     fn position(&self, seconds: f64, width: usize, height: usize) -> (f64, f64) {
         let (sin, cos) = (TAU * self.orbits_per_second.get() * seconds).sin_cos();
         let orbit = self.orbit.get();
@@ -118,7 +119,7 @@ impl Frames {
         let image = loan.fields()?;
         let stamp = now(&self.clock);
         (*image.header.stamp.sec, *image.header.stamp.nanosec) = (stamp.sec, stamp.nanosec);
-        // Sides are at most 4096, see their declaration.
+        // The sides have at most 4096 pixels, see their declaration.
         (*image.width, *image.height, *image.step) =
             (self.width as u32, self.height as u32, self.width as u32);
         image.data.fill(FLOOR);
@@ -131,7 +132,7 @@ impl Frames {
     }
 }
 
-/// Draws what of a disk lies inside an image.
+/// Draws the part of a disk that lies inside an image.
 fn draw_disk(pixels: &mut [u8], width: usize, (x, y): (f64, f64), radius: f64) {
     for (row, line) in pixels.chunks_exact_mut(width).enumerate() {
         let above = row as f64 + 0.5 - y;
@@ -139,7 +140,7 @@ fn draw_disk(pixels: &mut [u8], width: usize, (x, y): (f64, f64), radius: f64) {
             continue;
         }
         let half = (radius * radius - above * above).sqrt();
-        // Columns whose middles lie on the disk; `as` keeps them within the line.
+        // The columns whose middles lie on the disk; `as` keeps them within the line.
         let first = ((x - half - 0.5).ceil().max(0.0) as usize).min(width);
         let end = ((x + half + 0.5).floor().max(0.0) as usize).min(width);
         line[first..end.max(first)].fill(SPOT);

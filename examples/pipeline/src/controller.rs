@@ -56,7 +56,7 @@ impl Component for Controller {
     }
 }
 
-/// Drives as fast as the way is long, and turns as far as its end is aside.
+/// Drives faster the longer the way is, and turns more the farther its end is to the side.
 struct Law {
     speed_gain: Parameter<f64>,
     turn_gain: Parameter<f64>,
@@ -80,8 +80,8 @@ impl Law {
         let mut command = Twist::default();
         let Some(end) = path.poses.last().map(|end| &end.pose) else { return command };
         let length = end.position.x.hypot(end.position.y);
-        // The way is straight, so its end looks where the robot shall look, even where the robot is
-        // there already.
+        // The way is straight, so its end faces the robot's target direction, even if the robot is
+        // already there.
         let bearing = 2.0 * end.orientation.z.atan2(end.orientation.w);
         if length.is_finite() && bearing.is_finite() {
             command.linear.x = (self.speed_gain.get() * length).min(self.max_speed.get());

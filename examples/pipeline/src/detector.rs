@@ -1,4 +1,4 @@
-//! The detector: finds the bright spot in an image and says where on the floor it is.
+//! The detector: finds the bright spot in an image, and computes its position on the floor.
 
 use feros::msgs::geometry_msgs::msg::{Point, PointStamped};
 use feros::msgs::sensor_msgs::msg::{Image, ImageView};
@@ -9,7 +9,7 @@ use feros_component::{Component, register};
 use crate::ROBOT_FRAME;
 use crate::input_report::ReportedInput;
 
-/// Takes `image`, reads it where it lies, and publishes `detection` for each image that has a spot.
+/// Takes `image`, reads it in place, and publishes `detection` for each image that has a spot.
 pub struct Detector {
     node: Node,
     _images: ReportedInput<Image>,
@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    /// What `look` makes of an image as it comes in.
+    /// The result of `look` for a received image.
     fn seen<R>(sides: (u32, u32, u32), data: &[u8], look: impl FnOnce(&ImageView<'_>) -> R) -> R {
         let (width, height, step) = sides;
         let image = Image { width, height, step, data: data.to_vec(), ..Image::default() };

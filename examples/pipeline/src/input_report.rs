@@ -1,4 +1,4 @@
-//! What came in by which path, told once a second.
+//! Reports once a second how many messages came by each transport.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use feros::{Error, Node, NodeTimer, Subscription};
 
 use crate::now;
 
-/// A subscription whose messages are counted on `/diagnostics`, by path.
+/// A subscription whose messages are counted on `/diagnostics`, by transport.
 pub(crate) struct ReportedInput<M> {
     _subscription: Arc<Subscription<M>>,
     _reports: NodeTimer,

@@ -3,15 +3,15 @@
 //!
 //! | component | takes | gives |
 //! |---|---|---|
-//! | [`Camera`] | | `image`: the floor before the robot, built in place |
-//! | [`Detector`] | `image` | `detection`: where the spot is, in metres before the robot |
-//! | [`Tracker`] | `detection` | `target`: where it is and how it moves |
-//! | [`Planner`] | `target` | `path`: the way there |
-//! | [`Controller`] | `path` | `cmd_vel`: forward speed and turn rate; zero when there is no path any more |
+//! | [`Camera`] | | `image`: the floor in front of the robot, built in place |
+//! | [`Detector`] | `image` | `detection`: the position of the spot, in metres from the robot |
+//! | [`Tracker`] | `detection` | `target`: the spot's position and velocity |
+//! | [`Planner`] | `target` | `path`: the way to the target |
+//! | [`Controller`] | `path` | `cmd_vel`: forward speed and turn rate; zero when there is no longer a path |
 //!
-//! The components do not know where they run: the files in `launch/` have them in five processes,
-//! in one program, in a container, and in a container with a process for each. Each tells once a
-//! second on `/diagnostics` how many messages of its input came by which path.
+//! The components do not know where they run: the files in `launch/` run them in five processes, in
+//! one program, in a container, and in a container with a process for each. Once a second, each
+//! component reports on `/diagnostics` how many messages of its input came by which transport.
 #![forbid(unsafe_code)]
 
 mod camera;
@@ -33,7 +33,7 @@ use feros::msgs::builtin_interfaces::msg::Time;
 /// The frame of all positions: the middle of the robot, x ahead, y to the left.
 const ROBOT_FRAME: &str = "base_link";
 
-/// The time of a clock as messages carry it.
+/// The time of a clock, in the form of messages.
 fn now(clock: &Clock) -> Time {
     Time::from_nanos(clock.now().as_nanos())
 }

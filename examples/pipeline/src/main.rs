@@ -1,5 +1,5 @@
-//! The pipeline composed by hand: `pipeline` has all components in one process, `pipeline camera
-//! detector` these two.
+//! The pipeline composed by hand: `pipeline` runs all components in one process, `pipeline camera
+//! detector` only these two.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The planner: the way to where the target will be, ending before it.
+//! The planner: plans a way to the target's future position, ending short of it.
 
 use feros::msgs::geometry_msgs::msg::{Pose, PoseStamped};
 use feros::msgs::nav_msgs::msg::{Odometry, Path};
@@ -7,7 +7,7 @@ use feros_component::{Component, register};
 
 use crate::input_report::ReportedInput;
 
-/// A path has at most so many poses, however far the target is.
+/// The most poses of a path, however far the target is.
 const MOST_POSES: usize = 200;
 
 /// Takes `target`; publishes `path`, a straight way from the robot, in the robot's frame.
@@ -23,8 +23,8 @@ impl Component for Planner {
             node.build_parameter(name, default).description(what).range(0.0..=100.0).declare()
         };
         let horizon =
-            length("horizon_s", 0.1, "Plans to where the target will be after so many seconds")?;
-        let standoff = length("standoff", 0.2, "Ends so many metres before the target")?;
+            length("horizon_s", 0.1, "Seconds ahead for which the target's position is predicted")?;
+        let standoff = length("standoff", 0.2, "Metres to stay away from the target")?;
         let spacing = length("spacing", 0.05, "Metres between two poses")?;
         let paths = node.create_publisher::<Path>("path", 10)?;
         let targets = node.create_subscription("target", 10, move |target: Odometry| {
@@ -46,15 +46,15 @@ impl Component for Planner {
     }
 }
 
-/// Poses from the robot towards an aim, each looking along the way; the last one is `standoff`
-/// before the aim. At least one; none where the aim is nowhere.
+/// Poses from the robot towards an aim, each facing along the way; the last one is `standoff` short
+/// of the aim. At least one pose, but none if the aim is not finite.
 fn straight(aim: (f64, f64), standoff: f64, spacing: f64) -> Vec<Pose> {
     let distance = aim.0.hypot(aim.1);
     if !distance.is_finite() {
         return Vec::new();
     }
     let length = (distance - standoff).max(0.0);
-    // The cast cuts what is too large, and 0/0 is 0.
+    // The cast limits too large values, and turns 0/0 into 0.
     let steps = ((length / spacing).ceil() as usize).clamp(1, MOST_POSES);
     let heading = aim.1.atan2(aim.0);
     let pose = |step: usize| {

@@ -1,4 +1,4 @@
-//! The tracker: smooths detections and tells how the spot moves (an alpha-beta filter).
+//! The tracker: smooths detections and estimates the spot's motion (an alpha-beta filter).
 
 use feros::msgs::geometry_msgs::msg::PointStamped;
 use feros::msgs::nav_msgs::msg::Odometry;
@@ -19,8 +19,8 @@ impl Component for Tracker {
         let gain = |name, default, what| {
             node.build_parameter(name, default).description(what).range(0.0..=1.0).declare()
         };
-        let alpha = gain("alpha", 0.6, "How much of a new position is believed")?;
-        let beta = gain("beta", 0.2, "How much of it changes the velocity")?;
+        let alpha = gain("alpha", 0.6, "Weight of a new position")?;
+        let beta = gain("beta", 0.2, "Weight of a new position for the velocity")?;
         let forget_after_s =
             node.build_parameter("forget_after_s", 0.5).range(0.0..=60.0).declare()?;
         let targets = node.create_publisher::<Odometry>("target", 10)?;
@@ -57,7 +57,7 @@ impl Component for Tracker {
     }
 }
 
-/// What is known of the spot at a time: metres, and metres per second.
+/// The estimated state of the spot at a time: metres, and metres per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Track {
     nanos: i64,
@@ -70,7 +70,7 @@ impl Track {
         Self { nanos, position, velocity: [0.0; 2] }
     }
 
-    /// The track after one more measurement; a new one after a gap, or when time went back.
+    /// The track after one more measurement; a new track after a gap, or when time went back.
     fn follow(
         self,
         measured: [f64; 2],

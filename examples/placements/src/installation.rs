@@ -20,10 +20,10 @@ pub struct Package {
 }
 
 impl Package {
-    /// The example `name` that lies in `folder`, as cargo built it for this test or program.
+    /// The example `name` in `folder`, as cargo built it for this test or program.
     ///
     /// # Panics
-    /// When it was not built.
+    /// When the example was not built.
     pub fn of_workspace(name: &'static str, folder: &Path) -> Self {
         let package = Self {
             name,
@@ -67,7 +67,7 @@ pub(crate) fn feros() -> PathBuf {
     folder.join("feros")
 }
 
-/// Where cargo puts programs: the folder of this one, or the one above a test's.
+/// The folder where cargo puts programs: that of this program, or the parent of a test's.
 fn built_beside() -> PathBuf {
     let program = env::current_exe().expect("a process knows its program");
     let folder = program.parent().expect("a program lies in a folder");
@@ -81,7 +81,7 @@ fn built_beside() -> PathBuf {
 fn library(crate_name: &str) -> PathBuf {
     let name = format!("lib{crate_name}.so");
     let folder = built_beside();
-    // As a dependency it lies in deps; the other one may be older.
+    // A dependency lies in deps; the other copy may be older.
     let path = folder.join("deps").join(&name);
     if path.is_file() { path } else { folder.join(name) }
 }

@@ -1,4 +1,4 @@
-//! A launch file that runs.
+//! A running launch file.
 
 use feros_sync::Mutex;
 use std::io::{BufRead as _, BufReader, Read};
@@ -16,11 +16,11 @@ use crate::installation::{Package, feros};
 use crate::usage::{self, Cost, Process, Sample};
 use crate::{Observer, WATCHDOG};
 
-/// Processes know by this variable which launch they belong to, and so does who looks for them.
+/// The variable that marks the processes of a launch, by which they are found.
 const MARK: &str = "FEROS_PLACEMENT";
 
-/// A launch file of an example, started by `feros launch` in a domain of its own; whatever happens,
-/// it ends with this value.
+/// A launch file of an example, started by `feros launch` in a domain of its own; it always ends
+/// with this value.
 pub struct Launched {
     launcher: Child,
     mark: String,
@@ -33,7 +33,7 @@ impl Launched {
     /// Runs `feros launch <package> <file> <arguments>`.
     ///
     /// # Panics
-    /// When that cannot be started.
+    /// When the command cannot be started.
     pub fn start(package: &Package, file: &str, arguments: &[&str]) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let mark = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -57,24 +57,24 @@ impl Launched {
         Self { launcher, mark, output, domain, _prefix: prefix }
     }
 
-    /// Somebody of another process who hears and asks its nodes.
+    /// A node of this process that subscribes to its topics and calls its services.
     pub fn observer(&self) -> Observer {
         Observer::new(self.domain.id())
     }
 
-    /// What it and its processes wrote so far.
+    /// The output of the launcher and its processes so far.
     pub fn output(&self) -> String {
         self.output.lock().clone()
     }
 
-    /// Its processes, without the launcher.
+    /// The processes of the launch, without the launcher.
     pub fn processes(&self) -> Vec<Process> {
         let mut all = usage::processes_with(MARK, &self.mark);
         all.retain(|process| process.pid != self.launcher.id());
         all
     }
 
-    /// What its processes use during a time.
+    /// The resources that its processes use during a time.
     ///
     /// # Panics
     /// When one of them ends meanwhile.
@@ -85,16 +85,17 @@ impl Launched {
         after.since(&before, began.elapsed())
     }
 
-    /// Ends it as Ctrl-C does. It has to end well, and nothing of it may stay: no process, no
-    /// shared memory. Observers have to be gone before: what they still share with it would stay.
+    /// Ends the launch as Ctrl-C does. It must end successfully and leave nothing behind: no
+    /// process, no shared memory. Observers must be dropped before, since their shared memory would
+    /// stay.
     ///
     /// # Panics
-    /// When something stays, or it does not end well.
+    /// When something stays, or the launcher fails.
     pub fn end(mut self) {
         let shared: Vec<PathBuf> =
             self.processes().iter().flat_map(|process| usage::shared_memory(process.pid)).collect();
         let launcher = Pid::from_child(&self.launcher);
-        kill_process(launcher, Signal::INT).expect("it runs until it is told to end");
+        kill_process(launcher, Signal::INT).expect("it runs until it is asked to end");
         let status = self.wait();
         assert!(status.success(), "feros launch ended with {status}:\n{}", self.output());
         let left = self.processes();
@@ -123,10 +124,10 @@ impl Launched {
         }
     }
 
-    /// Waits for something about its processes.
+    /// Waits for a condition of its processes.
     ///
     /// # Panics
-    /// When it never comes.
+    /// When the condition never holds.
     pub fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
         let began = Instant::now();
         while !holds() {
@@ -139,7 +140,7 @@ impl Launched {
 impl Drop for Launched {
     fn drop(&mut self) {
         if matches!(self.launcher.try_wait(), Ok(None)) {
-            // A test has failed. The launcher ends its children, if it is given the time.
+            // A test has failed. The launcher ends its children, if it gets the time.
             let _ = kill_process(Pid::from_child(&self.launcher), Signal::INT);
             let began = Instant::now();
             while matches!(self.launcher.try_wait(), Ok(None))

@@ -1,8 +1,8 @@
-//! Starts an example by one of its launch files, as a person would, and watches it: what it says,
-//! what it costs, what it leaves behind.
+//! Starts an example by one of its launch files, as a person would, and watches its output, its
+//! cost and its leftovers.
 //!
 //! `feros` and the containers are those that cargo built beside the running test or program;
-//! whoever builds only some packages needs `-p feros-cli -p feros-container` besides.
+//! a build of only some packages also needs `-p feros-cli -p feros-container`.
 #![forbid(unsafe_code)]
 
 mod installation;
@@ -17,5 +17,5 @@ pub use usage::{Cost, Process, Sample};
 
 use std::time::Duration;
 
-/// Ends a test that hangs; no test passes or fails by how fast it is.
+/// Ends a test that hangs; the result of a test does not depend on its speed.
 pub const WATCHDOG: Duration = Duration::from_secs(90);

@@ -1,4 +1,4 @@
-//! Somebody outside the example: hears its topics, calls its services, sets its parameters.
+//! An observer outside the example: hears its topics, calls its services, sets its parameters.
 
 use feros_sync::Mutex;
 use std::sync::Arc;
@@ -21,13 +21,13 @@ pub struct Observer {
     node: Node,
 }
 
-/// What was heard on a topic, the newest last; the oldest is forgotten where there is too much.
+/// The messages heard on a topic, the newest last; beyond a limit the oldest are forgotten.
 pub struct Heard<M> {
     messages: Arc<Mutex<Vec<M>>>,
     _subscription: Subscription<M>,
 }
 
-/// More messages of one topic are not kept.
+/// The most messages of one topic that are kept.
 const MOST_HEARD: usize = 1000;
 
 impl Observer {
@@ -51,12 +51,12 @@ impl Observer {
         Self { executor, node }
     }
 
-    /// Its node.
+    /// The node of the observer.
     pub fn node(&self) -> &Node {
         &self.node
     }
 
-    /// Hears a topic from now on.
+    /// Subscribes to a topic.
     ///
     /// # Panics
     /// When the name is not allowed.
@@ -73,20 +73,20 @@ impl Observer {
         Heard { messages, _subscription: subscription.expect("a subscription can be made") }
     }
 
-    /// A publisher that has found a subscription.
+    /// Returns a publisher once it has found a subscription.
     ///
     /// # Panics
-    /// When there is none.
+    /// When there is no subscription.
     pub fn publisher<M: Message>(&self, topic: &str) -> Publisher<M> {
         let publisher = self.node.create_publisher(topic, 10).expect("a publisher can be made");
         publisher.wait_for_subscriptions(1, WATCHDOG).expect("somebody listens");
         publisher
     }
 
-    /// Runs until something holds, whether it comes with a message or not.
+    /// Runs until a condition holds, whether a message causes that or not.
     ///
     /// # Panics
-    /// When it never does.
+    /// When the condition never holds.
     #[track_caller]
     pub fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
         let began = Instant::now();
@@ -104,7 +104,7 @@ impl Observer {
         let _ = self.executor.spin_until(Some(duration), || false);
     }
 
-    /// Calls a service, once it is there.
+    /// Calls a service, once it is ready.
     ///
     /// # Panics
     /// When there is no answer.
@@ -139,7 +139,7 @@ impl Observer {
 }
 
 impl<M: Clone> Heard<M> {
-    /// All that was heard, the oldest first.
+    /// All messages, the oldest first.
     pub fn all(&self) -> Vec<M> {
         self.messages.lock().clone()
     }
@@ -149,7 +149,7 @@ impl<M: Clone> Heard<M> {
         self.messages.lock().last().cloned()
     }
 
-    /// Forgets what was heard.
+    /// Forgets all messages.
     pub fn forget(&self) {
         self.messages.lock().clear();
     }

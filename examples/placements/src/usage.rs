@@ -1,24 +1,24 @@
-//! What processes use: memory, threads, processor time, shared memory.
+//! The resources that processes use: memory, threads, processor time, shared memory.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The unit of times in `/proc/<pid>/stat`; Linux shows 100 per second to programs, whatever it
-/// counts in.
+/// The unit of times in `/proc/<pid>/stat`; Linux shows 100 per second to programs, whatever unit
+/// it uses itself.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// A process of a launched example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
+    /// Its process id.
     pub pid: u32,
-    /// Its program and arguments.
+    /// Its command line.
     pub command_line: String,
 }
 
-/// What processes have used up to a moment, and use at it.
+/// The resources that processes have used up to a moment, and those in use at that moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
     pids: Vec<u32>,
@@ -27,21 +27,21 @@ pub struct Sample {
     pss_bytes: u64,
 }
 
-/// What processes use.
+/// The resources that processes use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
-    /// How many they are.
+    /// The number of processes.
     pub processes: usize,
-    /// Their threads.
+    /// The number of their threads.
     pub threads: usize,
-    /// Their memory; what several of them share counts once.
+    /// Their memory; shared memory counts once.
     pub pss_bytes: u64,
     /// Processor time per time, 1 being one core.
     pub cores: f64,
 }
 
 impl Sample {
-    /// What these processes use.
+    /// Samples the resources of these processes.
     ///
     /// # Panics
     /// When one of them has ended.
@@ -62,7 +62,7 @@ impl Sample {
         sample
     }
 
-    /// What was used since an earlier sample of the same processes.
+    /// The usage since an earlier sample of the same processes.
     ///
     /// # Panics
     /// When they are not the same processes.
@@ -78,8 +78,8 @@ impl Sample {
     }
 }
 
-/// User and system time in a line of `/proc/<pid>/stat`; the program's name, in brackets, may hold
-/// anything.
+/// User and system time in a line of `/proc/<pid>/stat`; the program's name, in brackets, may
+/// contain any characters.
 fn ticks(stat: &str) -> Option<u64> {
     let (_, behind_name) = stat.rsplit_once(')')?;
     let mut fields = behind_name.split_whitespace().skip(11);
@@ -92,7 +92,7 @@ fn pss_bytes(rollup: &str) -> Option<u64> {
     Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
 }
 
-/// The processes that have a variable of this value, by number.
+/// The processes that have a variable with this value, by process id.
 pub(crate) fn processes_with(variable: &str, value: &str) -> Vec<Process> {
     let wanted = format!("{variable}={value}");
     let mut found: Vec<Process> = fs::read_dir("/proc")
@@ -113,8 +113,8 @@ pub(crate) fn processes_with(variable: &str, value: &str) -> Vec<Process> {
     found
 }
 
-/// The files of shared memory that a process has mapped, without those that a user has once for all
-/// processes.
+/// The files of shared memory that a process has mapped, without those that all processes of a user
+/// share.
 pub(crate) fn shared_memory(pid: u32) -> BTreeSet<PathBuf> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     let files =

@@ -1,5 +1,5 @@
-//! A server of the action `fibonacci`: it works for one goal after the other, tells how far it has
-//! come, and ends a goal that is to be canceled.
+//! A server of the action `fibonacci`: it executes one goal after the other, publishes its
+//! progress, and ends a goal when its client cancels it.
 //!
 //! ```sh
 //! cargo run --bin fibonacci_server
@@ -19,10 +19,10 @@ use feros::{
 
 /// Goals that may wait; more are canceled at once.
 const WAITING: usize = 8;
-/// The next number after it does not fit.
+/// The greatest order: the number after it does not fit.
 const LARGEST_ORDER: i32 = 46;
 
-/// Hands accepted goals to the thread that works for them.
+/// Hands accepted goals to the thread that executes them.
 struct Queue(SyncSender<ServerGoalHandle<Fibonacci>>);
 
 impl ActionCallbacks<Fibonacci> for Queue {
@@ -36,7 +36,7 @@ impl ActionCallbacks<Fibonacci> for Queue {
     }
 
     fn handle_accepted(&mut self, goal: ServerGoalHandle<Fibonacci>) {
-        // Where the queue is full, the goal comes back, and dropping it cancels it.
+        // If the queue is full, the goal comes back, and dropping it cancels it.
         drop(self.0.try_send(goal));
     }
 }
@@ -73,7 +73,7 @@ fn work(
 fn reach(goal: &ServerGoalHandle<Fibonacci>, step: &Parameter<f64>) -> Result<(), Error> {
     let order = usize::try_from(goal.goal().order).unwrap_or_default();
     let mut sequence = vec![0, 1];
-    // It is an error where the goal was canceled while it waited.
+    // This fails if the goal was canceled while it waited.
     let mut may_go_on = goal.execute().is_ok();
     while may_go_on && sequence.len() <= order {
         std::thread::sleep(Duration::from_secs_f64(step.get().clamp(0.0, 60.0)));

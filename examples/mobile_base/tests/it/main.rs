@@ -78,7 +78,7 @@ fn works(base: &Launched, processes: usize) {
     act(&observer);
 }
 
-/// Nodes, topics and services are counted in the graph, as others see it.
+/// Nodes, topics and services are counted in the graph, as other nodes see it.
 fn has_its_entities(observer: &Observer) {
     let node = observer.node();
     observer.until("all nodes are there", || {
@@ -100,7 +100,7 @@ fn has_its_entities(observer: &Observer) {
     }
 }
 
-/// Topics that the base publishes, without those of actions and those that every node has.
+/// Topics that the base publishes, except those of actions and those that every node has.
 fn topics(observer: &Observer) -> Vec<String> {
     let all = observer.node().topic_names_and_types().into_keys();
     all.filter(|name| {
@@ -111,7 +111,7 @@ fn topics(observer: &Observer) -> Vec<String> {
     .collect()
 }
 
-/// Services of the base, without those of actions, of parameters and of containers.
+/// Services of the base, except those of actions, of parameters and of containers.
 fn services(observer: &Observer) -> Vec<String> {
     let all = observer.node().service_names_and_types().into_iter();
     let own = all.filter(|(name, types)| {
@@ -136,7 +136,7 @@ fn drives_and_stops(observer: &Observer) {
         })
     });
     observer.call::<SetBool>("/e_stop", &SetBool_Request { data: true });
-    observer.until("it stops, whatever it is told", || {
+    observer.until("it stops, whatever the commands are", || {
         commands.publish(&command).unwrap();
         odometry.newest().is_some_and(|odometry| odometry.twist.twist.linear.x == 0.0)
     });
@@ -146,10 +146,10 @@ fn drives_and_stops(observer: &Observer) {
     });
 }
 
-/// All servers at the same time: a goal is accepted, reported on, and ends with its result; another
-/// is canceled.
+/// Uses all servers at the same time: a goal is accepted, sends feedback, and ends with its result;
+/// another one is canceled.
 fn act(observer: &Observer) {
-    // For three seconds, so that there is feedback still when a server has found who listens to it.
+    // Lasts three seconds, so that feedback still comes when a server has found its listener.
     const ORDER: i32 = 30;
     let client = |action| observer.node().create_action_client::<Fibonacci>(action).unwrap();
     let clients = ACTIONS.map(client);
@@ -169,11 +169,11 @@ fn act(observer: &Observer) {
         })
         .collect();
     for ((goal, feedback), action) in goals.iter().zip(ACTIONS) {
-        observer.until(&format!("{action} tells how it goes"), || {
+        observer.until(&format!("{action} sends feedback"), || {
             feedback.try_recv().is_ok_and(|sequence| !sequence.is_empty())
         });
-        // The answer to the goal says less: this comes by the status topic.
-        observer.until(&format!("{action} says that it is at work"), || {
+        // The answer to the goal does not say this: it comes by the status topic.
+        observer.until(&format!("{action} reports that it executes"), || {
             goal.status() >= GoalStatus::Executing
         });
         let outcome = goal.get_result().unwrap().wait(WATCHDOG).unwrap();

@@ -51,8 +51,8 @@ fn drives(graph: &Launched, processes: usize) {
     let states =
         observer.hear::<Text>("/navigation_state", QosProfile::keep_last(10).transient_local());
     let odometry = observer.hear::<Odometry>("/odom", QosProfile::sensor_data());
-    // Before the planner is asked for anything: the controller follows every plan, the observer's
-    // too.
+    // This comes before any request to the planner, because the controller follows every plan, also
+    // the observer's.
     observer.until("the robot is somewhere", || odometry.newest().is_some());
     let start = odometry.newest().unwrap().pose.pose.position;
     assert!((start.x - 2.0).abs() < 0.01 && (start.y - 2.0).abs() < 0.01, "{start:?}");
@@ -80,11 +80,11 @@ fn drives(graph: &Launched, processes: usize) {
         let at = odometry.newest().unwrap().pose.pose.position;
         (at.x - 5.0).hypot(at.y - 4.0) < 0.2
     };
-    observer.until("its odometry says so, too", is_there);
+    observer.until("its odometry agrees", is_there);
     spins(&observer);
 }
 
-/// Sends the robot to a pose, and hears of the distance on the way.
+/// Sends the robot to a pose, and gets the remaining distance on the way.
 fn arrives(observer: &Observer) {
     let client = observer.node().create_action_client::<NavigateToPose>("/navigate_to_pose");
     let client = client.unwrap();
@@ -112,7 +112,7 @@ fn arrives(observer: &Observer) {
     assert_eq!(outcome.status, GoalStatus::Succeeded, "it is there");
 }
 
-/// Turns the robot, and changes one's mind.
+/// Turns the robot, and cancels the turn.
 fn spins(observer: &Observer) {
     let client = observer.node().create_action_client::<Spin>("/spin").unwrap();
     client.wait_for_server(WATCHDOG).unwrap();
@@ -135,8 +135,8 @@ fn goal(x: f64, y: f64) -> PoseStamped {
     goal
 }
 
-/// Waits until the lifecycle manager has heard of all its servers, and until the costmap of the
-/// planner is there.
+/// Waits until the lifecycle manager has heard from all its servers, and until the planner has its
+/// costmap.
 fn all_servers_are_active(observer: &Observer) -> usize {
     let reports = observer.hear::<DiagnosticArray>("/diagnostics", QosProfile::keep_last(10));
     let active = || {

@@ -1,5 +1,5 @@
-//! The pipeline follows its spot in every placement, by the shortest paths that there are, and
-//! leaves nothing behind.
+//! The pipeline follows its spot in every placement, by the shortest transports, and leaves nothing
+//! behind.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use feros_placements::{Heard, Launched, Observer, Package};
 
 const COMPONENTS: [&str; 5] = ["camera", "detector", "tracker", "planner", "controller"];
 
-/// The topics between the components, by who takes them.
+/// The topics between the components, by the component that takes them.
 const INPUTS: [(&str, &str); 4] = [
     ("/detector", "/image"),
     ("/tracker", "/detection"),
@@ -19,7 +19,7 @@ const INPUTS: [(&str, &str); 4] = [
     ("/controller", "/path"),
 ];
 
-/// How messages go between the components.
+/// The transport of messages between the components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Between {
     Process,
@@ -98,8 +98,8 @@ fn follows(pipeline: &Launched, between: Between, is_placed: impl FnOnce(&[Strin
     stops_without_a_spot(&observer, &commands);
 }
 
-/// Forward speed and turn rate for a spot at this place of an image of 320 x 240 pixels of 1 cm, by
-/// the components' defaults.
+/// Forward speed and turn rate for a spot at this position in an image of 320 x 240 pixels of 1 cm,
+/// by the components' defaults.
 fn expected_command(x: f64, y: f64) -> (f64, f64) {
     let (ahead, left) = ((1.0 - y) * 2.4, (0.5 - x) * 3.2);
     ((0.5 * (ahead.hypot(left) - 0.2)).clamp(0.0, 1.0), left.atan2(ahead).clamp(-1.0, 1.0))
@@ -128,7 +128,7 @@ fn follows_a_spot_that_moves(observer: &Observer, commands: &Heard<Twist>) {
         [("spot.x", 0.5), ("spot.y", 0.5), ("spot.orbit", 0.2), ("spot.orbits_per_second", 0.5)];
     observer.set_parameters("/camera", circle);
     commands.forget();
-    // At most aside it is about 0.64 m to the side and 1.2 m ahead: 0.49 rad.
+    // At its farthest the spot is about 0.64 m to the side and 1.2 m ahead: 0.49 rad.
     observer.until("the robot turns to both sides, as the spot goes round", || {
         let turns: Vec<f64> = commands.all().iter().map(|command| command.angular.z).collect();
         turns.iter().any(|turn| *turn > 0.3) && turns.iter().any(|turn| *turn < -0.3)
@@ -160,7 +160,7 @@ fn takes_its_messages(observer: &Observer, reports: &Heard<DiagnosticArray>, bet
         observer.until(&format!("{input:?} is reported"), || counts(reports, input).is_some());
         // Until shared memory is set up, messages between processes come through the engine.
         let mut before = counts(reports, input).unwrap();
-        observer.until(&format!("{input:?} takes no other path than {between:?}"), || {
+        observer.until(&format!("{input:?} takes no other transport than {between:?}"), || {
             let now = counts(reports, input).unwrap();
             let [process, host, network] = [0, 1, 2].map(|path| now[path] - before[path]);
             if process + host + network < 20 {

@@ -1,4 +1,4 @@
-//! Prints what each example costs in each placement: `measure_placements [EXAMPLE] [SECONDS]`, a
+//! Prints the cost of each example in each placement: `measure_placements [EXAMPLE] [SECONDS]`, a
 //! table in Markdown.
 //!
 //! The examples, `feros` and the containers have to be built in the same profile beforehand; see
@@ -11,7 +11,7 @@ use std::time::Duration;
 use feros::msgs::geometry_msgs::msg::PoseStamped;
 use feros_placements::{Launched, Package};
 
-/// Name, number of nodes, whether it is sent to a goal.
+/// Name, number of nodes, whether the robot is sent to a goal.
 const EXAMPLES: [(&str, usize, bool); 3] =
     [("pipeline", 5, false), ("navigation_graph", 15, true), ("mobile_base", 10, false)];
 
@@ -87,7 +87,7 @@ fn measure(
             >= nodes
     });
     if drives {
-        // The farther corner: the robot is on its way as long as it is measured.
+        // The farther corner: the robot is on its way during the whole measurement.
         let mut goal = PoseStamped::default();
         (goal.pose.position.x, goal.pose.position.y) = (9.0, 9.0);
         let goals = observer.publisher::<PoseStamped>("/goal_pose");
