@@ -1,5 +1,5 @@
-//! Any bytes as the messages of an action: what is read of them at a fixed place, without their
-//! type, is what the type says of them.
+//! Any bytes as the messages of an action: the values read at fixed positions, without the type,
+//! equal those read with the type.
 
 use feros_message::cdr::Reader;
 use feros_message::{Action, Decode as _, GoalId, Message, from_bytes, goal_id_of, set_goal_id};
@@ -28,7 +28,8 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-/// The id at its place is that of the message, and another one in its place changes nothing else.
+/// The id at its position is that of the message, and writing another id there changes nothing
+/// else.
 fn check_id<M: Message>(sample: &[u8], id: fn(&M) -> GoalId) {
     let Ok(message) = from_bytes::<M>(sample) else { return };
     assert_eq!(goal_id_of(sample), Some(id(&message)));
@@ -40,7 +41,7 @@ fn check_id<M: Message>(sample: &[u8], id: fn(&M) -> GoalId) {
     assert_eq!(changed, sample);
 }
 
-/// Whether a goal was accepted, and when, is the same for all actions.
+/// The acceptance of a goal and its time have the same position in all actions.
 fn check_answer(sample: &[u8]) {
     let Ok(message) = from_bytes::<Fibonacci_SendGoal_Response>(sample) else { return };
     let mut reader = Reader::new(sample).expect("it was read before");

@@ -1,5 +1,6 @@
-//! Any two lines as what the endpoints of a match announce of their transports. What can be read
-//! survives its encoding, and every pair has a transport or a reason why there is none.
+//! Any two lines as the announcements of a match's endpoints about their transports. Valid
+//! announcements survive their encoding, and every pair has a transport or a reason why it has
+//! none.
 
 use feros_rmw::announcement::check_announcement;
 use feros_shm::{Announced, Reason, Transport, classify};
@@ -29,7 +30,7 @@ pub(crate) fn run(bytes: &[u8]) {
         if let Some(reason) = choice.reason {
             assert!(!reason.to_string().is_empty());
         }
-        // Without what was declined, the transport is not longer.
+        // Without the declined transports, the remaining one is not longer.
         let (Some(sender), mut receiver) = (publisher.feros(), subscription.clone()) else {
             continue;
         };

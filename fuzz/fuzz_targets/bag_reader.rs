@@ -1,14 +1,14 @@
-//! Any bytes as an MCAP file, and as the content of its records behind a good head: what can be
-//! read is, all else is an error, within bounded memory. An index that is written anew can be read.
+//! Any bytes as an MCAP file, and as the content of its records behind a valid head: valid content
+//! is read, all other content is an error, within bounded memory. A rebuilt index can be read.
 
 use std::path::Path;
 
 use feros_bag::{BagMetadata, BagReader, MessageFilter, ReaderOptions, reindex};
 
-/// What a reader may hold at once.
+/// The memory that a reader may hold at once.
 const LIMIT: usize = 4 << 20;
 
-/// One input: a file, then what its records hold; if it is text, metadata of a bag too.
+/// One input: a file, then the content of its records; if it is text, also metadata of a bag.
 pub(crate) fn run(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(metadata) = BagMetadata::from_yaml(text)
@@ -16,7 +16,7 @@ pub(crate) fn run(bytes: &[u8]) {
         assert_eq!(BagMetadata::from_yaml(&metadata.to_yaml()).as_ref(), Ok(&metadata));
     }
     look_at(bytes);
-    // Records, of which the first byte of each says its kind and the second one its length.
+    // Records; the first byte of each gives its kind, the second one its length.
     let mut file = b"\x89MCAP0\r\n".to_vec();
     let mut rest = bytes;
     while let [opcode, length, others @ ..] = rest {

@@ -1,5 +1,5 @@
-//! Any bytes as a sample of generated types: they are refused by owned value and view alike, or
-//! both mean the same and the value encodes to bytes that mean it again.
+//! Any bytes as a sample of generated types: owned value and view both refuse them, or both are
+//! equal and the value encodes to bytes that decode to it again.
 
 use feros_message::cdr::{ByteOrder, Writer};
 use feros_message::{EncodeError, Message, encoded_size, from_bytes, to_vec, view};
@@ -48,7 +48,7 @@ fn check<M: Message>(sample: &[u8]) {
     assert_eq!(named(format!("{seen:?}")), named(format!("{owned:?}")));
     let bytes = match to_vec(&owned) {
         Ok(bytes) => bytes,
-        // A text with a NUL inside is received, but not sent: other peers would cut it.
+        // A text with a NUL inside is received, but not sent: C and C++ programs would cut it.
         Err(error) => return assert!(matches!(error, EncodeError::InteriorNul { .. }), "{error}"),
     };
     let again: M = from_bytes(&bytes).expect("what was encoded can be decoded");

@@ -19,7 +19,8 @@ pub(crate) fn run(data: &[u8]) {
     let Ok(message) = ty.decode(sample) else { return };
     let bytes = match message.to_cdr() {
         Ok(bytes) => bytes,
-        // A text with a NUL inside is received, to be seen, but not sent: other peers would cut it.
+        // A text with a NUL inside is received, so that it can be shown, but not sent: C and C++
+        // programs would cut it.
         Err(error) => return assert!(error.to_string().contains("NUL"), "{error}"),
     };
     // Compared as bytes: a message with a NaN is not equal to itself.

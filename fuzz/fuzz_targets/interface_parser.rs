@@ -1,10 +1,10 @@
-//! Any text as a definition: it is refused, or printed to a text that means the same.
+//! Any text as a definition: it is refused, or printed as a text that means the same.
 
 use std::sync::LazyLock;
 
 use feros_interface::{InterfaceSet, Namespace, TypeName, parse_interface, shipped};
 
-/// What services and actions refer to, and something to refer to besides.
+/// The types that services and actions refer to, and another one to refer to.
 static BASE: LazyLock<InterfaceSet> = LazyLock::new(|| {
     let mut set = InterfaceSet::new();
     let packages = ["builtin_interfaces", "service_msgs", "unique_identifier_msgs"];

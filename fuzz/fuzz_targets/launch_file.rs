@@ -1,5 +1,5 @@
-//! Any text as a launch file, in both languages: a plan whose print can be made, or a message that
-//! names the file.
+//! Any text as a launch file, in both languages: a plan that can be printed, or an error that names
+//! the file.
 
 use std::path::Path;
 

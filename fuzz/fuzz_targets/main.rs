@@ -1,6 +1,6 @@
-//! All fuzz targets in one program, which is linked once. `FEROS_FUZZ_TARGET` says which target
-//! runs: the arguments are libFuzzer's own. Each file beside this one is a target of its name,
-//! which is how `scripts/fuzz.sh` knows them.
+//! All fuzz targets in one program, which is linked once. `FEROS_FUZZ_TARGET` names the target to
+//! run, since the arguments are libFuzzer's own. Each file beside this one is a target of its name,
+//! so `scripts/fuzz.sh` knows them by their files.
 #![no_main]
 
 mod action_messages;
@@ -49,7 +49,7 @@ const TARGETS: &[(&str, Target)] = &[
 
 fuzz_target!(init: { target(); }, |bytes: &[u8]| target()(bytes));
 
-/// The target that was asked for; without one the program ends before it fuzzes anything.
+/// The requested target; without one the program ends before it fuzzes anything.
 fn target() -> Target {
     static TARGET: OnceLock<Target> = OnceLock::new();
     *TARGET.get_or_init(|| {
@@ -57,13 +57,13 @@ fn target() -> Target {
         let found = TARGETS.iter().find(|(name, _)| *name == wanted);
         found.map(|(_, target)| *target).unwrap_or_else(|| {
             let known: Vec<_> = TARGETS.iter().map(|(name, _)| *name).collect();
-            eprintln!("{VARIABLE} is {wanted:?}, which is no target: {}", known.join(", "));
+            eprintln!("{VARIABLE} is {wanted:?}, which is not a target: {}", known.join(", "));
             exit(2);
         })
     })
 }
 
-/// The text at the begin of any bytes, as `arbitrary` takes it for `&str`.
+/// The text at the beginning of any bytes, as `arbitrary` makes it for `&str`.
 fn text(bytes: &[u8]) -> &str {
     bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }

@@ -1,10 +1,10 @@
 //! Any text as a parameter file and as a value of `-p`: values that read back as they are printed,
-//! or a message with its place.
+//! or an error with its position.
 
 use feros_parameter::{ParameterValue, file};
 use feros_rmw::NodeName;
 
-/// NaN is not itself, so texts are compared.
+/// NaN does not equal itself, so texts are compared.
 fn check(value: &ParameterValue) {
     let text = value.to_string();
     assert_eq!(ParameterValue::from_yaml(&text).map(|read| read.to_string()), Ok(text));

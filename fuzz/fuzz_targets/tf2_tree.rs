@@ -1,6 +1,6 @@
-//! Any transforms in any order, between any lookups: whatever is refused is counted, what can be
-//! transformed is transformed, and no tree of frames makes a lookup go round without an end. Then
-//! any bytes as a point cloud.
+//! Any transforms in any order, between any lookups: refused transforms are counted, possible
+//! lookups succeed, and no tree of frames makes a lookup loop forever. Then any bytes as a point
+//! cloud.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use feros_tf2::{Buffer, BufferOptions, Readiness, Time, Transform, transform_poi
 const NAMES: [&str; 12] =
     ["", "/", "a", "/a", "b", "c", "d", "e", "//x", "a frame", "\u{1b}[31m", "f"];
 
-/// Reads numbers off the input; zeros when it is over.
+/// Reads numbers from the input; zeros after its end.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -31,7 +31,7 @@ impl Input<'_> {
         NAMES[usize::from(self.byte()) % NAMES.len()]
     }
 
-    /// Near or anywhere.
+    /// A time that is near, or any time.
     fn time(&mut self) -> Time {
         match self.byte() {
             near @ 0..=200 => Time::from_nanos(i64::from(near)),
@@ -39,7 +39,7 @@ impl Input<'_> {
         }
     }
 
-    /// Usual or any.
+    /// A usual number, or any number.
     fn number(&mut self) -> f64 {
         match self.byte() {
             usual @ 0..=200 => f64::from(usual) / 100.0 - 1.0,
@@ -119,7 +119,7 @@ fn cloud(input: &mut Input<'_>) {
     assert_eq!(cloud.data.len(), length);
 }
 
-/// One input: the limits of a buffer, then what is done with it.
+/// One input: the limits of a buffer, then the operations on it.
 pub(crate) fn run(bytes: &[u8]) {
     let mut input = Input(bytes);
     let options = BufferOptions::default()

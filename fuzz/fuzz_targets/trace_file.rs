@@ -1,5 +1,5 @@
-//! Any bytes as a file of trace points, and as the content of its blocks behind a good head and
-//! checksum. What can be read can be summarized and exported.
+//! Any bytes as a file of trace points, and as the content of its blocks behind a valid head and
+//! checksum. Every trace that can be read can be summarized and exported.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use feros_trace_analysis::{Process, Summary, Trace};
 /// One input: a file, then its blocks.
 pub(crate) fn run(bytes: &[u8]) {
     look_at(bytes);
-    // Blocks, of which the first byte of each says kind and length.
+    // Blocks; the first byte of each gives its kind and length.
     let mut file = [&MAGIC[..], &feros_trace::FORMAT.to_le_bytes(), &[0; 20], &[0, 0]].concat();
     let mut rest = bytes;
     while let Some((first, others)) = rest.split_first() {

@@ -1,5 +1,5 @@
-//! Any bytes as a frame of a client of `feros view`, and any text as an operation: what can be read
-//! is, all else is an error that people can read.
+//! Any bytes as a frame of a client of `feros view`, and any text as an operation: valid input is
+//! read, all other input is a readable error.
 
 use feros_view::protocol::{ClientFrame, ClientOp, full_name, split_name};
 

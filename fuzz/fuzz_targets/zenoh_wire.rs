@@ -1,7 +1,7 @@
-//! Any bytes as what strangers send on the wire of `rmw_zenoh`: liveliness tokens, announcements,
-//! attachments. What can be read is written as it was read, up to what newer versions add.
+//! Any bytes as untrusted input on the wire of `rmw_zenoh`: liveliness tokens, announcements,
+//! attachments. Valid input is written as it was read, except for additions of newer versions.
 
-// Without the rest of the crate, and so without Zenoh.
+// The target is built without the rest of the crate, and so without Zenoh.
 #[path = "../../crates/rmw-zenoh/src/wire/mod.rs"]
 #[allow(dead_code)]
 mod wire;
