@@ -133,6 +133,6 @@ mod tests {
         let name = feros_rmw::name::validate_node_name("a b").expect_err("a space");
         let error = Error::from(CreateError::from(name));
         assert_eq!(format!("{error:?}"), error.to_string());
-        assert!(error.to_string().contains("allowed are"), "{error}");
+        assert!(error.to_string().contains("are allowed"), "{error}");
     }
 }

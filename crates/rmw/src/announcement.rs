@@ -1,8 +1,7 @@
-//! What an endpoint says of itself beyond DDS: a short text that travels with its discovery and is
+//! The announcement of an endpoint beyond DDS: a short text that travels with its discovery and is
 //! opaque to engines.
 //!
-//! Feros endpoints announce in it how they can be reached besides the engine. Peers that do
-//! not know it ignore it.
+//! It says how a Feros endpoint can be reached besides the engine. Other implementations ignore it.
 
 use std::sync::Arc;
 
@@ -10,7 +9,8 @@ use crate::gid::Gid;
 use crate::qos::QosProfile;
 use crate::twin;
 
-/// The longest announcement, in bytes: discovery data of an endpoint must stay within one datagram.
+/// The longest announcement, in bytes: the discovery data of an endpoint must fit into one
+/// datagram.
 pub const MAX_ANNOUNCEMENT_BYTES: usize = 512;
 
 /// Why a text cannot be announced.
@@ -18,7 +18,7 @@ pub const MAX_ANNOUNCEMENT_BYTES: usize = 512;
 #[non_exhaustive]
 pub enum AnnouncementError {
     /// The text is too long.
-    #[error("it has {size_bytes} bytes, possible are {MAX_ANNOUNCEMENT_BYTES}; say less")]
+    #[error("it has {size_bytes} bytes, more than {MAX_ANNOUNCEMENT_BYTES}; shorten it")]
     TooLong {
         /// The size.
         size_bytes: usize,
@@ -28,13 +28,13 @@ pub enum AnnouncementError {
     Character {
         /// The character.
         character: char,
-        /// Where it is.
+        /// The position of the character, in bytes.
         at: usize,
     },
 }
 
-/// Checks that a text can be announced; the empty text announces nothing. What is said of a
-/// [`twin`] does not count.
+/// Checks that a text can be announced; the empty text announces nothing. The part about a [`twin`]
+/// does not count towards the size.
 ///
 /// # Errors
 /// See [`AnnouncementError`].
@@ -49,7 +49,7 @@ pub fn check_announcement(text: &str) -> Result<(), AnnouncementError> {
     }
 }
 
-/// Why an announcement was not changed; what was announced before stays.
+/// Why an announcement was not changed; the earlier announcement stays.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnnounceError {
@@ -58,10 +58,10 @@ pub enum AnnounceError {
     Text {
         /// Name of the topic.
         topic: String,
-        /// What is wrong with the text.
+        /// The reason why the text cannot be announced.
         reason: AnnouncementError,
     },
-    /// The engine failed in a way that it does not explain.
+    /// The engine failed with a code only.
     #[error("the announcement of an endpoint of {topic} was not changed: the engine says {code}")]
     Engine {
         /// Name of the topic.
@@ -71,14 +71,14 @@ pub enum AnnounceError {
     },
 }
 
-/// An endpoint that matches another one now.
+/// An endpoint that currently matches another endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
     /// The identity.
     pub gid: Gid,
     /// The announcement; `None` for endpoints that announce nothing, such as those of stock ROS 2.
     pub announcement: Option<Arc<str>>,
-    /// The policies as far as they were announced.
+    /// The policies that were announced.
     pub qos: QosProfile,
 }
 

@@ -1,33 +1,34 @@
-//! How endpoints that a bridge between engines made are known: by a mark in their announcements,
-//! which is there as soon as the endpoint is.
+//! The mark by which the endpoints of a bridge between engines are recognized. It is in their
+//! announcements, so it is visible as soon as the endpoint is.
 //!
-//! Other bridges do not bridge them again, so nothing goes in circles. Who is on several sides of
-//! the bridge knows what it has heard already: a publisher of the bridge says whose messages it
-//! passes on, and gives them the numbers that they have there.
+//! Other bridges do not bridge these endpoints again, so nothing goes in circles. A subscription on
+//! several sides of the bridge can tell which messages it already has: a publisher of the bridge
+//! names the publisher whose messages it passes on, and gives them the numbers that this publisher
+//! gave them.
 
 use crate::gid::Gid;
 
 /// The mark of an endpoint that a bridge made.
 ///
 /// A subscription and the publishers that pass on what it receives have the same mark, each on its
-/// side; so have a client and the server that stands for what it calls. Who sees both knows that
-/// this name is taken from the one side to the other already.
+/// side; so have a client and the server that stands for the server it calls. Two endpoints with
+/// one mark show that this name is already bridged from the one side to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BridgeMark {
     /// The bridge: a random number.
     pub bridge: u64,
-    /// The side that it takes from, counted by the bridge.
+    /// The number, within the bridge, of the side whose messages or requests it takes.
     pub from: u32,
 }
 
-/// Before it stands what says that nothing of transports follows (`feros_shm::Announcement`).
+/// The `-` in front says that the text describes no transports (`feros_shm::Announcement`).
 const BEGIN: &str = "-,bridge=";
 
-/// Before the publisher whose messages are passed on.
+/// The prefix of the gid of the publisher whose messages are passed on.
 const ORIGIN: &str = "of=";
 
 impl BridgeMark {
-    /// What an endpoint of the bridge announces.
+    /// The announcement of an endpoint of the bridge.
     ///
     /// ```
     /// use feros_rmw::BridgeMark;
@@ -39,8 +40,8 @@ impl BridgeMark {
         format!("{BEGIN}{:x}.{:x}", self.bridge, self.from)
     }
 
-    /// What a publisher of the bridge announces that passes on the messages of `origin` alone, each
-    /// with the number that it has there.
+    /// The announcement of a publisher of the bridge that passes on the messages of `origin` alone,
+    /// each with the number that `origin` gave it.
     ///
     /// ```
     /// use feros_rmw::{BridgeMark, Gid};
@@ -68,8 +69,8 @@ impl BridgeMark {
         })
     }
 
-    /// Whose messages an endpoint of a bridge passes on, with their numbers, if it says so. Any
-    /// text is permitted.
+    /// The publisher whose messages an endpoint of a bridge passes on, with their numbers, if the
+    /// announcement names one. Any text is permitted.
     #[must_use]
     pub fn origin(announcement: Option<&str>) -> Option<Gid> {
         let mut fields = announcement?.strip_prefix(BEGIN)?.split(',').skip(1);

@@ -2,7 +2,7 @@
 //!
 //! All functions may be called from any thread at the same time unless they say otherwise. None of
 //! them calls user code except the [`Notify`] that was given for this purpose and the `fill` that
-//! was passed to the call. [`TakesParameters`] is called by a thread of the engine.
+//! was passed to the call. A thread of the engine calls [`TakesParameters`].
 
 mod error;
 pub mod front;
@@ -38,7 +38,7 @@ pub use subscription::{Subscription, SubscriptionOptions, TakeError};
 
 /// A way to move messages between participants.
 pub trait Engine: Send + Sync + 'static {
-    /// Short name by which it is chosen, such as `cyclonedds`.
+    /// The short name by which users choose the engine, such as `cyclonedds`.
     fn name(&self) -> &'static str;
 
     /// Opens a session: one participant, whose nodes share it (`rmw_init`).
@@ -46,13 +46,13 @@ pub trait Engine: Send + Sync + 'static {
     /// Blocks while sockets are opened; allocates; starts the engine's threads.
     ///
     /// # Errors
-    /// See [`OpenError`]; nothing is left running then.
+    /// See [`OpenError`]; after an error nothing is left running.
     fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError>;
 }
 
 /// A participant: the nodes and endpoints of one context, and its view of the graph.
 ///
-/// Dropping the last reference closes the session: notifications end, and its threads end.
+/// Dropping the last reference closes the session: its notifications and its threads end.
 pub trait Session: Send + Sync {
     /// Name of the engine.
     fn engine_name(&self) -> &'static str;
@@ -60,42 +60,42 @@ pub trait Session: Send + Sync {
     /// Version of the engine.
     fn engine_version(&self) -> String;
 
-    /// Domain that it takes part in.
+    /// The domain of the participant.
     fn domain_id(&self) -> u32;
 
     /// Identity of the participant.
     fn gid(&self) -> Gid;
 
-    /// What the engine keeps of what its users may ask for.
+    /// The policies that the engine keeps.
     fn kept(&self) -> Kept {
         Kept::ALL
     }
 
-    /// The configuration that the engine runs with, in its own language; for people, reports and
-    /// comparisons.
+    /// The configuration that the engine runs with, in the engine's own language; for people,
+    /// reports and comparisons.
     fn configuration(&self) -> String;
 
     /// Announces a node. Names need not be unique, as in stock ROS 2.
     ///
-    /// May allocate; does not wait for others.
+    /// May allocate; does not wait for other participants.
     ///
     /// # Errors
-    /// When the engine cannot announce it.
+    /// Returns an error if the engine cannot announce the node.
     fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError>;
 
-    /// The place where the engine's own world keeps parameters, such as a ROS 1 master; `None` for
-    /// most engines, which have no such place.
+    /// The server outside of the nodes that keeps parameters, such as a ROS 1 master; `None` for
+    /// most engines, which have no such server.
     fn parameter_server(&self) -> Option<&dyn ParameterServer> {
         None
     }
 
-    /// Withdraws a node; its endpoints must be gone. An unknown id is ignored.
+    /// Withdraws a node, whose endpoints must be dropped before. An unknown id is ignored.
     fn remove_node(&self, node: NodeId);
 
     /// Makes a publisher. Best-available and system-default policies are resolved by the call.
     ///
     /// # Errors
-    /// See [`CreateEndpointError`]; nothing is announced then.
+    /// See [`CreateEndpointError`]; after an error nothing is announced.
     fn create_publisher(
         &self,
         options: PublisherOptions<'_>,
@@ -104,7 +104,7 @@ pub trait Session: Send + Sync {
     /// Makes a subscription. Best-available and system-default policies are resolved by the call.
     ///
     /// # Errors
-    /// See [`CreateEndpointError`]; nothing is announced then.
+    /// See [`CreateEndpointError`]; after an error nothing is announced.
     fn create_subscription(
         &self,
         options: SubscriptionOptions<'_>,
@@ -113,7 +113,7 @@ pub trait Session: Send + Sync {
     /// Makes a server of a service.
     ///
     /// # Errors
-    /// See [`CreateEndpointError`]; nothing is announced then.
+    /// See [`CreateEndpointError`]; after an error nothing is announced.
     fn create_service(
         &self,
         options: ServiceOptions<'_>,
@@ -122,7 +122,7 @@ pub trait Session: Send + Sync {
     /// Makes a client of a service.
     ///
     /// # Errors
-    /// See [`CreateEndpointError`]; nothing is announced then.
+    /// See [`CreateEndpointError`]; after an error nothing is announced.
     fn create_client(
         &self,
         options: ClientOptions<'_>,

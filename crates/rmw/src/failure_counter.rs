@@ -18,25 +18,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct FailureCounter(AtomicU64);
 
 impl FailureCounter {
-    /// A counter of no failures yet.
+    /// A counter at zero.
     pub const fn new() -> Self {
         Self(AtomicU64::new(0))
     }
 
-    /// Counts one failure; returns the number of failures so far where it is to be logged.
+    /// Counts one failure; returns the number of failures so far if this one is to be logged.
     pub fn count(&self) -> Option<u64> {
         self.count_many(1)
     }
 
-    /// Counts so many failures at once: they are logged where one of them would be.
+    /// Counts several failures at once: they are to be logged if one of them would be.
     pub fn count_many(&self, failures: u64) -> Option<u64> {
         let before = self.0.fetch_add(failures, Ordering::Relaxed);
         let total = before.wrapping_add(failures);
         (before.checked_ilog2() != total.checked_ilog2()).then_some(total)
     }
 
-    /// Counts one failure; where it is to be logged, returns what the message ends with: nothing
-    /// the first time, then ` (8 so far)`.
+    /// Counts one failure; if it is to be logged, returns the end of the message: nothing the first
+    /// time, then ` (8 so far)`.
     ///
     /// ```
     /// let failed = feros_rmw::FailureCounter::new();
@@ -47,8 +47,8 @@ impl FailureCounter {
         self.count().map(SoFar)
     }
 
-    /// Counts one failure, and says whether it is to be logged where the first ones all are: for
-    /// lines of a library that differ.
+    /// Counts one failure, and returns whether it is to be logged if the `first` failures are all
+    /// logged: for the lines of a library, which differ.
     pub fn is_said_of(&self, first: u64) -> bool {
         let is_power_of_two = self.count().is_some();
         is_power_of_two || self.total() <= first
@@ -60,7 +60,7 @@ impl FailureCounter {
     }
 }
 
-/// How often something failed, as a message ends with it.
+/// The number of failures, as the end of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SoFar(u64);
 

@@ -1,14 +1,14 @@
-//! Gaps in the numbers of each publisher's messages: what lies in one was lost on the way, or
-//! pushed out of the history before it was taken.
+//! Gaps in the numbers of each publisher's messages: the missing messages were lost on the way, or
+//! pushed out of the history before they were taken.
 
 use std::collections::HashMap;
 
 use crate::gid::Gid;
 
-/// Publishers that are remembered before those that left are forgotten.
+/// The number of publishers above which publishers that left are forgotten.
 const REMEMBERED_PUBLISHERS: usize = 256;
 
-/// What a subscription remembers of its publishers.
+/// The numbers that a subscription remembers for its publishers.
 #[derive(Debug, Default)]
 pub struct Gaps {
     publishers: HashMap<Gid, Numbers>,
@@ -16,15 +16,15 @@ pub struct Gaps {
 
 #[derive(Debug, Default)]
 struct Numbers {
-    /// Of the last message; the next one begins the counting when there is none.
+    /// The number of the last message; if `None`, counting begins with the next message.
     last: Option<i64>,
-    /// Gaps are no losses.
+    /// Whether gaps do not count as losses.
     expected: bool,
 }
 
 impl Gaps {
-    /// Messages that were lost between the one before and this one of the publisher. `matched`
-    /// lists those that still match.
+    /// The number of messages that were lost between the publisher's previous message and this one.
+    /// `matched` lists the publishers that still match.
     pub fn next(&mut self, from: Gid, number: i64, matched: impl FnOnce() -> Vec<Gid>) -> u64 {
         let numbers = self.numbers(from, matched);
         let last = *numbers.last.get_or_insert(number);
@@ -36,14 +36,14 @@ impl Gaps {
         u64::try_from(lost).unwrap_or(0)
     }
 
-    /// Says whether gaps of a publisher are to be expected.
+    /// Sets whether gaps of a publisher are expected.
     pub fn expect(&mut self, from: Gid, expected: bool, matched: impl FnOnce() -> Vec<Gid>) {
         if !expected && !self.publishers.contains_key(&from) {
             return;
         }
         let numbers = self.numbers(from, matched);
         if numbers.expected && !expected {
-            // What was passed over until now came by the other way.
+            // The messages that are missing so far came by the other transport.
             numbers.last = None;
         }
         numbers.expected = expected;

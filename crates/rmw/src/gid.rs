@@ -11,10 +11,10 @@ use std::str::FromStr;
 pub struct Gid(pub [u8; 16]);
 
 impl Gid {
-    /// Whether both are of one session: an endpoint, or the session itself.
+    /// Whether both belong to one session, as endpoints of it or as the session itself.
     ///
-    /// On DDS a gid says so for any two. Where it is a hash, it is known of the endpoints of this
-    /// process, which [`SessionMember`] registers.
+    /// On DDS any two gids show this. Where gids are hashes, it is known only for the endpoints of
+    /// this process, which [`SessionMember`] registers.
     pub fn is_of_session_of(&self, other: &Self) -> bool {
         self.participant_prefix() == other.participant_prefix()
             || sessions::of(*self)
@@ -30,12 +30,12 @@ impl Gid {
     }
 }
 
-/// Says of which session an endpoint of this process is, where its gid does not.
+/// Registers the session of an endpoint of this process whose gid does not show it.
 #[derive(Debug)]
 pub struct SessionMember(Gid);
 
 impl SessionMember {
-    /// The endpoint is of this session.
+    /// Registers that the endpoint belongs to this session.
     pub fn new(endpoint: Gid, session: Gid) -> Self {
         sessions::insert(endpoint, session);
         Self(endpoint)
@@ -48,7 +48,7 @@ impl Drop for SessionMember {
     }
 }
 
-/// The sessions of endpoints of this process whose gids do not tell.
+/// The sessions of the endpoints of this process whose gids do not show them.
 mod sessions {
     use std::collections::HashMap;
     use std::sync::LazyLock;
@@ -71,7 +71,7 @@ mod sessions {
     }
 
     pub(super) fn of(endpoint: Gid) -> Option<Gid> {
-        // Programs on DDS alone look no further.
+        // Programs on DDS alone never take the lock.
         if !ANY.load(Ordering::Acquire) {
             return None;
         }

@@ -1,7 +1,7 @@
-//! The ROS graph: what is known of nodes and endpoints, ours and others'.
+//! The ROS graph: the known nodes and endpoints, both local and remote.
 //!
-//! An engine hands out an immutable [`GraphSnapshot`]; all questions of the `rcl` graph functions
-//! are answered here, so that every engine answers them alike.
+//! An engine hands out an immutable [`GraphSnapshot`], which answers all questions of the `rcl`
+//! graph functions, so that every engine answers them alike.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::name::NodeName;
 use crate::qos::QosProfile;
 use crate::type_hash::TypeHash;
 
-/// What an endpoint is.
+/// The kind of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EndpointKind {
     /// Publishes a topic.
@@ -38,8 +38,8 @@ pub struct NodeInfo {
 
 /// An endpoint that was announced.
 ///
-/// A service or client consists of two wire endpoints; it appears once, with the gid of the one
-/// that carries requests.
+/// A service or client consists of two wire endpoints; it appears once, with the gid of the
+/// endpoint that carries requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointInfo {
     /// The kind of endpoint.
@@ -53,20 +53,20 @@ pub struct EndpointInfo {
     pub type_hash: Option<TypeHash>,
     /// The identity.
     pub gid: Gid,
-    /// The node that it belongs to, as far as its participant announced one.
+    /// The node that it belongs to, if its participant announced one.
     pub node: EndpointNode,
-    /// The policies as far as they were announced.
+    /// The policies that were announced.
     pub qos: QosProfile,
     /// Whether its names follow the conventions of ROS.
     pub is_ros: bool,
-    /// The announcement beyond DDS; `None` for endpoints of others than Feros.
+    /// The announcement beyond DDS; `None` for endpoints outside of Feros.
     pub announcement: Option<Arc<str>>,
 }
 
-/// Which node an endpoint belongs to.
+/// The node that an endpoint belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum EndpointNode {
-    /// This one.
+    /// The node of this name.
     Named(NodeName),
     /// The participant announces nodes, but none that owns this endpoint (yet): stock ROS 2 shows
     /// `_NODE_NAME_UNKNOWN_`.
@@ -126,13 +126,13 @@ impl GraphSnapshot {
         self.names_and_types(|e| matches!(e.kind, EndpointKind::Service | EndpointKind::Client))
     }
 
-    /// What one node has of one kind.
+    /// The names and types of one node's endpoints of one kind.
     pub fn of_node(&self, node: &NodeName, kind: EndpointKind) -> NamesAndTypes {
         self.names_and_types(|e| e.kind == kind && e.node.name() == Some(node))
     }
 
-    /// All actions that have a server or a client, with their types. As in `rcl_action`, who
-    /// publishes feedback is a server, and who subscribes to it a client.
+    /// All actions that have a server or a client, with their types. As in `rcl_action`, a
+    /// publisher of feedback counts as a server, and a subscription to it as a client.
     pub fn actions(&self) -> NamesAndTypes {
         actions_among(&self.topics())
     }
@@ -157,8 +157,8 @@ impl GraphSnapshot {
         found
     }
 
-    /// Publishers and subscriptions of one topic that match, as far as it is known what they
-    /// announce.
+    /// Publishers and subscriptions of one topic that match, judged by their announced policies and
+    /// types.
     pub fn matches<'a>(&'a self, topic: &'a str) -> Vec<(&'a EndpointInfo, &'a EndpointInfo)> {
         let publishers = self.endpoints_of(EndpointKind::Publisher, topic);
         let pairs = publishers.flat_map(|publisher| {
@@ -170,7 +170,7 @@ impl GraphSnapshot {
             .collect()
     }
 
-    /// Clients and servers of one service that match, as far as it is known what they announce.
+    /// Clients and servers of one service that match, judged by their announced policies and types.
     pub fn calls<'a>(&'a self, service: &'a str) -> Vec<(&'a EndpointInfo, &'a EndpointInfo)> {
         let clients = self.endpoints_of(EndpointKind::Client, service);
         let pairs = clients.flat_map(|client| {
@@ -179,8 +179,8 @@ impl GraphSnapshot {
         pairs.filter(|(client, server)| MismatchKind::of(client, server).is_none()).collect()
     }
 
-    /// Why publishers and subscriptions of one topic do not match, one line a pair: other type,
-    /// other type hash, or QoS.
+    /// The publishers and subscriptions of one topic that do not match, with the reason: another
+    /// type, another type hash, or QoS.
     pub fn mismatches(&self, topic: &str) -> Vec<Mismatch> {
         let publishers = alike(self.endpoints_of(EndpointKind::Publisher, topic));
         let subscriptions = alike(self.endpoints_of(EndpointKind::Subscription, topic));
@@ -214,8 +214,8 @@ fn actions_among(topics: &NamesAndTypes) -> NamesAndTypes {
     topics.iter().filter_map(action).collect()
 }
 
-/// A publisher and a subscription of one topic that do not match; its text has both sides, what is
-/// wrong, and the cure.
+/// A publisher and a subscription of one topic that do not match; its text names both sides, the
+/// problem, and the cure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
     /// The topic.
@@ -224,14 +224,14 @@ pub struct Mismatch {
     pub publisher: EndpointNode,
     /// The subscription's node.
     pub subscription: EndpointNode,
-    /// What is wrong, with both sides' values.
+    /// The reason, with the values of both sides.
     pub reason: String,
-    /// What helps: a sentence without its end.
+    /// The cure: a sentence without its full stop.
     pub cure: String,
 }
 
 impl Mismatch {
-    /// Who does not match whom, and what is wrong.
+    /// The sentence that names the two nodes and the reason.
     pub fn problem(&self) -> String {
         let [publisher, subscription] = self.sides();
         let reason = &self.reason;
@@ -251,8 +251,8 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Puts endpoints of one topic with the same type and QoS together: they fit the same others.
-/// Hundreds share a topic, and few are unlike.
+/// Groups the endpoints of one topic with the same type and QoS: they match the same endpoints.
+/// Hundreds of endpoints may share a topic, but few differ.
 fn alike<'a>(endpoints: impl Iterator<Item = &'a EndpointInfo>) -> Vec<Vec<&'a EndpointInfo>> {
     let mut sorted: Vec<Vec<&EndpointInfo>> = Vec::new();
     for endpoint in endpoints {
@@ -269,12 +269,12 @@ fn alike<'a>(endpoints: impl Iterator<Item = &'a EndpointInfo>) -> Vec<Vec<&'a E
     sorted
 }
 
-/// Each of the left with each of the right.
+/// All pairs of an element of `left` and an element of `right`.
 fn pairs<'a, T>(left: &'a [T], right: &'a [T]) -> impl Iterator<Item = (&'a T, &'a T)> {
     left.iter().flat_map(move |one| right.iter().map(move |other| (one, other)))
 }
 
-/// What of two endpoints does not match.
+/// The property in which two endpoints do not match.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum MismatchKind {
     Type,
@@ -309,7 +309,7 @@ impl MismatchKind {
                 format!("QoS does not match: {}", list.join("; "))
             }
             Self::Definition => format!(
-                "both say {} but were built from different definitions (publisher {}, subscription {})",
+                "both have type {} but were built from different definitions (publisher {}, subscription {})",
                 publisher.type_name,
                 hash(publisher),
                 hash(subscription)

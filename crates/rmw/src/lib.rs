@@ -1,16 +1,16 @@
 //! The boundary between Feros and its engines.
 //!
-//! An *engine* moves serialized messages between participants and knows who else is there. This
-//! crate defines what Feros needs from an engine, in terms of bytes, ROS names, QoS and gids, never
-//! of message types. Names are ROS names on this side (`/chatter`, `std_msgs/msg/String`); how they
-//! look on the wire is the engine's business.
+//! An *engine* moves serialized messages between participants and discovers other participants.
+//! This crate defines what Feros needs from an engine, in terms of bytes, ROS names, QoS and gids,
+//! never of message types. Names are ROS names on this side (`/chatter`, `std_msgs/msg/String`);
+//! the engine converts them to their form on the wire.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`engine`] | the traits: [`Engine`], [`Session`], [`Publisher`], [`Subscription`], [`Service`], [`Client`] |
 //! | [`qos`] | [`QosProfile`] and its policies, profiles, compatibility and resolution |
 //! | [`name`] | validation and expansion of topic, service, node and namespace names |
-//! | [`selection`] | names that somebody wants |
+//! | [`selection`] | a choice of names |
 //! | [`graph`] | a snapshot of nodes and endpoints, local and remote |
 //! | [`event`] | events of endpoints |
 //! | [`sample`] | a received sample and its information |
@@ -19,15 +19,15 @@
 //! | [`twin`] | endpoints that are on two engines at once |
 //! | [`bridge_mark`] | endpoints that a bridge between engines made |
 //! | [`gaps`] | gaps in the numbers of publishers, counted as losses |
-//! | [`failure_counter`] | counts of repeated failures, which are logged seldom |
+//! | [`failure_counter`] | counts of repeated failures, of which few are logged |
 //! | [`said_once`] | texts that are logged once |
 //! | [`sending_thread`] | the thread that sends for an asynchronous publisher |
 //! | [`dds`] | the wire format that DDS engines share |
 //! | [`gid`] | identity of an endpoint |
 //!
-//! Engines are values: which one is used is chosen at run time. Every function of the traits states
-//! its preconditions, errors, and whether it blocks, allocates and is thread-safe. The crate
-//! `feros-conformance` holds one suite for all of them.
+//! Engines are values: a program chooses one at run time. Every function of the traits states its
+//! preconditions, errors, and whether it blocks, allocates and is thread-safe. The crate
+//! `feros-conformance` holds one test suite for all engines.
 
 pub mod announcement;
 pub mod bridge_mark;

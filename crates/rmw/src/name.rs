@@ -10,15 +10,15 @@ use std::fmt;
 /// less 8).
 pub const MAX_NAME_LENGTH: usize = 247;
 
-/// A name that ROS 2 does not allow: what was given, where it goes wrong, and what is allowed.
+/// A name that ROS 2 does not allow, with the position of the error and the allowed characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} is not a valid {what}: {reason}")]
 pub struct NameError {
-    /// What was given.
+    /// The given name.
     pub name: String,
     /// The kind of name that was expected, such as "topic name".
     pub what: &'static str,
-    /// What is wrong and what is allowed.
+    /// The reason, and what is allowed.
     pub reason: String,
 }
 
@@ -34,11 +34,11 @@ pub struct NodeName {
 }
 
 impl NodeName {
-    /// A node's name in a namespace; the namespace may leave out its leading slash, and `""` is
+    /// A node's name in a namespace; the leading slash of the namespace is optional, and `""` is
     /// `/`.
     ///
     /// # Errors
-    /// When one of them is not allowed.
+    /// Returns an error if one of them is not allowed.
     pub fn new(namespace: &str, name: &str) -> Result<Self, NameError> {
         validate_node_name(name)?;
         let namespace = absolute_namespace(namespace);
@@ -46,8 +46,8 @@ impl NodeName {
         Ok(Self { namespace, name: name.to_owned() })
     }
 
-    /// A name that a peer announced, taken as it is: peers are shown even when their names are not
-    /// allowed.
+    /// A name that another participant announced, taken as it is: nodes are shown even when their
+    /// names are not allowed.
     pub fn announced(namespace: &str, name: &str) -> Self {
         Self { namespace: namespace.to_owned(), name: name.to_owned() }
     }
@@ -87,24 +87,20 @@ fn absolute_namespace(namespace: &str) -> String {
 /// most 255 bytes.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns the reason why the name is not allowed.
 pub fn validate_node_name(name: &str) -> Result<(), NameError> {
     const WHAT: &str = "node name";
     if name.is_empty() {
         return Err(error(name, WHAT, "it is empty"));
     }
     if name.len() > 255 {
-        return Err(error(
-            name,
-            WHAT,
-            format!("it has {} characters, allowed are 255", name.len()),
-        ));
+        return Err(error(name, WHAT, format!("it has {} characters, more than 255", name.len())));
     }
     if let Some(bad) = name.chars().find(|c| !c.is_ascii_alphanumeric() && *c != '_') {
         return Err(error(
             name,
             WHAT,
-            format!("it contains {bad:?}; allowed are letters, digits and '_'"),
+            format!("it contains {bad:?}; only letters, digits and '_' are allowed"),
         ));
     }
     if name.starts_with(|c: char| c.is_ascii_digit()) {
@@ -116,7 +112,7 @@ pub fn validate_node_name(name: &str) -> Result<(), NameError> {
 /// Checks an absolute namespace: `/`, or tokens each with a leading slash.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns the reason why the name is not allowed.
 pub fn validate_namespace(namespace: &str) -> Result<(), NameError> {
     if namespace == "/" { Ok(()) } else { validate_absolute(namespace, "namespace", 245) }
 }
@@ -124,7 +120,7 @@ pub fn validate_namespace(namespace: &str) -> Result<(), NameError> {
 /// Checks a fully qualified topic or service name.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns the reason why the name is not allowed.
 ///
 /// ```
 /// use feros_rmw::name::validate_full_topic_name;
@@ -144,7 +140,7 @@ fn validate_absolute(name: &str, what: &'static str, longest: usize) -> Result<(
         return Err(error(
             name,
             what,
-            format!("it has {} characters, allowed are {longest}", name.len()),
+            format!("it has {} characters, more than {longest}", name.len()),
         ));
     }
     if name.ends_with('/') {
@@ -155,7 +151,7 @@ fn validate_absolute(name: &str, what: &'static str, longest: usize) -> Result<(
         return Err(error(
             name,
             what,
-            format!("it contains {bad:?}; allowed are letters, digits, '_' and '/'"),
+            format!("it contains {bad:?}; only letters, digits, '_' and '/' are allowed"),
         ));
     }
     for token in name[1..].split('/') {
@@ -171,11 +167,11 @@ fn validate_absolute(name: &str, what: &'static str, longest: usize) -> Result<(
 
 /// Makes a topic or service name fully qualified, as seen from `node`, and checks it.
 ///
-/// Understood are absolute names, relative names (within the node's namespace), private names (`~`,
-/// `~/x`: within the node) and the substitutions `{node}`, `{ns}` and `{namespace}`.
+/// The name may be absolute, relative (within the node's namespace) or private (`~`, `~/x`: within
+/// the node), and may contain the substitutions `{node}`, `{ns}` and `{namespace}`.
 ///
 /// # Errors
-/// When the name, or what it expands to, is not allowed.
+/// Returns an error if the name, or its expansion, is not allowed.
 ///
 /// ```
 /// use feros_rmw::{NodeName, name::expand_topic_name};
@@ -194,7 +190,7 @@ pub fn expand_topic_name(name: &str, node: &NodeName) -> Result<String, NameErro
         return Err(error(
             name,
             WHAT,
-            format!("it has {} characters, allowed are {MAX_NAME_LENGTH}", name.len()),
+            format!("it has {} characters, more than {MAX_NAME_LENGTH}", name.len()),
         ));
     }
     let private = match name.strip_prefix('~') {
@@ -228,7 +224,7 @@ fn substitute(text: &str, name: &str, node: &NodeName) -> Result<String, NameErr
                 + open;
         match &rest[open + 1..close] {
             "node" => out.push_str(&node.name),
-            // The namespace's own leading slash would be a second one after a slash.
+            // After a slash, the namespace's own leading slash would be the second one.
             "ns" | "namespace" => {
                 let namespace = node.namespace.as_str();
                 out.push_str(if out.ends_with('/') { &namespace[1..] } else { namespace });
@@ -255,8 +251,8 @@ pub fn is_hidden(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The table that tests/interop compares with the validators of stock ROS 2: a name, whether it
-    /// is a full topic name, a namespace, a node's name.
+    /// The table that tests/interop compares with the validators of stock ROS 2: a name, and
+    /// whether it is a full topic name, a namespace, or a node's name.
     fn table() -> Vec<(String, [bool; 3])> {
         let read = |word| match word {
             "yes" => true,

@@ -1,14 +1,14 @@
-//! What was logged already and is not to be logged again.
+//! Texts that are logged once.
 
 use std::collections::BTreeSet;
 
 use feros_sync::Mutex;
 
-/// The most texts that are remembered; then all are forgotten, so that names from outside fill no
-/// memory.
+/// The most texts that are remembered; after that all are forgotten, so that names from the network
+/// cannot fill the memory.
 const MOST: usize = 4096;
 
-/// Texts that are said once.
+/// The texts that were logged already, each of which is logged once.
 ///
 /// ```
 /// use feros_rmw::SaidOnce;
@@ -21,8 +21,8 @@ const MOST: usize = 4096;
 pub struct SaidOnce(Mutex<BTreeSet<String>>);
 
 impl SaidOnce {
-    /// Whether the text was not given to this function before; after 4096 different texts all are
-    /// new again.
+    /// True if the text was not passed to this function before; after 4096 different texts all
+    /// texts are new again.
     pub fn is_new(&self, text: &str) -> bool {
         let mut said = self.0.lock();
         if said.contains(text) {

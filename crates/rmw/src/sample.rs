@@ -1,4 +1,4 @@
-//! A received sample: its bytes, where they lie, and what is known of it.
+//! A received sample: its bytes, the memory that holds them, and its information.
 
 use std::fmt;
 use std::time::SystemTime;
@@ -10,11 +10,11 @@ use crate::gid::Gid;
 use crate::service_mapping::ServiceMapping;
 use crate::stamp::Stamp;
 
-/// Bytes that an engine lends as long as this value lives: the sample's memory goes back when it is
-/// dropped.
+/// Bytes that an engine lends as long as this value lives: dropping it returns the memory to the
+/// engine.
 pub trait PayloadBytes: Send + Sync {
-    /// The serialized message with its 4-byte encapsulation header; what follows the header is
-    /// aligned to 8 bytes where the engine controls it. Never blocks, never allocates.
+    /// The serialized message with its 4-byte encapsulation header; the bytes after the header are
+    /// aligned to 8 bytes if the engine controls their alignment. Never blocks, never allocates.
     fn bytes(&self) -> &[u8];
 }
 
@@ -26,11 +26,11 @@ impl PayloadBytes for Vec<u8> {
 
 /// The serialized message of a [`Sample`], lent by the engine.
 ///
-/// A holder of up to four words lies in the payload itself; a larger one is boxed.
+/// A holder of up to four words is stored in the payload itself; a larger holder is boxed.
 pub struct Payload(SmallBox<dyn PayloadBytes, S4>);
 
 impl Payload {
-    /// Whether a holder of this type lies in the payload itself.
+    /// Whether a holder of this type is stored in the payload itself.
     #[must_use]
     pub const fn is_inline<T: PayloadBytes>() -> bool {
         size_of::<T>() <= size_of::<S4>() && align_of::<T>() <= align_of::<S4>()
@@ -56,12 +56,12 @@ impl fmt::Debug for Payload {
     }
 }
 
-/// What is known of a received message besides its content, as in `rmw_message_info_t`.
+/// The information about a received message besides its content, as in `rmw_message_info_t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageInfo {
-    /// When the publisher published, by the publisher's clock.
+    /// The time of publication, by the publisher's clock.
     pub source_timestamp: Option<SystemTime>,
-    /// When the engine received it, by this machine's clock.
+    /// The time of reception by the engine, by this machine's clock.
     pub received_timestamp: Option<SystemTime>,
     /// Number of the message at its publisher, from 1.
     pub publication_sequence_number: Option<u64>,
@@ -83,21 +83,20 @@ impl MessageInfo {
 pub struct Sample {
     /// The serialized message.
     pub payload: Payload,
-    /// What is known of it.
+    /// The information about the message.
     pub info: MessageInfo,
 }
 
-/// Identity of a service request: the 24 bytes of `rmw_request_id_t`, and how the reply has to
-/// travel.
+/// Identity of a service request: the 24 bytes of `rmw_request_id_t`, and the mapping of its reply.
 ///
-/// Opaque to all but the engine that made it; a response carries it back unchanged.
+/// It is opaque to all but the engine that made it; a response carries it back unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RequestId {
     /// The client.
     pub client: [u8; 16],
     /// Number of the request at its client.
     pub sequence_number: i64,
-    /// How the client expects its reply.
+    /// The mapping in which the client expects the reply.
     pub mapping: ServiceMapping,
 }
 
@@ -108,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    /// `WORDS` words beside the counter of drops.
+    /// A holder of `WORDS` words beside the counter of drops.
     struct Holder<const WORDS: usize> {
         dropped: Arc<AtomicUsize>,
         words: [u64; WORDS],
@@ -128,7 +127,7 @@ mod tests {
         let payload = Payload::new(Holder { dropped: dropped.clone(), words: [7; WORDS], bytes });
         assert_eq!(payload.0.is_heap(), boxed);
         assert_eq!(Payload::is_inline::<Holder<WORDS>>(), !boxed);
-        // A payload may move between threads as any value, with what it holds.
+        // A payload may move between threads, together with its holder.
         let moved = std::thread::scope(|scope| scope.spawn(|| payload).join()).expect("moves");
         assert_eq!(*moved, bytes);
         assert_eq!(dropped.load(Ordering::Relaxed), 0);

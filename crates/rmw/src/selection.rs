@@ -1,34 +1,36 @@
-//! Which topics or services somebody wants, such as a bridge: all, or a list of names.
+//! The choice of topics or services, such as those of a bridge: all, or a list of names.
 
-/// A pattern that is none.
+/// A text that is not a valid pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{pattern}` is no name: it begins with `/`, and a `*` is its last character")]
+#[error(
+    "`{pattern}` is not a name: a name begins with `/`, and only its last character may be a `*`"
+)]
 pub struct PatternError {
-    /// What it was.
+    /// The text.
     pub pattern: String,
 }
 
-/// All names, or those of a list.
+/// All names, or the names of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection(Option<Vec<String>>);
 
 impl Selection {
-    /// All.
+    /// Selects all names.
     #[must_use]
     pub fn all() -> Self {
         Self(None)
     }
 
-    /// None.
+    /// Selects no name.
     #[must_use]
     pub fn none() -> Self {
         Self(Some(Vec::new()))
     }
 
-    /// Names, fully qualified; a `*` at the end stands for anything.
+    /// Selects fully qualified names; a `*` at the end stands for any text.
     ///
     /// # Errors
-    /// When one is no name.
+    /// Returns an error if a pattern is not a name.
     pub fn of(patterns: &[String]) -> Result<Self, PatternError> {
         let wrong = |pattern: &&String| {
             let name = pattern.strip_suffix('*').unwrap_or(pattern);
@@ -40,7 +42,7 @@ impl Selection {
         }
     }
 
-    /// Whether it has this name.
+    /// Whether this name is selected.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         let Some(patterns) = &self.0 else { return true };

@@ -11,12 +11,13 @@ use feros_sync::DropOldestQueue;
 use crate::engine::{CreateEndpointError, PublishError};
 use crate::failure_counter::FailureCounter;
 
-/// How long the end of a publisher waits for what it has published and is not sent yet.
+/// How long the end of a publisher waits until its published messages are sent.
 pub const LINGER: Duration = Duration::from_secs(1);
 
-/// A bounded queue of messages and the thread that sends them: the newest push out the oldest.
+/// A bounded queue of messages and the thread that sends them: the newest message pushes out the
+/// oldest.
 ///
-/// Dropped, it sends what is queued for [`LINGER`] at most, and ends the thread.
+/// Dropping it sends the queued messages for at most [`LINGER`], and ends the thread.
 pub struct SendingThread<M> {
     queue: Arc<DropOldestQueue<M>>,
     accepted: AtomicU64,
@@ -28,11 +29,11 @@ pub struct SendingThread<M> {
 }
 
 impl<M: Send + 'static> SendingThread<M> {
-    /// Starts the thread, which calls `send` for each message; what `send` refuses is logged and
-    /// counted.
+    /// Starts the thread, which calls `send` for each message; messages that `send` refuses are
+    /// logged and counted.
     ///
     /// # Errors
-    /// [`CreateEndpointError::Engine`] where the system has no thread to give.
+    /// [`CreateEndpointError::Engine`] if the system gives no thread.
     pub fn start(
         topic: &str,
         queue_depth: usize,
@@ -62,7 +63,8 @@ impl<M: Send + 'static> SendingThread<M> {
         Ok(Self { queue, accepted, failed, topic, unblock, thread: Some(thread) })
     }
 
-    /// Has `unblock` called where [`LINGER`] is over and `send` may still wait for a full link.
+    /// Makes the drop call `unblock` if [`LINGER`] is over and `send` may still wait for a full
+    /// link.
     #[must_use]
     pub fn unblocked_by(mut self, unblock: impl FnOnce() + Send + Sync + 'static) -> Self {
         self.unblock = Some(Box::new(unblock));
@@ -77,12 +79,12 @@ impl<M> SendingThread<M> {
         self.accepted.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Waits until nothing is queued or being sent; false when that takes longer.
+    /// Waits until nothing is queued or being sent; false if that takes longer than `longest`.
     pub fn wait_until_done(&self, longest: Duration) -> bool {
         self.queue.wait_until_done(longest)
     }
 
-    /// Messages that were accepted and not sent: pushed out of the queue, or refused.
+    /// The number of messages that were accepted but not sent: pushed out of the queue, or refused.
     pub fn lost(&self) -> u64 {
         self.queue.dropped() + self.failed.total()
     }

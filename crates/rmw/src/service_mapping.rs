@@ -1,6 +1,6 @@
-//! How the identity of a request travels on the wire.
+//! The form of a request's identity on the wire.
 
-/// How requests and replies of a service travel on DDS.
+/// The form of the requests and replies of a service on DDS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ServiceMapping {
     /// Request identity in the inline QoS, as `rmw_fastrtps` does.

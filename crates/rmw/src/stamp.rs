@@ -5,21 +5,22 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A source timestamp: nanoseconds since the Unix epoch, by the publisher's clock.
 ///
-/// Together with the publisher's gid it identifies a message, so it survives the way through an
-/// engine to the nanosecond: RTPS counts 2^-32 s (0.23 ns), and engines round up when writing and
-/// to the nearest nanosecond when reading. Those from [`Stamp::MIN`] to [`Stamp::MAX`] can be
+/// Together with the publisher's gid it identifies a message, so an engine carries it exact to the
+/// nanosecond: RTPS counts in units of 2^-32 s (0.23 ns), and engines round up when writing and to
+/// the nearest nanosecond when reading. Stamps from [`Stamp::MIN`] to [`Stamp::MAX`] can be
 /// published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Stamp(pub i64);
 
 impl Stamp {
-    /// The earliest that can be published: what is not after the epoch means "unknown" on the wire.
+    /// The earliest stamp that can be published: a stamp not after the epoch means "unknown" on the
+    /// wire.
     pub const MIN: Self = Self(1);
-    /// The latest that can be published, in the year 2106: RTPS counts seconds with 32 bits, the
-    /// last of which is reserved.
+    /// The latest stamp that can be published, in the year 2106: RTPS counts seconds with 32 bits,
+    /// and the last value is reserved.
     pub const MAX: Self = Self(u32::MAX as i64 * 1_000_000_000 - 1);
 
-    /// The current time of the system's clock, which may be set back; within [`Stamp::MIN`] and
+    /// The current time of the system's clock, which may be set back, limited to [`Stamp::MIN`] and
     /// [`Stamp::MAX`].
     pub fn now() -> Self {
         Self::from_system_time(SystemTime::now()).unwrap_or(Self::MIN)
@@ -38,7 +39,7 @@ impl Stamp {
         UNIX_EPOCH.checked_add(Duration::from_nanos(nanos))
     }
 
-    /// Whether a message can be published with it.
+    /// Whether a message can be published with this stamp.
     pub fn is_publishable(self) -> bool {
         (Self::MIN..=Self::MAX).contains(&self)
     }

@@ -1,23 +1,23 @@
-//! Endpoints that are on two engines at once: the one on the second engine says in its announcement
-//! which one on the first is the same, and that one says that there is another.
+//! Endpoints that are on two engines at once: the endpoint on the second engine names its twin on
+//! the first in its announcement, and the twin announces that it has one.
 //!
-//! It is in the announcement because that is in the discovery of the endpoint itself, on every
-//! engine: whoever matches the endpoint knows it. Who knows nothing of twins reads of the second a
-//! text of which nothing of transports follows, as after the mark of a bridge, and of the first
-//! what it says of transports, and a field more (`feros_shm::Announcement`).
+//! The announcement carries this because it is part of the discovery of the endpoint itself, on
+//! every engine: all matches of the endpoint know it. A reader that knows nothing of twins finds no
+//! transports in the second endpoint's text, as after the mark of a bridge, and finds the
+//! transports and one more field in the first endpoint's text (`feros_shm::Announcement`).
 
 use crate::gid::Gid;
 
-/// Before it stands what says that nothing of transports follows (`feros_shm::Announcement`).
+/// The `-` in front says that the text describes no transports (`feros_shm::Announcement`).
 const BEGIN: &str = "-,twin=";
 
-/// What ends the announcement of an endpoint on the first engine.
+/// The end of the announcement of an endpoint on the first engine.
 const END: &str = ",~";
 
-/// The announcement of an endpoint on the first engine that says nothing else.
+/// The announcement of an endpoint on the first engine that announces nothing else.
 const END_ALONE: &str = "-,~";
 
-/// Digits of a gid.
+/// The number of digits of a gid.
 const DIGITS: usize = 32;
 
 /// The announcement of an endpoint on the second engine: its twin on the first one, and the text
@@ -57,13 +57,14 @@ pub fn first_announcement(text: &str) -> String {
     if text.is_empty() { END_ALONE.to_owned() } else { format!("{text}{END}") }
 }
 
-/// Whether an announcement says that the endpoint has a twin on another engine, which names it.
+/// Whether an announcement says that the endpoint has a twin on another engine, whose announcement
+/// names this endpoint.
 #[must_use]
 pub fn is_first(text: &str) -> bool {
     text.ends_with(END)
 }
 
-/// The twin that an announcement names, if it does, and the text that both announce. Any text is
+/// The twin that an announcement names, if any, and the text that both announce. Any text is
 /// permitted.
 #[must_use]
 pub fn read(text: &str) -> (Option<Gid>, &str) {

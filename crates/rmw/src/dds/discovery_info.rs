@@ -1,8 +1,8 @@
-//! `rmw_dds_common/msg/ParticipantEntitiesInfo`: the nodes of a participant and what belongs to
-//! them.
+//! `rmw_dds_common/msg/ParticipantEntitiesInfo`: the nodes of a participant and their endpoints.
 //!
-//! Gids have 16 bytes, as since Iron. The 24-byte gids of Humble are not read: its messages fail to
-//! parse. Written by hand because an engine knows no message type but this one.
+//! Gids have 16 bytes, as they have since Iron. The 24-byte gids of Humble are not read: its
+//! messages fail to parse. The code is written by hand because an engine knows no other message
+//! type.
 
 use feros_cdr::{Decode, DecodeError, Encode, EncodeError, Reader, Sizer, Writer};
 
@@ -36,15 +36,15 @@ impl ParticipantEntities {
     /// The message with its 4-byte header.
     ///
     /// # Errors
-    /// When a name is longer than the message's type allows, or contains a NUL.
+    /// Returns an error if a name is longer than the message's type allows, or contains a NUL.
     pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
         feros_cdr::to_vec(self)
     }
 
-    /// Reads what a peer sent. Memory used is bounded by the size of `bytes`.
+    /// Reads a message from the network. The memory used is bounded by the size of `bytes`.
     ///
     /// # Errors
-    /// What is malformed, and where.
+    /// The malformed part, and its position.
     pub fn parse(bytes: &[u8]) -> Result<Self, DecodeError> {
         feros_cdr::from_bytes(bytes)
     }
@@ -87,7 +87,7 @@ impl Encode for NodeEntities {
 }
 
 impl Decode for NodeEntities {
-    /// Two strings and two sequences take at least their four counts.
+    /// Two strings and two sequences take at least the space of their four counts.
     const MIN_SIZE: usize = 16;
 
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {

@@ -1,14 +1,15 @@
-//! How ROS names and types look on the DDS wire, and back (WIRE facts: prefixes `rt/`, `rq/`,
-//! `rr/`; types `pkg::msg::dds_::Name_`).
+//! Conversion of ROS names and types to their form on the DDS wire, and back (facts of the wire:
+//! prefixes `rt/`, `rq/`, `rr/`; types `pkg::msg::dds_::Name_`).
 
 use crate::engine::{CreateEndpointError, front};
 
-/// Name of the topic on which participants announce their nodes; it stands on the wire as it is.
+/// Name of the topic on which participants announce their nodes; it has no prefix on the wire.
 pub const DISCOVERY_TOPIC: &str = "ros_discovery_info";
 /// Type of that topic on the wire.
 pub const DISCOVERY_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
 
-/// Checks the name of an endpoint, which goes on the wire with its prefix or `as_it_is`.
+/// Checks the name of an endpoint, which goes on the wire with its prefix or, if `as_it_is`,
+/// without.
 ///
 /// # Errors
 /// [`CreateEndpointError::Name`].
@@ -30,10 +31,10 @@ pub fn service_topics(name: &str) -> (String, String) {
     (format!("rq{name}Request"), format!("rr{name}Reply"))
 }
 
-/// The wire name of a type `package/kind/Name`, whose last part gets `suffix`.
+/// The wire name of a type `package/kind/Name`; `suffix` is appended to the last part.
 ///
 /// # Errors
-/// When the name has another form.
+/// Returns an error if the name has another form.
 pub fn type_name(name: &str, suffix: &str) -> Result<String, CreateEndpointError> {
     let word = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -50,7 +51,7 @@ pub fn type_name(name: &str, suffix: &str) -> Result<String, CreateEndpointError
     }
 }
 
-/// What a wire topic is in ROS.
+/// The meaning of a wire topic in ROS.
 #[derive(Debug, PartialEq, Eq)]
 pub enum RosTopic<'a> {
     /// A topic of this name.
@@ -63,7 +64,7 @@ pub enum RosTopic<'a> {
     Other(&'a str),
 }
 
-/// What a wire topic is in ROS.
+/// The meaning of a wire topic in ROS.
 pub fn demangle_topic(wire: &str) -> RosTopic<'_> {
     let ros = |prefix: &str| {
         wire.strip_prefix(prefix).filter(|name| name.starts_with('/') && name.len() > 1)
@@ -80,7 +81,7 @@ pub fn demangle_topic(wire: &str) -> RosTopic<'_> {
     }
 }
 
-/// `package/msg/Name` of a wire type; what does not follow the conventions stays as it is.
+/// `package/msg/Name` of a wire type; a type outside of the conventions stays as it is.
 pub fn demangle_type(wire: &str) -> String {
     match wire.strip_suffix('_').and_then(|name| name.split_once("dds_::")) {
         Some((namespace, name)) => format!("{}{name}", namespace.replace("::", "/")),

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::announcement::check_announcement;
 use crate::type_hash::TypeHash;
 
-/// Identity that ties the two endpoints of a service or client of the payload-header mapping
+/// An identity that ties the two endpoints of a service or client of the payload-header mapping
 /// together.
 pub type PairId = [u8; 16];
 
-/// What an endpoint says in its USER_DATA.
+/// The content of an endpoint's USER_DATA.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EndpointData {
     /// Hash of the message type.
@@ -19,8 +19,8 @@ pub struct EndpointData {
     pub service_id: Option<PairId>,
     /// Set by clients of the payload-header mapping only.
     pub client_id: Option<PairId>,
-    /// What a Feros endpoint announces of itself beyond DDS; checked by [`check_announcement`],
-    /// never empty.
+    /// The announcement of a Feros endpoint beyond DDS; checked by [`check_announcement`], never
+    /// empty.
     pub announcement: Option<Arc<str>>,
 }
 
@@ -42,7 +42,7 @@ impl EndpointData {
         text
     }
 
-    /// Reads what a peer says; what is malformed or unknown is passed over.
+    /// Reads USER_DATA from the network; malformed or unknown entries are skipped.
     pub fn parse(bytes: &[u8]) -> Self {
         let mut data = Self::default();
         for (key, value) in entries(bytes) {
@@ -58,7 +58,7 @@ impl EndpointData {
     }
 }
 
-/// An announcement that can go on the wire; none for the empty text and for what cannot.
+/// The announcement if it can go on the wire; `None` for the empty text and for text that cannot.
 fn announcement(text: &str) -> Option<Arc<str>> {
     (!text.is_empty() && check_announcement(text).is_ok()).then(|| Arc::from(text))
 }
@@ -70,8 +70,8 @@ pub fn parse_enclave(bytes: &[u8]) -> String {
         .map_or_else(String::new, |(_, value)| value.to_owned())
 }
 
-/// Entries in their order; what is not text or has no `=` is passed over, as is the NUL that some
-/// peers append.
+/// The entries in their order. Entries that are not text or have no `=` are skipped, as is the NUL
+/// that some implementations append.
 fn entries(bytes: &[u8]) -> impl Iterator<Item = (&str, &str)> {
     bytes
         .split(|byte| *byte == b';')
@@ -79,7 +79,7 @@ fn entries(bytes: &[u8]) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|entry| entry.trim_matches('\0').split_once('='))
 }
 
-/// Stock ROS 2 writes the first byte two wide and joins with dots.
+/// Stock ROS 2 pads the first byte to two columns and joins the bytes with dots.
 fn pair_id_text(id: &PairId) -> String {
     let mut text = format!("{:2x}", id[0]);
     id[1..].iter().for_each(|byte| text.push_str(&format!(".{byte:x}")));

@@ -11,7 +11,7 @@ pub enum CreateEndpointError {
     Name {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The reason why the name is refused.
         reason: String,
     },
     /// The type's name cannot go on the wire.
@@ -27,7 +27,7 @@ pub enum CreateEndpointError {
     Qos {
         /// Name of the topic or service.
         name: String,
-        /// What is wrong.
+        /// The contradiction or the limit.
         reason: String,
     },
     /// The announcement cannot go on the wire.
@@ -35,7 +35,7 @@ pub enum CreateEndpointError {
     Announcement {
         /// Name of the topic.
         name: String,
-        /// What is wrong with the text.
+        /// The reason why the announcement is refused.
         reason: AnnouncementError,
     },
     /// The node is not (or no longer) part of the session.
@@ -44,19 +44,19 @@ pub enum CreateEndpointError {
         /// Name of the topic or service.
         name: String,
     },
-    /// The engine failed in a way that it does not explain.
+    /// The engine failed with a code only.
     #[error("{name} cannot be created: {operation} failed with {code}")]
     Engine {
         /// Name of the topic, service or node.
         name: String,
-        /// What was being done.
+        /// The operation that failed.
         operation: &'static str,
         /// The engine's own word for the failure.
         code: String,
     },
 }
 
-/// Why an event could not be taken or liveliness not be asserted.
+/// Why an event could not be taken, or liveliness could not be asserted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the engine refused on {topic}: {code}")]
 pub struct EventError {

@@ -1,6 +1,6 @@
-//! What every engine does before it makes an endpoint: it checks names, policies and announcement,
-//! resolves policies, and says which wishes it does not keep. An engine declares itself by a
-//! [`Front`]; its own code then sees options that are checked.
+//! The work of every engine before it makes an endpoint: it checks names, policies and the
+//! announcement, resolves policies, and warns of policies that it does not keep. An engine declares
+//! itself by a [`Front`]; its own code then sees options that are checked.
 
 use super::{
     ClientOptions, CreateEndpointError, LOG_TARGET, PublisherOptions, ServiceOptions,
@@ -8,12 +8,13 @@ use super::{
 };
 use crate::qos::{Liveliness, QosProfile};
 
-/// What an engine keeps. What it does not keep, it announces all the same, as others may want to
-/// know it; it warns of it when an endpoint asks for it, and then it has no effect.
+/// The policies that an engine keeps. The engine still announces a policy that it does not keep,
+/// since others may want to know it; when an endpoint asks for such a policy, the engine warns that
+/// it has no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {
-    /// Whether a publisher matches a subscription only if it offers what the subscription requests.
-    /// Otherwise policies decide nothing.
+    /// Whether a publisher matches a subscription only if it offers the policies that the
+    /// subscription requests. Otherwise policies do not affect matching.
     pub compatibility: bool,
     /// Whether missed deadlines are reported.
     pub deadline: bool,
@@ -26,27 +27,28 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Everything, as on DDS.
+    /// All policies, as on DDS.
     pub const ALL: Self =
         Self { compatibility: true, deadline: true, liveliness: true, dds_services: true };
-    /// Nothing, as on engines that have no policies of DDS.
+    /// No policies, as on engines without the policies of DDS.
     pub const NOTHING: Self =
         Self { compatibility: false, deadline: false, liveliness: false, dds_services: false };
 }
 
-/// What an engine says of itself.
+/// The declaration of an engine.
 #[derive(Debug)]
 pub struct Front {
-    /// What it keeps.
+    /// The policies that the engine keeps.
     pub kept: Kept,
-    /// Checks the name of a topic or service; the flag says that it is outside of ROS's
+    /// Checks the name of a topic or service; the flag is true for names outside of ROS's
     /// conventions (`avoid_ros_namespace_conventions`).
     pub check_name: fn(&str, bool) -> Result<(), CreateEndpointError>,
-    /// What the engine does with a deadline and a liveliness that it does not keep, as the
-    /// beginning of a warning.
+    /// The beginning of a warning: how the engine treats a deadline and a liveliness that it does
+    /// not keep.
     pub instead_of_times: &'static str,
-    /// Why the engine cannot serve the requests of its own host alone, and what helps: a user who
-    /// counts on it must not get a service that is open to all. `None` if it can.
+    /// The reason why the engine cannot restrict a service to requests of its own host, and the
+    /// cure; `None` if it can. A user who relies on the restriction must not get a service that is
+    /// open to all hosts.
     pub no_local_requests_only: Option<&'static str>,
 }
 
@@ -55,7 +57,7 @@ impl Front {
     /// the topic's subscriptions.
     ///
     /// # Errors
-    /// What the options cannot be, see [`CreateEndpointError`].
+    /// See [`CreateEndpointError`].
     pub fn publisher(
         &self,
         options: &mut PublisherOptions<'_>,
@@ -72,7 +74,7 @@ impl Front {
     /// the topic's publishers.
     ///
     /// # Errors
-    /// What the options cannot be, see [`CreateEndpointError`].
+    /// See [`CreateEndpointError`].
     pub fn subscription(
         &self,
         options: &mut SubscriptionOptions<'_>,
@@ -88,7 +90,7 @@ impl Front {
     /// Checks the options of a service and resolves its policies.
     ///
     /// # Errors
-    /// What the options cannot be, see [`CreateEndpointError`].
+    /// See [`CreateEndpointError`].
     pub fn service(&self, options: &mut ServiceOptions<'_>) -> Result<(), CreateEndpointError> {
         self.check_names(options.service, false, options.announcement)?;
         if let (true, Some(cure)) = (options.local_requests_only, self.no_local_requests_only) {
@@ -105,7 +107,7 @@ impl Front {
     /// Checks the options of a client and resolves its policies.
     ///
     /// # Errors
-    /// What the options cannot be, see [`CreateEndpointError`].
+    /// See [`CreateEndpointError`].
     pub fn client(&self, options: &mut ClientOptions<'_>) -> Result<(), CreateEndpointError> {
         self.check_names(options.service, false, options.announcement)?;
         options.qos = options.qos.resolved_for_service();
@@ -161,8 +163,8 @@ pub fn check_ros_name(name: &str) -> Result<(), CreateEndpointError> {
     crate::name::validate_full_topic_name(name).map_err(|error| refused(name, error.reason))
 }
 
-/// Refuses a name outside of ROS's conventions that does not fit the engine's wire, in the words of
-/// `expected`.
+/// Refuses a name outside of ROS's conventions that does not fit the engine's wire; the error says
+/// what was `expected`.
 ///
 /// # Errors
 /// [`CreateEndpointError::Name`].

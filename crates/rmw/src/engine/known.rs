@@ -1,10 +1,10 @@
-//! The engines that Feros has, and what each of them is, whether a program has it compiled in or
-//! not. An engine's crate takes its own entry from here.
+//! All engines of Feros and their properties, whether or not a program has them compiled in. An
+//! engine's crate takes its own entry from here.
 
 use super::front::Kept;
 
-/// The protocol by which an engine speaks with others. Two engines of one wire reach the same nodes
-/// in one domain.
+/// The protocol that an engine speaks. Two engines with the same protocol reach the same nodes in
+/// one domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
     /// DDSI-RTPS, as `rmw_cyclonedds_cpp` and `rmw_fastrtps_cpp` speak it.
@@ -15,19 +15,19 @@ pub enum Wire {
     Zenoh,
 }
 
-/// What an engine is.
+/// The properties of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KnownEngine {
-    /// The name by which it is chosen, and its Cargo feature.
+    /// The name by which users choose the engine, and its Cargo feature.
     pub name: &'static str,
     /// Its protocol.
     pub wire: Wire,
     /// The policies that it keeps.
     pub kept: Kept,
-    /// Whether it carries what endpoints announce to other processes. Without that, programs on two
-    /// engines do not recognize the two endpoints of one publisher.
+    /// Whether it carries the announcements of endpoints to other processes. Without them, programs
+    /// on two engines do not recognize the two endpoints of one publisher.
     pub announces: bool,
-    /// The variables that change what it does.
+    /// The environment variables that configure the engine.
     pub variables: &'static [&'static str],
 }
 
@@ -96,7 +96,8 @@ impl std::fmt::Display for Wire {
 }
 
 impl KnownEngine {
-    /// Why a context cannot have this engine and another one as a pair; `None` if it can.
+    /// The reason why a context cannot have this engine and another one as a pair; `None` if it
+    /// can.
     ///
     /// ```
     /// use feros_rmw::engine::known::{CYCLONEDDS, FASTDDS, ZENOH};
@@ -104,7 +105,7 @@ impl KnownEngine {
     /// assert!(CYCLONEDDS.why_no_pair(&FASTDDS).is_some());
     /// ```
     pub fn why_no_pair(&self, other: &Self) -> Option<String> {
-        // Two endpoints of one publisher recognize each other by what they announce.
+        // Programs recognize the two endpoints of one publisher by their announcements.
         if let Some(silent) = [self, other].into_iter().find(|engine| !engine.announces) {
             return Some(format!(
                 "{} announces nothing to other processes, so two programs on both would get each \

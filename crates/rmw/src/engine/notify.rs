@@ -1,4 +1,4 @@
-//! How an engine notifies its users, and where it logs.
+//! Notifications of an engine to its users, and the target of its log.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use std::sync::Arc;
 /// A notification never blocks, never calls back into the engine, and never drops the last
 /// reference to an endpoint or session: an engine may wait for its notifications to end when one is
 /// dropped. The engine calls it at least once after each moment at which something became
-/// available; it may call it too often, never too seldom. After the endpoint was dropped it is not
-/// called any more.
+/// available, and may call it more often. The engine no longer calls it after the endpoint was
+/// dropped.
 pub type Notify = Arc<dyn Fn() + Send + Sync>;
 
-/// The `tracing` target of what an engine's own code says.
+/// The `tracing` target of the messages that come from an engine's own code.
 ///
-/// Such messages may come from any thread, with locks of the engine held: code that receives them
+/// Such messages may come from any thread, while the engine holds locks: code that receives them
 /// must not call an engine.
 pub const LOG_TARGET: &str = "feros::engine";
 

@@ -1,27 +1,29 @@
-//! Parameters as engines see them whose own world keeps their values.
+//! Parameters, for engines with a parameter server outside of the nodes.
 
 use std::sync::Arc;
 
 use super::NodeId;
 use crate::name::NodeName;
 
-/// A place outside of the nodes that keeps values of their parameters.
+/// A server outside of the nodes that keeps values of their parameters.
 pub trait ParameterServer {
-    /// The values that it keeps for a node of this name, in YAML: the node's parameters start with
-    /// them unless the node's own options say otherwise.
+    /// The values that the server keeps for a node of this name, in YAML: the node's parameters
+    /// start with them unless the node's own options say otherwise.
     ///
-    /// May wait for others.
+    /// May wait for the server.
     fn initial(&self, node: &NodeName) -> Vec<(String, String)>;
 
     /// Stores the value that a parameter of a node has now, or removes it, so that others find it
-    /// there and [`initial`](Self::initial) returns it. A value that it cannot keep is reported.
+    /// on the server and [`initial`](Self::initial) returns it. A value that the server cannot keep
+    /// is logged.
     ///
-    /// May allocate; does not wait for others.
+    /// May allocate; does not wait for the server.
     fn keep(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>);
 
-    /// Makes a node's parameters follow what others store from now on, until the node is withdrawn.
+    /// Makes a node's parameters follow the values that others store from now on, until the node is
+    /// withdrawn.
     ///
-    /// May allocate; does not wait for others.
+    /// May allocate; does not wait for the server.
     fn follow(&self, node: NodeId, taker: Arc<dyn TakesParameters>);
 }
 
@@ -48,23 +50,23 @@ pub enum ParameterData<'a> {
     StringArray(&'a [String]),
 }
 
-/// A node whose parameters follow what others set in the engine's own world.
+/// A node whose parameters follow the values on the parameter server.
 pub trait TakesParameters: Send + Sync {
-    /// Whether it has declared a parameter. Calls no user code.
+    /// Whether the node has declared a parameter. Calls no user code.
     fn has_parameter(&self, name: &str) -> bool;
 
-    /// Gives a parameter a value, in YAML. The node's callbacks run meanwhile: an engine calls this
-    /// without any lock, on a thread that nobody waits for.
+    /// Gives a parameter a value, in YAML. The node's callbacks run during the call: an engine
+    /// calls this without any lock, on a thread that nobody waits for.
     ///
     /// # Errors
-    /// When the node keeps its value.
+    /// Returns an error if the node keeps its value.
     fn take_over(&self, name: &str, yaml: &str) -> Result<(), TakeOverError>;
 }
 
 /// Why a node does not take over a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TakeOverError {
-    /// It is being dropped.
+    /// The node is being dropped.
     #[error("the node is gone")]
     Gone,
     /// The value is of another type, or a callback of the node refuses it.
@@ -74,7 +76,7 @@ pub enum TakeOverError {
         name: String,
         /// The value.
         yaml: String,
-        /// What the node says.
+        /// The reason that the node gives.
         reason: String,
     },
 }

@@ -16,8 +16,9 @@ use crate::type_hash::TypeHash;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PublishMode {
     /// The caller's thread sends; it waits when a reliable subscription's buffers are full, when
-    /// the network card is slow, and, up to a second, with a message of several packets when
-    /// reliable subscriptions on other hosts miss some of the last ones and none keeps up.
+    /// the network card is slow, and, up to a second, with a message of several packets, when
+    /// reliable subscriptions on other hosts miss some of the last packets and no such subscription
+    /// keeps up.
     #[default]
     Synchronous,
     /// A thread of the publisher sends from a queue of at most `queue_depth` messages; publishing
@@ -29,7 +30,7 @@ pub enum PublishMode {
     },
 }
 
-/// What a publisher is made of.
+/// The options for making a publisher.
 #[derive(Clone)]
 pub struct PublisherOptions<'a> {
     /// The node that it belongs to.
@@ -53,7 +54,7 @@ pub struct PublisherOptions<'a> {
     pub on_event: Option<Notify>,
 }
 
-/// The caller's `fill` gave up; the caller knows why.
+/// The error of a `fill` that gave up; the caller knows the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FillAborted;
 
@@ -74,7 +75,7 @@ pub enum PublishError {
     },
     /// A sample must have its 4-byte header, and DDS carries at most 2 GiB.
     #[error(
-        "a sample of {size_bytes} bytes cannot be sent on {topic}: possible are 4 to {largest_bytes}"
+        "a sample of {size_bytes} bytes cannot be sent on {topic}: its size must be 4 to {largest_bytes}"
     )]
     Size {
         /// Name of the topic or service.
@@ -86,14 +87,14 @@ pub enum PublishError {
     },
     /// The source timestamp cannot go on the wire.
     #[error(
-        "nothing was published on {topic} with the source timestamp {stamp} ns: possible are {} to {}",
+        "nothing was published on {topic} with the source timestamp {stamp} ns: it must be {} to {}",
         Stamp::MIN,
         Stamp::MAX
     )]
     Stamp {
         /// Name of the topic.
         topic: String,
-        /// What was asked for.
+        /// The requested stamp.
         stamp: Stamp,
     },
     /// Subscriptions did not make room in time.
@@ -107,7 +108,7 @@ pub enum PublishError {
         /// How long the call waited.
         waited: Duration,
     },
-    /// The client that asked is gone, or did not get ready to receive within the time that stock
+    /// The client of the request has left, or was not ready to receive within the time that stock
     /// ROS 2 waits.
     #[error(
         "the client that called {service} cannot be reached: it left, or did not match within {waited:?}"
@@ -131,7 +132,7 @@ pub enum PublishError {
     /// The servers of this host did not take earlier requests in time.
     #[error(
         "{service} was not called: its server took none of the requests that wait for it within {waited:?}; call it \
-         less often, await responses, or see what keeps the server's executor"
+         less often, await responses, or find what keeps the server's executor busy"
     )]
     ServerBusy {
         /// Name of the service.
@@ -141,8 +142,7 @@ pub enum PublishError {
     },
     /// A client of this host does not take its responses.
     #[error(
-        "{service} could not respond: {waiting} responses wait that its client has not taken; have it await what it \
-         called"
+        "{service} could not respond: its client has not taken {waiting} responses; make the client await its calls"
     )]
     ClientBusy {
         /// Name of the service.
@@ -150,7 +150,7 @@ pub enum PublishError {
         /// The responses that wait.
         waiting: usize,
     },
-    /// The engine failed in a way that it does not explain.
+    /// The engine failed with a code only.
     #[error("{topic} was not published: the engine says {code}")]
     Engine {
         /// Name of the topic or service.
@@ -172,7 +172,7 @@ pub enum WaitForAckedError {
         /// How long the call waited.
         waited: Duration,
     },
-    /// The engine failed in a way that it does not explain.
+    /// The engine failed with a code only.
     #[error("waiting for acknowledgements of {topic} failed: the engine says {code}")]
     Engine {
         /// Name of the topic.
@@ -182,8 +182,8 @@ pub enum WaitForAckedError {
     },
 }
 
-/// Writes the serialized message into memory of the engine that is exactly as large as was asked
-/// for. The memory is initialised but not zero: `fill` writes every byte.
+/// Writes the serialized message into memory of the engine that has exactly the requested size. The
+/// memory is initialized but not zero: `fill` writes every byte.
 pub type Fill<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>;
 
 /// A message in memory of its own, written by `fill`: for engines that send from such memory.
@@ -210,7 +210,7 @@ pub fn filled(
     Ok(bytes)
 }
 
-/// Sends messages of one topic. Dropping it withdraws it.
+/// Sends messages of one topic. Dropping it withdraws the publisher.
 pub trait Publisher: Send + Sync {
     /// The identity on the wire.
     fn gid(&self) -> Gid;
@@ -225,17 +225,17 @@ pub trait Publisher: Send + Sync {
     /// only when no buffer of the size is free.
     ///
     /// # Errors
-    /// See [`PublishError`]; nothing was published then.
+    /// See [`PublishError`]; after an error nothing was published.
     fn publish(&self, size_bytes: usize, fill: Fill<'_>) -> Result<u64, PublishError> {
         self.publish_at(Stamp::now(), size_bytes, fill)
     }
 
-    /// As [`publish`](Self::publish), with this source timestamp, which subscriptions receive to
-    /// the nanosecond. A lifespan counts from it. The engine does not care for the order of stamps:
-    /// messages stay in the order of publishing.
+    /// Like [`publish`](Self::publish), with this source timestamp, which subscriptions receive to
+    /// the nanosecond. A lifespan counts from it. The engine ignores the order of stamps: messages
+    /// stay in the order of publishing.
     ///
     /// # Errors
-    /// See [`PublishError`]; nothing was published then.
+    /// See [`PublishError`]; after an error nothing was published.
     fn publish_at(
         &self,
         stamp: Stamp,
@@ -243,27 +243,26 @@ pub trait Publisher: Send + Sync {
         fill: Fill<'_>,
     ) -> Result<u64, PublishError>;
 
-    /// Waits, a second at most, until no subscription of this process that keeps all is full, which
-    /// [`publish_at`](Self::publish_at) would wait for otherwise. Asynchronous publishers do not
+    /// Waits, a second at most, until every keep-all subscription of this process has room;
+    /// otherwise [`publish_at`](Self::publish_at) would wait for it. Asynchronous publishers do not
     /// wait here.
     ///
     /// # Errors
     /// [`PublishError::Timeout`].
     fn wait_for_room(&self) -> Result<(), PublishError>;
 
-    /// Counts so many messages of which no subscription needed the engine to write them. A
-    /// subscription that was away meanwhile counts them among its losses when it hears the next
-    /// one.
+    /// Counts messages that the engine did not have to write for any subscription. A subscription
+    /// that was away meanwhile counts them among its losses when it receives the next message.
     fn skip(&self, messages: u64);
 
-    /// Subscriptions that match now. Lock-free in spirit: never waits for the network.
+    /// The number of subscriptions that match now. Never waits for the network.
     fn matched_subscriptions(&self) -> usize;
 
     /// The subscriptions that match now, those of the same session included. Allocates; never waits
-    /// for the network, and not for a publish that waits.
+    /// for the network, nor for a publish that waits.
     ///
-    /// What a notification of [`PublisherOptions::on_event`] told of a match is in it from then on,
-    /// until it ends.
+    /// A match is in the list from its notification ([`PublisherOptions::on_event`]) until the
+    /// match ends.
     fn matches(&self) -> Vec<Match>;
 
     /// Gids of the subscriptions that match now.
@@ -278,7 +277,7 @@ pub trait Publisher: Send + Sync {
     /// May wait for a publish that waits; never waits for others to see it.
     ///
     /// # Errors
-    /// See [`AnnounceError`]; nothing was changed then.
+    /// See [`AnnounceError`]; after an error nothing was changed.
     fn announce(&self, announcement: &str) -> Result<(), AnnounceError>;
 
     /// Waits until all reliable subscriptions acknowledged all that was published.
@@ -287,37 +286,38 @@ pub trait Publisher: Send + Sync {
     /// [`WaitForAckedError::Timeout`] after `timeout`.
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError>;
 
-    /// Whether this subscription has all that was published, as far as delivery is reliable; one
-    /// that does not match misses nothing. Waits for that at most for `patience`, and never for
-    /// other subscriptions: one of a killed process acknowledges nothing until the engine forgets
-    /// it.
+    /// Whether this subscription has all published messages, as far as delivery is reliable; a
+    /// subscription that does not match misses nothing. Waits for that at most `patience`, and
+    /// never for other subscriptions: a subscription of a killed process acknowledges nothing until
+    /// the engine forgets it.
     fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool;
 
     /// Waits until the participant of this subscription has acknowledged the announcement of the
-    /// publisher, at most for `patience`: until then a best-effort subscription that the publisher
-    /// has found may not have found the publisher, and loses what is published. Whether it has;
-    /// always where the engine cannot tell.
+    /// publisher, at most `patience`, and returns whether it has; true where the engine cannot
+    /// tell. Until then a best-effort subscription that the publisher has found may not have found
+    /// the publisher, and loses the published messages.
     fn is_announced_to(&self, subscription: Gid, patience: Duration) -> bool {
         let _ = (subscription, patience);
         true
     }
 
-    /// Tells the engine that the process of this subscription has ended, which the engine would see
-    /// no sooner than by its silence: until then a reliable publisher waits for what that
-    /// subscription has not acknowledged. The engine forgets all of that process. To be called only
-    /// when the operating system says that the process is gone; never blocks.
+    /// Tells the engine that the process of this subscription has ended, which the engine would
+    /// otherwise notice only by its silence: until then a reliable publisher waits for the messages
+    /// that the subscription has not acknowledged. The engine forgets all endpoints of that
+    /// process. Call it only when the operating system says that the process is gone; it never
+    /// blocks.
     fn forget_ended(&self, subscription: Gid);
 
     /// Shows that the publisher is alive (manual liveliness).
     ///
     /// # Errors
-    /// When the engine refuses.
+    /// Returns an error if the engine refuses.
     fn assert_liveliness(&self) -> Result<(), EventError>;
 
     /// Takes the next event that was not taken yet.
     ///
     /// # Errors
-    /// When the engine refuses.
+    /// Returns an error if the engine refuses.
     fn take_event(&self) -> Result<Option<PublisherEvent>, EventError>;
 
     /// Messages that were dropped by an asynchronous publisher because its queue was full.

@@ -11,7 +11,7 @@ use crate::sample::{RequestId, Sample};
 use crate::service_mapping::ServiceMapping;
 use crate::type_hash::TypeHash;
 
-/// What a server of a service is made of.
+/// The options for making a server of a service.
 #[derive(Clone)]
 pub struct ServiceOptions<'a> {
     /// The node that it belongs to.
@@ -20,7 +20,7 @@ pub struct ServiceOptions<'a> {
     pub service: &'a str,
     /// Type as `package/srv/Name`.
     pub type_name: &'a str,
-    /// Hash of the service type; on wires that announce that of its messages it is not needed.
+    /// Hash of the service type; not needed on wires that announce the hashes of its messages.
     pub type_hash: Option<TypeHash>,
     /// Hash of the request message.
     pub request_hash: Option<TypeHash>,
@@ -30,16 +30,16 @@ pub struct ServiceOptions<'a> {
     pub qos: QosProfile,
     /// How the server announces itself; it understands clients of either mapping in any case.
     pub mapping: ServiceMapping,
-    /// Whether what sends the responses may wait to come into being until there is a client: for
-    /// services that every node has and that few are asked for. Others see the service in any case;
-    /// a client finds it available a little later.
+    /// Whether the writer of responses may be made only when there is a client: for services that
+    /// every node has and that few clients call. Others see the service in any case; a client finds
+    /// it available a little later.
     pub replies_on_demand: bool,
-    /// Whether requests that other hosts send are ignored, counted and warned of. Where a request
-    /// comes from is told by the address that its datagrams come from, not by what they say; the
-    /// kernel refuses datagrams from outside with an address of this host. Their client waits in
-    /// vain.
+    /// Whether requests from other hosts are ignored and counted, with a warning. The host of a
+    /// request is the one that the source address of its datagrams names, not the one that their
+    /// content names; the kernel refuses datagrams from outside with an address of this host. The
+    /// client of an ignored request waits in vain.
     pub local_requests_only: bool,
-    /// What the server announces of itself beyond DDS, see [`crate::announcement`].
+    /// The server's announcement beyond DDS, see [`crate::announcement`].
     pub announcement: &'a str,
     /// Called when [`Service::take_request`] may have something.
     pub on_request: Notify,
@@ -47,7 +47,7 @@ pub struct ServiceOptions<'a> {
     pub on_match: Notify,
 }
 
-/// What a client of a service is made of.
+/// The options for making a client of a service.
 #[derive(Clone)]
 pub struct ClientOptions<'a> {
     /// The node that it belongs to.
@@ -56,7 +56,7 @@ pub struct ClientOptions<'a> {
     pub service: &'a str,
     /// Type as `package/srv/Name`.
     pub type_name: &'a str,
-    /// Hash of the service type; on wires that announce that of its messages it is not needed.
+    /// Hash of the service type; not needed on wires that announce the hashes of its messages.
     pub type_hash: Option<TypeHash>,
     /// Hash of the request message.
     pub request_hash: Option<TypeHash>,
@@ -64,10 +64,9 @@ pub struct ClientOptions<'a> {
     pub response_hash: Option<TypeHash>,
     /// Policies of both directions.
     pub qos: QosProfile,
-    /// Use this mapping whatever the server announces; `None` follows the server, which is what
-    /// users want.
+    /// Forces this mapping whatever the server announces; `None` follows the server, as users want.
     pub force_mapping: Option<ServiceMapping>,
-    /// What the client announces of itself beyond DDS, see [`crate::announcement`].
+    /// The client's announcement beyond DDS, see [`crate::announcement`].
     pub announcement: &'a str,
     /// Called when [`Client::take_response`] may have something.
     pub on_response: Notify,
@@ -84,7 +83,7 @@ pub struct ServerMatch {
     pub is_available: bool,
 }
 
-/// Answers requests of one service. Dropping it withdraws it; afterwards it notifies no more.
+/// Answers requests of one service. Dropping it withdraws the server and ends its notifications.
 pub trait Service: Send + Sync {
     /// Identity of the endpoint that receives requests.
     fn gid(&self) -> Gid;
@@ -92,17 +91,17 @@ pub trait Service: Send + Sync {
     /// The policies after resolution.
     fn qos(&self) -> QosProfile;
 
-    /// Takes the oldest request that was not taken yet: the plain request message, whichever
-    /// mapping it came by. Never blocks.
+    /// Takes the oldest request that was not taken yet: the plain request message, whatever its
+    /// mapping. Never blocks.
     ///
     /// # Errors
     /// See [`TakeError`].
     fn take_request(&self) -> Result<Option<(RequestId, Sample)>, TakeError>;
 
-    /// Sends the response to the request with this id, as
-    /// [`Publisher::publish`](super::Publisher::publish) does; in the mapping of the request.
+    /// Sends the response to the request with this id, in the mapping of the request, as
+    /// [`Publisher::publish`](super::Publisher::publish) does.
     ///
-    /// Waits up to 100 ms for a client that asked but is not matched yet, as stock ROS 2 does.
+    /// Waits up to 100 ms for a client that called but does not match yet, as stock ROS 2 does.
     ///
     /// # Errors
     /// See [`PublishError`].
@@ -113,19 +112,19 @@ pub trait Service: Send + Sync {
         fill: Fill<'_>,
     ) -> Result<(), PublishError>;
 
-    /// Requests that were lost before they were taken, as far as the numbers of those that were
-    /// taken tell: on the way, or because more came than the history keeps.
+    /// The number of requests that were lost before they were taken, as far as the numbers of the
+    /// taken requests show: on the way, or because more came than the history keeps.
     fn lost_requests(&self) -> u64;
 
-    /// The clients that send requests here, by the endpoints that send them.
+    /// The endpoints of the clients that send requests to this server.
     fn clients(&self) -> Vec<Match>;
 
-    /// Requests that the engine refused: malformed ones, and those of other hosts where
-    /// [`ServiceOptions::local_requests_only`] is set.
+    /// The number of requests that the engine refused: malformed requests, and requests of other
+    /// hosts where [`ServiceOptions::local_requests_only`] is set.
     fn refused_samples(&self) -> u64;
 }
 
-/// Calls one service. Dropping it withdraws it; afterwards it notifies no more.
+/// Calls one service. Dropping it withdraws the client and ends its notifications.
 pub trait Client: Send + Sync {
     /// Identity of the endpoint that sends requests.
     fn gid(&self) -> Gid;
@@ -133,8 +132,8 @@ pub trait Client: Send + Sync {
     /// The policies after resolution.
     fn qos(&self) -> QosProfile;
 
-    /// Whether a server matches in both directions and was told of the client, so that a request
-    /// sent now is answered.
+    /// Whether a server matches in both directions and knows the client, so that a request sent now
+    /// is answered.
     fn service_is_available(&self) -> bool;
 
     /// The servers to which a request sent now goes.
@@ -142,22 +141,22 @@ pub trait Client: Send + Sync {
 
     /// Identity of the endpoint that receives responses: a [`RequestId`] that names it, with the
     /// mapping [`ServiceMapping::RelatedSampleIdentity`] and any positive number, is answered to
-    /// this client even if its server had the request by another way.
+    /// this client even if its server got the request by another transport.
     fn response_gid(&self) -> Gid;
 
-    /// Drops what the engine holds for a server whose process has ended, as
+    /// Makes the engine forget a server whose process has ended, as
     /// [`Publisher::forget_ended`](super::Publisher::forget_ended) does.
     fn forget_ended(&self, server: Gid);
 
-    /// What the responses of the servers come from, as [`MessageInfo::publisher_gid`] says it of a
-    /// response. One that is missing here sends no response any more. Changes are told by
-    /// [`ClientOptions::on_match`].
+    /// The endpoints that send the servers' responses, as in [`MessageInfo::publisher_gid`] of a
+    /// response. An endpoint that is not in the list sends no more responses.
+    /// [`ClientOptions::on_match`] notifies of changes.
     ///
     /// [`MessageInfo::publisher_gid`]: crate::MessageInfo::publisher_gid
     fn responders(&self) -> Vec<Gid>;
 
     /// Sends a request, as [`Publisher::publish`](super::Publisher::publish) does, in the mapping
-    /// of the server; returns the number under which its response will come.
+    /// of the server; returns the number that its response will carry.
     ///
     /// # Errors
     /// See [`PublishError`].
@@ -170,9 +169,9 @@ pub trait Client: Send + Sync {
     /// See [`TakeError`].
     fn take_response(&self) -> Result<Option<(i64, Sample)>, TakeError>;
 
-    /// Responses to this client that were not taken in time, and are lost.
+    /// The number of responses to this client that were lost because they were not taken in time.
     fn lost_responses(&self) -> u64;
 
-    /// Responses that the engine refused as malformed.
+    /// The number of responses that the engine refused as malformed.
     fn refused_samples(&self) -> u64;
 }

@@ -1,4 +1,4 @@
-//! How a session is opened: its options, where they come from, and what can be wrong with them.
+//! The options of a session, their source, and the errors of opening a session.
 
 use std::ffi::OsString;
 
@@ -12,11 +12,11 @@ pub enum DiscoveryRange {
     Localhost,
     /// Only this session's own endpoints and the static peers.
     Off,
-    /// Whatever the engine's own configuration says.
+    /// The range in the engine's own configuration.
     SystemDefault,
 }
 
-/// What a session needs to know when it is opened.
+/// The options for opening a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionOptions {
     /// `ROS_DOMAIN_ID`; DDS allows 0 to 232.
@@ -25,7 +25,7 @@ pub struct SessionOptions {
     pub enclave: String,
     /// How far the session looks for others.
     pub discovery_range: DiscoveryRange,
-    /// Hosts to look for besides: `ROS_STATIC_PEERS`.
+    /// Further hosts to look for: `ROS_STATIC_PEERS`.
     pub static_peers: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ impl SessionOptions {
     /// old `ROS_LOCALHOST_ONLY`, looked up by `variable` (pass `|name| std::env::var_os(name)`).
     ///
     /// # Errors
-    /// The first variable that holds something it may not hold.
+    /// Returns the first variable with a value that it does not take.
     pub fn from_variables(
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, EnvironmentError> {
@@ -78,7 +78,7 @@ impl SessionOptions {
                     expected: "a number from 0 to 232",
                 })?;
         }
-        // Stock ROS 2 lets the old variable win over the new one where both are set.
+        // Stock ROS 2 gives the old variable precedence over the new one where both are set.
         match set("ROS_LOCALHOST_ONLY")?.as_deref() {
             Some("1") => options.discovery_range = DiscoveryRange::Localhost,
             _ => {
@@ -120,9 +120,9 @@ pub enum OpenError {
         "domain id {domain_id} is not possible with {engine}: use 0 to {largest} (ROS_DOMAIN_ID)"
     )]
     DomainId {
-        /// What was asked for.
+        /// The requested domain.
         domain_id: u32,
-        /// The largest that the engine takes.
+        /// The largest domain id that the engine takes.
         largest: u32,
         /// Name of the engine.
         engine: &'static str,
@@ -130,9 +130,9 @@ pub enum OpenError {
     /// No network interface could be used.
     #[error("no network interface can be used: {detail}. {cure}")]
     NoInterface {
-        /// What the engine says.
+        /// The message of the engine.
         detail: String,
-        /// What helps.
+        /// The cure.
         cure: String,
     },
     /// All ports of the domain on this host are taken.
@@ -143,7 +143,7 @@ pub enum OpenError {
     NoFreePort {
         /// The domain.
         domain_id: u32,
-        /// How many participants fit.
+        /// The number of participants that fit.
         participants: u32,
     },
     /// The system gives this process too few threads.
@@ -154,17 +154,17 @@ pub enum OpenError {
     Threads {
         /// Name of the engine.
         engine: &'static str,
-        /// As many as it may make.
+        /// The most threads that the engine may start.
         needed: usize,
-        /// What the system said.
+        /// The error of the system.
         cause: String,
     },
-    /// The engine is not on this system, or not complete.
-    #[error("the engine {engine} is not there: {detail}")]
+    /// The engine is not installed on this system, or not completely.
+    #[error("the engine {engine} is not installed: {detail}")]
     NotInstalled {
         /// Name of the engine.
         engine: &'static str,
-        /// What is missing, and how to get it.
+        /// The missing parts, and how to get them.
         detail: String,
     },
     /// One of several engines could not start.
@@ -174,7 +174,7 @@ pub enum OpenError {
         engines: &'static str,
         /// Name of the one that could not start.
         engine: &'static str,
-        /// What that one said.
+        /// The error of that engine.
         reason: Box<OpenError>,
     },
     /// The configuration was refused.
@@ -182,12 +182,12 @@ pub enum OpenError {
     Configuration {
         /// Name of the engine.
         engine: &'static str,
-        /// Where it came from, such as `CYCLONEDDS_URI`.
+        /// The source of the configuration, such as `CYCLONEDDS_URI`.
         source_name: String,
-        /// What the engine says.
+        /// The message of the engine.
         detail: String,
     },
-    /// The engine failed in a way that it does not explain.
+    /// The engine failed with a code only.
     #[error(
         "{engine} could not open a session in domain {domain_id}: {operation} failed with {code}"
     )]
@@ -196,7 +196,7 @@ pub enum OpenError {
         engine: &'static str,
         /// The domain.
         domain_id: u32,
-        /// What was being done.
+        /// The operation that failed.
         operation: &'static str,
         /// The engine's own word for the failure.
         code: String,

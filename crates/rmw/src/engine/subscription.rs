@@ -10,7 +10,7 @@ use crate::qos::QosProfile;
 use crate::sample::Sample;
 use crate::type_hash::TypeHash;
 
-/// What a subscription is made of.
+/// The options for making a subscription.
 #[derive(Clone)]
 pub struct SubscriptionOptions<'a> {
     /// The node that it belongs to.
@@ -28,7 +28,7 @@ pub struct SubscriptionOptions<'a> {
     /// [`check_announcement`](crate::announcement::check_announcement) allows it; the empty text
     /// announces nothing.
     pub announcement: &'a str,
-    /// Do not receive from publishers of the same session.
+    /// Whether the subscription ignores publishers of the same session.
     pub ignore_local_publications: bool,
     /// Called when [`Subscription::take`] may have something.
     pub on_data: Notify,
@@ -40,7 +40,7 @@ pub struct SubscriptionOptions<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TakeError {
-    /// The engine failed in a way that it does not explain.
+    /// The engine failed with a code only.
     #[error("nothing could be taken from {topic}: the engine says {code}")]
     Engine {
         /// Name of the topic or service.
@@ -50,7 +50,8 @@ pub enum TakeError {
     },
 }
 
-/// Receives messages of one topic. Dropping it withdraws it; afterwards it notifies no more.
+/// Receives messages of one topic. Dropping it withdraws the subscription and ends its
+/// notifications.
 pub trait Subscription: Send + Sync {
     /// The identity on the wire.
     fn gid(&self) -> Gid;
@@ -65,14 +66,14 @@ pub trait Subscription: Send + Sync {
     /// See [`TakeError`].
     fn take(&self) -> Result<Option<Sample>, TakeError>;
 
-    /// Publishers that match now.
+    /// The number of publishers that match now.
     fn matched_publishers(&self) -> usize;
 
     /// The publishers that match now, those of the same session included. Allocates; never waits
     /// for the network.
     ///
-    /// What a notification of [`SubscriptionOptions::on_event`] told of a match is in it from then
-    /// on, until it ends.
+    /// A match is in the list from its notification ([`SubscriptionOptions::on_event`]) until the
+    /// match ends.
     fn matches(&self) -> Vec<Match>;
 
     /// Gids of the publishers that match now.
@@ -84,22 +85,22 @@ pub trait Subscription: Send + Sync {
     /// does.
     ///
     /// # Errors
-    /// See [`AnnounceError`]; nothing was changed then.
+    /// See [`AnnounceError`]; after an error nothing was changed.
     fn announce(&self, announcement: &str) -> Result<(), AnnounceError>;
 
     /// While `expect` is set, gaps in this publisher's numbers are not counted as lost messages,
-    /// because its messages come by another way as well. When it is unset, counting begins anew
+    /// because its messages also come by another transport. When it is unset, counting begins anew
     /// with the next message of the publisher.
     ///
-    /// Bounded in memory: publishers that do not match any more are forgotten when there are many.
+    /// Its memory is bounded: publishers that no longer match are forgotten when there are many.
     fn expect_gaps(&self, publisher: Gid, expect: bool);
 
     /// Takes the next event that was not taken yet.
     ///
     /// # Errors
-    /// When the engine refuses.
+    /// Returns an error if the engine refuses.
     fn take_event(&self) -> Result<Option<SubscriptionEvent>, EventError>;
 
-    /// Samples that the engine refused as malformed before they became messages.
+    /// The number of samples that the engine refused as malformed before they became messages.
     fn refused_samples(&self) -> u64;
 }

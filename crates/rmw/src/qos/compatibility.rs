@@ -7,10 +7,10 @@ use super::policy::{Durability, Liveliness, QosDuration, Reliability};
 use super::profile::QosProfile;
 
 impl QosProfile {
-    /// What keeps a publisher with `self` from matching a subscription with `requested`; empty when
-    /// they match.
+    /// The policies that keep a publisher with `self` from matching a subscription with
+    /// `requested`; empty if they match.
     ///
-    /// System defaults are resolved first on both sides.
+    /// System defaults are resolved on both sides first.
     pub fn incompatibilities(&self, requested: &QosProfile) -> Vec<QosIncompatibility> {
         let offered = self.with_system_defaults_resolved();
         let requested = requested.with_system_defaults_resolved();
@@ -63,7 +63,8 @@ impl QosProfile {
     }
 }
 
-/// A duration such as `20ms`; the `ros2` command, after which its `Display` is, counts nanoseconds.
+/// A duration as text such as `20ms`; its `Display` follows the `ros2` command, which counts
+/// nanoseconds.
 fn for_people(duration: QosDuration) -> String {
     match duration {
         QosDuration::Finite(duration) => format!("{duration:?}"),
@@ -71,7 +72,7 @@ fn for_people(duration: QosDuration) -> String {
     }
 }
 
-/// A policy, as events and messages name it.
+/// A policy, as events and messages to people name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum QosPolicyKind {
     /// [`QosProfile::durability`]
@@ -88,7 +89,7 @@ pub enum QosPolicyKind {
     Lifespan,
     /// The form in which data are serialized, which ROS 2 does not let users choose.
     DataRepresentation,
-    /// A policy that ROS 2 does not know, by its number in the engine.
+    /// A policy unknown to ROS 2, by its number in the engine.
     Other(u32),
 }
 
@@ -107,19 +108,19 @@ impl fmt::Display for QosPolicyKind {
     }
 }
 
-/// One policy that keeps two endpoints from matching, with what each side says.
+/// A policy that keeps two endpoints from matching, with the value of each side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QosIncompatibility {
     /// The policy.
     pub policy: QosPolicyKind,
-    /// What the publisher offers.
+    /// The value that the publisher offers.
     pub offered: String,
-    /// What the subscription requests.
+    /// The value that the subscription requests.
     pub requested: String,
 }
 
 impl QosIncompatibility {
-    /// What helps, where the two sides have these names.
+    /// The cure, for two sides with these names.
     pub fn cure(&self, publisher: &str, subscription: &str) -> String {
         let Self { policy, offered, requested } = self;
         match policy {

@@ -1,5 +1,5 @@
 //! The list of policies. Every form of a profile (DDS, Zenoh, rmw, bags, the command line,
-//! parameters, Python) has a test that goes through [`QosPolicy::ALL`] and names the policies that
+//! parameters, Python) has a test that iterates over [`QosPolicy::ALL`] and names the policies that
 //! the form lacks, with the reason.
 
 use std::time::Duration;
@@ -80,8 +80,8 @@ impl QosPolicy {
         qos
     }
 
-    /// The policies whose value `form` does not bring back: it writes a profile in some form and
-    /// reads it again. An empty list says that the form is complete.
+    /// The policies whose value `form` loses: `form` writes a profile in some form and reads it
+    /// again. An empty list means that the form is complete.
     pub fn lost_in(form: impl Fn(&QosProfile) -> QosProfile) -> Vec<Self> {
         let is_lost = |policy: &Self| {
             let given = policy.varied();
@@ -91,7 +91,7 @@ impl QosPolicy {
     }
 
     fn differs(self, one: &QosProfile, other: &QosProfile) -> bool {
-        // All fields, so that a new one without a policy does not compile.
+        // The pattern names all fields, so that a new field without a policy does not compile.
         let QosProfile {
             history,
             depth,

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Samples that a subscription keeps at most with [`History::KeepAll`], which has no depth: a queue
-/// without a bound there is not. An engine bounds their bytes as well.
+/// The most samples that a subscription keeps with [`History::KeepAll`], which has no depth: no
+/// queue is unbounded. An engine also bounds the bytes of the samples.
 pub const KEEP_ALL_LIMIT: usize = 1024;
 
 /// How many samples an endpoint keeps.
@@ -16,10 +16,10 @@ pub enum History {
     #[default]
     KeepLast,
     /// All samples until they are delivered, up to [`KEEP_ALL_LIMIT`]: then a reliable publisher
-    /// waits, and what others send is lost.
+    /// waits, and the messages of other publishers are lost.
     KeepAll,
-    /// Of another's endpoint that does not announce it, as those of Fast DDS; for one's own as
-    /// [`History::SystemDefault`].
+    /// The history of a remote endpoint that does not announce it, such as those of Fast DDS; for
+    /// an own endpoint it means [`History::SystemDefault`].
     Unknown,
 }
 

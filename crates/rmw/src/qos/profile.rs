@@ -23,15 +23,16 @@ pub struct QosProfile {
     pub reliability: Reliability,
     /// Whether late subscriptions receive earlier samples.
     pub durability: Durability,
-    /// Longest time between two samples that is expected (subscription) or promised (publisher).
+    /// The longest time between two samples that the subscription expects or the publisher
+    /// promises.
     pub deadline: QosDuration,
     /// Age at which a sample is no longer delivered.
     pub lifespan: QosDuration,
     /// How a publisher shows that it is alive.
     pub liveliness: Liveliness,
-    /// Time after which a publisher that did not show that it is alive counts as gone.
+    /// Time after which a publisher that did not show that it is alive counts as not alive.
     pub liveliness_lease_duration: QosDuration,
-    /// The name goes to the wire as it is, without the prefixes of ROS.
+    /// Whether the name goes on the wire as it is, without the prefixes of ROS.
     pub avoid_ros_namespace_conventions: bool,
 }
 
@@ -104,7 +105,7 @@ impl QosProfile {
         Self::keep_last(1).transient_local()
     }
 
-    /// `rmw_qos_profile_system_default`: everything left to the engine.
+    /// `rmw_qos_profile_system_default`: every policy is left to the engine.
     pub fn system_default() -> Self {
         Self {
             history: History::SystemDefault,
@@ -148,17 +149,17 @@ impl QosProfile {
         Self { durability: Durability::Volatile, ..self }
     }
 
-    /// This profile with a deadline; zero is none.
+    /// This profile with a deadline; zero means no deadline.
     pub fn deadline(self, deadline: Duration) -> Self {
         Self { deadline: deadline.into(), ..self }
     }
 
-    /// This profile with a lifespan; zero is none.
+    /// This profile with a lifespan; zero means no lifespan.
     pub fn lifespan(self, lifespan: Duration) -> Self {
         Self { lifespan: lifespan.into(), ..self }
     }
 
-    /// This profile with a kind of liveliness and its lease; a zero lease is none.
+    /// This profile with a kind of liveliness and its lease; zero means no lease.
     pub fn liveliness(self, kind: Liveliness, lease: Duration) -> Self {
         Self { liveliness: kind, liveliness_lease_duration: lease.into(), ..self }
     }

@@ -5,8 +5,8 @@ use super::policy::{Durability, History, Liveliness, QosDuration, Reliability};
 use super::profile::QosProfile;
 
 impl QosProfile {
-    /// Replaces what is left to the engine by the value that Feros's engines use: keep last,
-    /// reliable, volatile, automatic; a depth of 0 becomes 1. A history that is not known becomes
+    /// Replaces the policies that are left to the engine by the values that Feros's engines use:
+    /// keep last, reliable, volatile, automatic; a depth of 0 becomes 1. An unknown history becomes
     /// that of [`QosProfile::default`].
     pub fn with_system_defaults_resolved(mut self) -> Self {
         if self.history == History::Unknown {
@@ -28,7 +28,7 @@ impl QosProfile {
         self
     }
 
-    /// Resolves all policies for a service or client: best-available ones are those of
+    /// Resolves all policies for a service or client: best-available policies become those of
     /// [`QosProfile::services_default`].
     pub fn resolved_for_service(mut self) -> Self {
         if self.reliability == Reliability::BestAvailable {
