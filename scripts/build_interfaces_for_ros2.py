@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Builds an interface package of interfaces/ for the stock ROS 2 of this Python environment, which has no wheel of it.
+"""Builds an interface package of interfaces/ for the stock ROS 2 of this Python environment, for which no wheel exists.
 
     .venv/bin/python scripts/build_interfaces_for_ros2.py composition_interfaces
 
-The environment's own generators make C, type supports and Python from the definitions; the compiler of the system makes
-libraries of them; all of it goes where the wheels put theirs (lib/ and site-packages/), so that stock programs find it as they
-find any package. Nothing is done when what is there was made from the same definitions, generators and script.
+The environment's own generators make C, type supports and Python from the definitions; the compiler of the system builds
+libraries from them. The results go to the folders of the wheels (lib/ and site-packages/), so that stock programs find them
+like any package. The script does nothing if the installed package was made from the same definitions, generators and script.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from types import SimpleNamespace
 ENVIRONMENT = Path(sys.prefix)
 REPOSITORY = Path(__file__).resolve().parent.parent
 
-# Type supports that stock nodes load, with what else each links.
+# Type supports that stock nodes load, with the further libraries that each one links.
 TYPE_SUPPORTS = {
     "introspection_c": ["rosidl_typesupport_introspection_c"],
     "fastrtps_c": ["rosidl_typesupport_fastrtps_c", "rosidl_typesupport_fastrtps_cpp", "fastcdr"],
@@ -36,7 +36,7 @@ def fail(text):
 
 
 def stamp(package, definitions):
-    """What decides the result: definitions, script, generators, Python."""
+    """The inputs that determine the result: definitions, script, generators, Python."""
     hasher = hashlib.sha256(Path(__file__).read_bytes())
     for path in definitions:
         hasher.update(f"{path.name}\0".encode() + path.read_bytes())
@@ -48,7 +48,7 @@ def stamp(package, definitions):
 
 def generate(package, definitions, work):
     """Sources, in a folder for each kind: c, cpp, py, and the type supports."""
-    # Where the generators look for their templates.
+    # The prefix under which the generators find their templates.
     os.environ["AMENT_PREFIX_PATH"] = str(ENVIRONMENT)
     from rosidl_adapter.srv import convert_srv_to_idl
 
@@ -141,7 +141,7 @@ def compile_all(package, work):
 
 
 def install(package, work):
-    """Moves libraries and Python to where the wheels have theirs."""
+    """Moves libraries and Python to the folders that the wheels use."""
     for path in (work / "lib").iterdir():
         shutil.copy2(path, ENVIRONMENT / "lib" / path.name)
     place = Path(sysconfig.get_paths()["purelib"]) / package
@@ -163,7 +163,7 @@ def main():
     mark, wanted = ENVIRONMENT / f".feros-{package}", stamp(package, definitions)
     if mark.is_file() and mark.read_text() == wanted:
         return
-    print(f"setup: {package} for stock ROS 2 (no wheel has it; tests of containers use it)", flush=True)
+    print(f"setup: {package} for stock ROS 2 (no wheel contains it; tests of containers use it)", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         generate(package, definitions, work)

@@ -5,9 +5,9 @@
 #   pip install FOLDER/feros_rmw-*.whl
 #   RMW_IMPLEMENTATION=rmw_feros python node.py
 #
-# The wheels have no loader: librcl.so is linked to librmw_fastrtps_cpp.so. So a .pth file has every
-# Python of the environment look at RMW_IMPLEMENTATION, and load the library before any other with
-# symbols for all, if it is meant. FEROS_RMW_LIBRARY names a library that was built already.
+# The wheels have no loader: librcl.so is linked to librmw_fastrtps_cpp.so. So a .pth file makes
+# every Python of the environment check RMW_IMPLEMENTATION, and if it is rmw_feros, load the library
+# before any other, with global symbols. FEROS_RMW_LIBRARY names a library that was built already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,14 +28,14 @@ version, out = os.environ["VERSION"], pathlib.Path(os.environ["OUT"])
 tag = f"py3-none-linux_{platform.machine()}"
 info = f"feros_rmw-{version}.dist-info"
 
-LOADER = '''"""Loads librmw_feros.so before the libraries of ROS 2, where RMW_IMPLEMENTATION names it."""
+LOADER = '''"""Loads librmw_feros.so before the libraries of ROS 2, if RMW_IMPLEMENTATION names it."""
 import ctypes
 import pathlib
 import sys
 
 
 def load():
-    """With symbols for all: librcl.so then takes the functions of rmw from here."""
+    """With global symbols: librcl.so then takes the functions of rmw from here."""
     library = pathlib.Path(sys.prefix) / "lib" / "librmw_feros.so"
     try:
         ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)

@@ -3,9 +3,9 @@
 #
 #   scripts/build_wheel.sh [--profile PROFILE] [--out DIR] [--python PYTHON] [--features NAMES]
 #
-# PROFILE is one of Cargo's (release if not said; dev is what the tests take), DIR where the wheel
-# goes (target/wheels). One wheel is for CPython 3.11 and all that follow; with an interpreter of
-# CPython 3.10 as PYTHON, it is for that alone. NAMES are engines that it has besides Cyclone DDS, for
+# PROFILE is one of Cargo's (release by default; the tests use dev), DIR is the folder for the wheel
+# (target/wheels). One wheel is for CPython 3.11 and all later versions; with an interpreter of
+# CPython 3.10 as PYTHON, it is for that version alone. NAMES are engines besides Cyclone DDS, for
 # FEROS_ENGINE: zenoh, fastdds, ros1, several separated by commas. It needs maturin, which
 # scripts/setup.sh installs.
 set -euo pipefail
@@ -31,7 +31,7 @@ while (($# > 0)); do
 done
 command -v maturin >/dev/null || fail "there is no maturin. Run scripts/setup.sh, and put .venv/bin on PATH."
 
-# The stable interface of CPython has the buffer protocol since 3.11.
+# CPython's stable interface includes the buffer protocol from 3.11 on.
 case "$("$python" -c 'import sys; print((sys.version_info >= (3, 11)) + (sys.version_info >= (3, 10)))')" in
     2) ;;
     1) interface=(--no-default-features --interpreter "$python") ;;
@@ -43,14 +43,14 @@ folder="$profile"
 package=crates/python
 most_bytes=20000000 # of a wheel that is given to others
 
-# ./test has built the command already, as a part of all.
+# ./test has built the command already, with the workspace.
 [[ "$profile" == dev && -n "${FEROS_TESTS_BUILT:-}" ]] ||
     cargo build --locked --profile "$profile" -p feros-cli --bin feros "${features[@]}"
 command="$target/$folder/feros"
 install -D "$command" "$package/data/scripts/feros"
 strip "$package/data/scripts/feros"
 
-# A folder per package: its types for type checkers, and two lines that make classes when asked.
+# A folder per package: its types for type checkers, and two lines that make classes on demand.
 messages="$package/python/feros/msgs"
 compatible="$package/python/feros/compat"
 find "$messages" -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} +
@@ -59,11 +59,11 @@ modules() {
         "$command" interface stubs "$@" --shipped --modules >/dev/null
 }
 modules "$messages" --root feros.msgs
-# The same by the names that stock ROS 2 has, beside the package rclpy.
+# The same packages under the names of stock ROS 2, beside the package rclpy.
 modules "$compatible"
-# A path and no code: it goes to the end of the path of the interpreter that the wheel is installed
-# for, so that a sourced ROS and any package of the same name win. Its name puts it behind the files
-# of other packages, which are read in the order of their names.
+# The file has a path and no code: it extends the end of the path of the interpreter that the wheel
+# is installed for, so that a sourced ROS and any package of the same name win. Its name puts it
+# behind the files of other packages, which are read in the order of their names.
 install -d "$package/data/platlib"
 printf 'feros/compat\n' >"$package/data/platlib/zz_feros.pth"
 
@@ -72,7 +72,7 @@ maturin build --locked --quiet --profile "$profile" --manifest-path "$package/Ca
 wheel="$(ls -t "$out"/feros-*.whl | head -1)"
 size="$(stat -c %s "$wheel")"
 printf '%s: %d bytes\n' "$wheel" "$size"
-# Who asks for an engine has asked for its size.
+# The limit is for wheels without additional engines.
 if [[ "$profile" == release ]] && ((${#features[@]} == 0 && size >= most_bytes)); then
     fail "the wheel has $size bytes, more than $most_bytes"
 fi

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Captures the RTPS datagrams that tests/crash/tests/it/datagrams.rs mutates.
 
-Needs root (a raw socket on `lo`). Two processes of the crash tests talk by the network; what the
-one sends to the other goes to tests/crash/seeds, one file per kind of datagram:
-`NUMBER-PORT-SUBMESSAGES.rtps`, where PORT is `meta` or `user`. `target` is the GUID prefix of the
-process that they were sent to.
+Needs root (a raw socket on `lo`). Two processes of the crash tests talk by the network; the
+datagrams from one to the other go to tests/crash/seeds, one file per kind of datagram:
+`NUMBER-PORT-SUBMESSAGES.rtps`, where PORT is `meta` or `user`. `target` has the GUID prefix of the
+receiving process.
 """
 import json
 import os
@@ -20,7 +20,7 @@ SEEDS = ROOT / "tests/crash/seeds"
 PEER = ROOT / "target/debug/crash-peer"
 DOMAIN = 219
 PER_KIND = 8
-# Small fragments, so that a seed of each kind is small; all kinds of submessages occur.
+# Small fragments keep the seeds small; all kinds of submessages occur.
 CONFIGURATION = (
     "<Domain><General><FragmentSize>1500B</FragmentSize><MaxMessageSize>3000B</MaxMessageSize>"
     "</General></Domain>"

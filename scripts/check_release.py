@@ -3,8 +3,8 @@
 
     scripts/check_release.py [--command TARGET/feros] [--folder DIR]
 
-Packs every crate that is published as `cargo publish` would, puts them beside the crates of others
-into a folder that stands for the registry, creates a package with a component by `feros pkg create`,
+Packs every published crate as `cargo publish` would, puts them beside third-party crates into a
+folder that stands for the registry, creates a package with a component by `feros pkg create`,
 builds it by `feros component build`, and loads it into its container. Publishes nothing.
 """
 
@@ -22,10 +22,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT / "crates/shared/Cargo.toml"
-# A crate holds files below its own folder only, so the interfaces are copied there to be packed.
+# A crate only contains files below its own folder, so the interfaces are copied there for packing.
 PACKED_INTERFACES = ROOT / "crates/interface/interfaces"
 CARGO = os.environ.get("CARGO", "cargo")
-# Of this many tries, a second apart, one finds the container; a watchdog, not a measure.
+# The number of tries, a second apart, to find the container; a watchdog, not a measurement.
 TRIES = 120
 
 
@@ -42,10 +42,10 @@ def published():
 
 
 def pack(folder):
-    """The .crate files of all that is published, `feros-shared` among them."""
+    """The .crate files of all published crates, `feros-shared` among them."""
     target = folder / "packed"
     shutil.rmtree(target, ignore_errors=True)
-    # Without lock files: the crates that they would name are nowhere published yet.
+    # Without lock files: the crates that they would name are not published yet.
     options = ["--no-verify", "--allow-dirty", "--exclude-lockfile", "--target-dir", target]
     names = [word for name in published() for word in ("-p", name)]
     shutil.copytree(ROOT / "interfaces", PACKED_INTERFACES, dirs_exist_ok=True)
@@ -58,7 +58,7 @@ def pack(folder):
 
 
 def make_registry(folder, crates):
-    """A folder that cargo takes for a registry: crates of others, and ours as they were packed."""
+    """A folder that cargo takes for a registry, with third-party crates, and ours as packed."""
     registry = folder / "registry"
     shutil.rmtree(registry, ignore_errors=True)
     run(CARGO, "vendor", "--locked", "--versioned-dirs", registry, cwd=ROOT,
@@ -89,7 +89,7 @@ def build(folder, registry, command):
 
 
 def load(prefix, command):
-    """Loads the component; says what the container has."""
+    """Loads the component; prints the components of the container."""
     environment = dict(os.environ, FEROS_PREFIX_PATH=str(prefix), ROS_DOMAIN_ID="102",
                        ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
     environment.pop("LD_LIBRARY_PATH", None)

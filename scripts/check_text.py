@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks the text of the project; says each fault with its place.
+"""Checks the text of the project; prints each fault with its position.
 
     scripts/check_text.py [--command TARGET/feros]
 
 - Lines of Markdown and of Rust comments have at most 100 columns (not tables, links and code).
-- Relative links and their anchors lead somewhere; files that ARCHITECTURE.md names exist.
+- The targets of relative links and anchors exist; files that ARCHITECTURE.md names exist.
 - Messages on the book's troubleshooting page are in the sources, and the launch page names every
   action and substitution.
 - Rust examples of the README are on pages of the book, where they are compiled.
@@ -39,7 +39,7 @@ def files(suffix):
 
 
 def prose(text):
-    """Numbered lines of Markdown outside of code."""
+    """The numbered lines of Markdown outside of code."""
     is_code = False
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("```"):
@@ -100,7 +100,7 @@ def check_links():
 
 
 def check_map():
-    """The files that the architecture's page sends a reader to."""
+    """The files that the architecture's page names."""
     page = ROOT / "ARCHITECTURE.md"
     for number, line in prose(page.read_text()):
         for name in re.findall(r"`((?:crates|docs|tests|examples)/[\w./-]+)`", line):
@@ -109,7 +109,7 @@ def check_map():
 
 
 def sources():
-    """All sources in Rust and Python, with texts that go over several lines in one."""
+    """All sources in Rust and Python, with texts of several lines joined into one."""
     rust = (re.sub(r"\\\n\s*", "", path.read_text()) for path in files(".rs"))
     python = (re.sub(r"(?<=.)[\"']\n\s*f?[\"'](?=.)", "", path.read_text()) for path in files(".py"))
     return "\n".join([*rust, *python])
@@ -154,7 +154,7 @@ def check_readme():
 
 
 def check_commands(command):
-    """Each `feros` line is asked for its help: unknown verbs and options are refused before that."""
+    """Runs each `feros` line with --help: unknown verbs and options are refused before the help."""
     for path in [ROOT / "README.md", *sorted(PAGES.glob("*.md"))]:
         for start, block in blocks(path.read_text(), {"sh"}):
             for offset, line in enumerate(block.splitlines()):
@@ -163,7 +163,7 @@ def check_commands(command):
                     words = words[1:]
                 if words[:1] != ["feros"]:
                     continue
-                # What follows belongs to another program.
+                # The rest of the line belongs to another program.
                 ends = [words.index(end) for end in ("--", "--ros-args", "&", "|", ">", "&&") if end in words]
                 arguments = words[1 : min(ends, default=len(words))]
                 asked = subprocess.run(

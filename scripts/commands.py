@@ -1,5 +1,5 @@
-"""The commands that stand in the README, in the book, and in READMEs and comments of examples; and
-what scripts/run_commands.py has to know of those that do not simply end well."""
+"""The commands in the README, in the book, and in READMEs and comments of examples, and the
+knowledge that scripts/run_commands.py needs about those that do not end successfully by themselves."""
 
 import re
 import subprocess
@@ -13,12 +13,12 @@ PROGRAMS = {
     "pipeline", "navigation_graph", "mobile_base",
 }
 
-# --- where commands stand -------------------------------------------------------------------------
+# --- finding the commands --------------------------------------------------------------------------
 
 
 @dataclass
 class Block:
-    """Commands that belong together: variables and folders of one hold for the next."""
+    """Commands that belong together: variables and folders of one apply to the next."""
 
     path: Path
     lines: list  # (number, text)
@@ -48,7 +48,7 @@ def markdown_blocks(path, text, first=1):
     prose = pattern.sub(lambda match: "\n" * match.group().count("\n"), text)
     for match in re.finditer(r"`([^`]+)`|(?:: )(feros [^`\n]*)$", prose, re.M):
         command = " ".join((match.group(1) or match.group(2)).split())
-        # A verb alone is rather named than to be typed.
+        # A verb alone is a mention rather than a command to type.
         if is_command(command) and (len(command.split()) > 2 or not command.startswith("feros")):
             yield Block(path, [(first + prose.count("\n", 0, match.start()), command)])
 
@@ -87,7 +87,7 @@ def blocks():
     """All blocks, by file."""
     for path in [ROOT / "README.md", *sorted(PAGES.glob("*.md"))]:
         for block in markdown_blocks(path, path.read_text()):
-            # Sentences of README and book name verbs and options rather than commands to type.
+            # Sentences of README and book mention verbs and options rather than commands to type.
             if is_fenced(path, block):
                 yield block
     for path in listed("examples"):
@@ -99,15 +99,15 @@ def blocks():
 
 
 def is_fenced(path, block):
-    """Whether its first line stands in a block of code."""
+    """Whether the first line of `block` is in a block of code."""
     before = path.read_text().splitlines()[: block.lines[0][0] - 1]
     return sum(line.startswith("```") for line in before) % 2 == 1
 
 
-# --- what is known of them ------------------------------------------------------------------------
+# --- knowledge about the commands ------------------------------------------------------------------
 
-# Commands that do not end by themselves: what they say when they do what they are meant to, or the
-# node that is there then.
+# Commands that do not end by themselves: the output that shows that they work, or the node that
+# then exists.
 ENDLESS = {
     "feros topic echo /cmd_vel": "linear",
     "feros topic echo /diagnostics": "status",
@@ -132,9 +132,9 @@ ENDLESS = {
     "mobile_base motion_control": "node /motion_control",
     "navigation_graph amcl": "node /amcl",
 }
-# Those of them that end.
+# Commands like these that end.
 ENDS = {"feros service echo /enable --flow-style --times 4": ""}
-# Those that the following commands of the file need: they run until its end.
+# Commands that the following commands of the file need: they run until the end of the file.
 STAY = {
     "feros bag record -a": "(?i)record",
     "./feros launch pipeline composed.launch.yaml": "node /controller",
@@ -144,7 +144,7 @@ STAY = {
 # Files whose commands run without the robot: both would serve the same action, and a client that
 # finds the second server while it calls would ask that one for the result of a goal of the other.
 ALONE = ("examples/fibonacci/",)
-# By how a command begins, or by the page: why it does not run here.
+# The reasons why commands do not run here, by the beginning of a command or by the page.
 NOT_HERE = {
     "./start": "it builds Feros for itself, and ./test has",
     "./test": "it is what runs this",
@@ -178,9 +178,9 @@ NOT_HERE = {
     "docs/book/pages/ros1.md": "it needs a ROS 1 master: crates/cli/tests/ros1",
     "docs/book/pages/zenoh.md": "an engine that is a feature: `./test zenoh`",
 }
-# What runs beside a command before it is interrupted, so that it has something to do.
+# Commands that run beside a command before it is interrupted, so that it has something to do.
 MEANWHILE = {"feros bag record --topics": "feros topic echo /odom --times 40 --no-arr"}
-# Commands whose exit code says what they found.
+# Commands whose exit code reports a finding.
 FINDS = ("feros doctor",)
 
 

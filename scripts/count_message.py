@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""Counts what one message between two processes costs a publisher and a subscription.
+"""Counts the cost of one message between two processes, for a publisher and a subscription.
 
     scripts/count_message.py                        Feros
     scripts/count_message.py --systems all          and raw iceoryx2 and iceoryx beside it
     scripts/count_message.py --check                fails where Feros needs more than BOUNDS allow
-    scripts/count_message.py --check --counted      the same of the profile `counted`, as ./test does
+    scripts/count_message.py --check --counted      the same for the profile `counted`, as ./test does
 
-What is counted: instructions, and the different cache lines of code and of data that a message
-touches. Times depend on the machine and its load; these numbers depend on the code alone. A message
-that comes seldom finds the processor's caches cold, and pays for each line.
+The script counts instructions, and the different cache lines of code and data that a message
+touches. Times depend on the machine and its load; these numbers depend on the code alone. A rare
+message finds the processor's caches cold, and pays for each line.
 
-How: a system under test of the laboratory runs under callgrind, its counterpart without. Before
-each message it reads so much that the simulated cache holds nothing else (FEROS_LAB_COLD), so each
-line is missed once. What the laboratory does for its own sake (pace, notes) is left out. Two runs
-of different length are subtracted, so start and end cancel out. The kernel is not counted.
+A system under test of the laboratory runs under callgrind, its counterpart without. Before each
+message it reads so much that the simulated cache holds nothing else (FEROS_LAB_COLD), so each line
+is missed once. The laboratory's own work (pace, notes) is left out. Two runs of different length
+are subtracted, so start and end cancel out. The kernel is not counted.
 
-Instructions are told of talkers alone, whose loop is counted from its begin to its end. Of a
-listener the whole thread is counted, and it waits and looks a different number of times in each
-run, so that the difference of two runs says nothing. Its lines are right: what is done again at
-once finds its lines in the cache.
+Instructions are only printed for talkers, whose loop is counted from its begin to its end. Of a
+listener the whole thread is counted, which waits and looks a different number of times in each run,
+so the difference of two runs means nothing. Its numbers of lines are right: repeated work finds its
+lines in the cache.
 """
 
 import argparse
@@ -37,9 +37,9 @@ REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
 PEERS = REPOSITORY / "lab" / "peers"
 
-# Most lines and instructions per message; a change of the code may lower them, and says why when it
-# raises them. A release is optimized as a whole, which takes three minutes; ./test optimizes each
-# crate by itself (profile `counted`), and has bounds of its own.
+# The most lines and instructions per message; a change of the code may lower them, and gives a
+# reason if it raises them. A release is optimized as a whole, which takes three minutes; ./test
+# optimizes each crate by itself (profile `counted`), and has bounds of its own.
 BOUNDS = {
     # profile: {(system, side): (instructions, of talkers alone; lines of code; lines of data)}
     "release": {
@@ -51,10 +51,11 @@ BOUNDS = {
         ("feros:built", "listener"): (None, 400, 197),
     },
 }
-# By how much each may be more. The lines of code are the same in each run of one build, and differ
-# from build to build with where the linker puts them: the same talker had 138 and 145. The rest is
-# for another C library. Data lies elsewhere in each run, across more lines or fewer: nine runs of
-# one program had 63 to 69 and 132 to 150 lines, and 1689 to 1804 instructions.
+# The factors by which the measured numbers may exceed the bounds. The lines of code are equal in
+# each run of one build, but differ between builds with the linker's layout: the same talker had 138
+# and 145. The rest of that factor is for another C library. Data lies elsewhere in each run, across
+# more lines or fewer: nine runs of one program had 63 to 69 and 132 to 150 lines, and 1689 to 1804
+# instructions.
 LEEWAY = (1.07, 1.06, 1.2)
 
 SYSTEMS = {
@@ -68,19 +69,20 @@ MESSAGES = (50, 250)
 WARM_UP = 20
 RATE_HZ = 40
 SIZE_BYTES = 256
-# Who is translated for the first time is slow: a short queue would overflow meanwhile.
+# A program that valgrind translates for the first time is slow: a short queue would overflow
+# meanwhile.
 DEPTH = 100
 SECONDS = 120
 ATTEMPTS = 5
-# What is counted of a talker: its loop, where it begins to where it ends.
+# The functions of a talker that are counted: its loop, from its begin to its end.
 COUNTED = ["*send_all*", "*publish_all*"]
 # The laboratory's own functions, which are left out.
 LEFT_OUT = re.compile(
     r"cold::make_cold|pace::Pace|Samples::note|Published::note"
     r"|contract_make_cold|contract_pace_next|contract_note_(received|seen|published)"
 )
-# First-level caches of two lines, so that each line is looked for in the last level, which is large
-# enough for all that one message touches.
+# First-level caches of two lines, so that each access goes to the last level, which is large enough
+# for all lines that one message touches.
 CALLGRIND = [
     "valgrind",
     "--tool=callgrind",
@@ -146,7 +148,7 @@ class Program:
             thread.join()
 
     def end(self):
-        """Waits for its end; what it received."""
+        """Waits for the end of the program; returns the number of received messages."""
         try:
             self.process.wait(SECONDS)
         finally:
@@ -159,7 +161,7 @@ class Program:
 
 @contextlib.contextmanager
 def daemon(system):
-    """What has to run beside a system: RouDi, which owns iceoryx's memory."""
+    """The daemon that a system needs: RouDi, which owns iceoryx's memory."""
     if system != "iceoryx":
         yield
         return
@@ -175,7 +177,7 @@ def daemon(system):
 
 
 def run(system, program, side, count, out):
-    """One run of talker and listener, `side` of them under callgrind. How many messages it had."""
+    """Runs talker and listener once, `side` of them under callgrind. Returns the number of messages."""
     environment = dict(
         os.environ,
         FEROS_LAB_RUN=f"count_{os.getpid()}",
@@ -209,7 +211,7 @@ def run(system, program, side, count, out):
 
 
 def totals(file):
-    """The sums of one thread, by event (the format: callgrind's manual, section 10)."""
+    """The sums of one thread by event (the format: callgrind's manual, section 10)."""
     events, names, sums = [], {}, {}
     is_left_out = is_call = False
     for line in file.open():

@@ -5,8 +5,8 @@
 #   scripts/fuzz.sh build                 compiles the program that has all targets
 #   scripts/fuzz.sh list                  prints their names
 #
-# A run begins with what fuzz/seeds/TARGET holds; what is found on the way goes to
-# fuzz/corpus/TARGET, crashes to fuzz/artifacts/TARGET.
+# A run begins with the inputs in fuzz/seeds/TARGET; new inputs go to fuzz/corpus/TARGET, crashes to
+# fuzz/artifacts/TARGET.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH="$PWD/.venv/bin:$PATH"
@@ -32,7 +32,8 @@ if [[ $what == list ]]; then
     exit 0
 fi
 
-# With job control each job is a process group: a signal reaches what cargo-fuzz starts, too.
+# With job control each job is a process group: a signal also reaches the programs that cargo-fuzz
+# starts.
 set -m
 logs="$(mktemp -d)"
 finish() {
@@ -43,8 +44,8 @@ finish() {
 trap finish EXIT
 trap 'exit 143' INT TERM HUP
 
-# The coverage instrumentation needs no sanitizer, and without one the stable compiler does.
-# Decoders are safe Rust: what a sanitizer would find there, the checks of the language find.
+# The coverage instrumentation needs no sanitizer, so the stable compiler suffices. Decoders are
+# safe Rust: the checks of the language find the faults that a sanitizer would find there.
 folder="${CARGO_TARGET_DIR:-fuzz/target}"
 host="$(rustc -vV | sed -n 's/^host: //p')"
 RUSTC_BOOTSTRAP=1 cargo-fuzz build --sanitizer none --target "$host" --target-dir "$folder" \
@@ -59,15 +60,15 @@ start() {
     local target="$1" corpora=("fuzz/corpus/$1")
     mkdir -p "${corpora[0]}" "fuzz/artifacts/$target"
     [[ ! -d "fuzz/seeds/$target" ]] || corpora+=("fuzz/seeds/$target")
-    # A target that is ended leaves its files where they are removed.
+    # The files of a killed target are in a folder that is removed.
     FEROS_FUZZ_TARGET="$target" TMPDIR="$logs" "$folder/$host/release/feros-fuzz" \
         "${corpora[@]}" -artifact_prefix="fuzz/artifacts/$target/" \
         -max_total_time="$what" -rss_limit_mb=2048 >"$logs/$target" 2>&1 &
     running[$!]="$target"
 }
 
-# Waits for one target, and says what became of it: libFuzzer writes hundreds of lines, of which
-# the last one is enough if it passed.
+# Waits for one target, and prints its outcome: libFuzzer writes hundreds of lines, of which the
+# last one is enough if it passed.
 report() {
     local process code=0 target
     wait -n -p process "${!running[@]}" || code=$?

@@ -5,8 +5,8 @@
 #   source PREFIX/local_setup.bash
 #   RMW_IMPLEMENTATION=rmw_feros ros2 run demo_nodes_cpp talker
 #
-# A prefix that has a setup of its own keeps it: what is installed there needs no other.
-# FEROS_RMW_LIBRARY names a library that was built already.
+# A prefix that has a setup of its own keeps it, which suffices for this package. FEROS_RMW_LIBRARY
+# names a library that was built already.
 set -euo pipefail
 here="$(cd "$(dirname "$0")/.." && pwd)"
 
@@ -26,7 +26,7 @@ version="$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Car
 
 install -D -m 755 "$library" "$prefix/lib/librmw_feros.so"
 
-# The ament index: which packages there are, and which type supports an rmw reads.
+# The ament index: the installed packages, and the type supports that an rmw reads.
 index="$prefix/share/ament_index/resource_index"
 resource() {
     mkdir -p "$index/$1"
@@ -58,8 +58,8 @@ cat >"$share/package.xml" <<XML
 </package>
 XML
 cat >"$share/cmake/rmw_ferosConfig.cmake" <<'CMAKE'
-# rmw_feros::rmw_feros is the library; it is loaded at run time by RMW_IMPLEMENTATION, and linked by
-# nobody who uses librmw_implementation.
+# rmw_feros::rmw_feros is the library; RMW_IMPLEMENTATION loads it at run time, and programs that
+# use librmw_implementation do not link it.
 get_filename_component(_rmw_feros_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 if(NOT TARGET rmw_feros::rmw_feros)
   add_library(rmw_feros::rmw_feros SHARED IMPORTED)

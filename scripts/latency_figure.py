@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Draws the README's figures of one-way latency from the results of laboratory runs.
 
-    scripts/latency_figure.py RUN_FOLDER    takes the numbers from what `feros lab run --out` wrote
+    scripts/latency_figure.py RUN_FOLDER    takes the numbers from the output of `feros lab run --out`
                                             into docs/figures/*.json, for the figures whose
                                             scenarios it has, and draws them
     scripts/latency_figure.py               draws docs/figures/*.svg from these numbers
-    scripts/latency_figure.py --check       says whether the figures are what the numbers give
+    scripts/latency_figure.py --check       checks whether the figures match the numbers
 """
 
 import json
@@ -89,7 +89,7 @@ text { font: 14px system-ui, sans-serif; fill: #24292f; }
 
 
 def read_run(figure, folder, run):
-    """What a figure shows of a run: nanoseconds, by size and system."""
+    """The part of a run that a figure shows: nanoseconds, by size and system."""
     floor = floor_of(figure, run)
     sizes = {str(size): {} for size in SIZES}
     for line in (folder / "cells.jsonl").read_text().splitlines():
@@ -120,7 +120,7 @@ def read_run(figure, folder, run):
 
 
 def floor_of(figure, run):
-    """The system that the scenario's figure of this placement has as its limit line."""
+    """The system of the limit line in the scenario's figure of this placement."""
     scenario = next(known for known in run["scenarios"] if known["name"] == figure.scenario)
     drawn = (f for f in scenario["figures"] if f["only"].get("placement") == [PLACEMENT])
     return next((it["floor"] for it in drawn if it.get("floor")), None)
@@ -212,16 +212,16 @@ def main():
             print(f"drawn: {figure.image}")
         elif figure.image.read_text() != drawn:
             again = "Run: scripts/latency_figure.py"
-            sys.exit(f"error: {figure.image} is not what its numbers give. {again}")
+            sys.exit(f"error: {figure.image} does not match its numbers. {again}")
 
 
 def take(folder):
-    """Takes the numbers of the figures whose scenarios a run has."""
+    """Takes the numbers from a run, for the figures whose scenarios it has."""
     run = json.loads((folder / "run.json").read_text())
     scenarios = {known["name"] for known in run["scenarios"]}
     found = [figure for figure in FIGURES if figure.scenario in scenarios]
     if not found:
-        sys.exit(f"error: {folder} has none of {[figure.scenario for figure in FIGURES]}")
+        sys.exit(f"error: {folder} has no scenario of {[figure.scenario for figure in FIGURES]}")
     for figure in found:
         figure.numbers.write_text(json.dumps(read_run(figure, folder, run), indent=2) + "\n")
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Measures how soon a topic is bridged again after `feros bridge` was killed and started anew.
+"""Measures how soon a topic is bridged again after `feros bridge` was killed and restarted.
 
     scripts/measure_bridge_restart.py COMMAND [--engines A,B] [--domains A,B] [--rounds N]
 
 COMMAND is `feros`, built with the engines. A publisher at 50 Hz on the first side and a
 subscription on the second stay; the bridge is killed (SIGKILL) and another one started at once.
-Printed are seconds from the kill to the new bridge's line `bridged: ...`, and to the first message
-that the subscription prints after it. All is on loopback; a router of Zenoh is started where a side
-is on it.
+The script prints the seconds from the kill to the new bridge's line `bridged: ...`, and to the first
+message that the subscription prints afterwards. All is on loopback; a router of Zenoh is started if
+a side uses Zenoh.
 """
 
 import argparse
@@ -24,7 +24,7 @@ DOMAIN_ID = 205
 
 
 class Process:
-    """A process, and when each line of its standard output came."""
+    """A process, with the time of each line of its standard output."""
 
     def __init__(self, command, environment):
         self.child = subprocess.Popen(
@@ -40,7 +40,7 @@ class Process:
                 self.changed.notify_all()
 
     def wait_for(self, begin, after=0.0):
-        """When the first line came that begins so, of those after this time, and the line."""
+        """The time and the text of the first line after `after` that begins with `begin`."""
 
         def found():
             of_those = (one for one in self.lines if one[0] > after and one[1].startswith(begin))

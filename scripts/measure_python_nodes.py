@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures what nodes cost in Python: Feros beside rclpy, in turns, on loopback.
+"""Measures the cost of nodes in Python: Feros beside rclpy, in turns, on loopback.
 
     .venv/bin/python scripts/measure_python_nodes.py [ROUNDS]
 
 It takes the wheel that scripts/build_wheel.sh put last into target, and the rclpy of .venv, in the
-same interpreter; `feros_rclpy` is the same program by the packages of ROS's names that the wheel
-has. Medians over rounds: one-way latency between two processes (median of each round), also for a
+same interpreter; `feros_rclpy` is the same program with the wheel's packages under ROS's names.
+It prints medians over rounds: one-way latency between two processes (median of each round), also for a
 program of asyncio, processor time of a node with 20 subscriptions of 50 Hz, memory of a process with
 an empty node, processor time of a turn of an executor beside idle subscriptions.
 """
@@ -127,7 +127,7 @@ def talk(side, topics, size, count, pause):
 
 
 def listen_async(side, count):
-    """The same by `async for`, of a node that no executor of the program has."""
+    """The same with `async for`, for a node in no executor of the program."""
     latencies, node = [], side.context.create_node(f"async_{os.getpid()}")
 
     async def hear():
@@ -237,7 +237,7 @@ def pair(environment, name, listener, talker):
 
 def rows(environment):
     for label, (size, count, pause) in SIZES.items():
-        # Best of what each has, and the same program with arrays of its own.
+        # The best form of each system, and the same program with its own arrays.
         yield (f"latency, {label}, us", lambda name, s=size, c=count, p=pause: pair(
             environment, name, ("listen", c), (1, s, c, p)))
         yield (f"latency, {label}, asyncio, us", lambda name, s=size, c=count, p=pause: pair(

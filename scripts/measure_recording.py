@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What recording costs: processor time of a recorder, and of rclpy's serialized subscription that writes, side by side.
+"""Measures the cost of recording: processor time of a recorder beside that of a writing serialized subscription of rclpy.
 
     scripts/measure_recording.py FEROS CAMERA [--rounds N] [--seconds S] [--bytes B] [--hertz H]
 
 FEROS is the command, CAMERA the example of crates/bag (both built with --release). Each round runs, one after the other:
-`feros bag record` with a camera of Feros, and a subscription of rclpy with raw=True that writes what comes to a file, with
-a camera of rclpy: what `ros2 bag record` does, but for chunks and their checksums. Processor time is that of the
-receiving process alone, between the first and the last image, as /proc says it. Run it with the Python of
+`feros bag record` with a camera of Feros, and a subscription of rclpy with raw=True that writes all messages to a file, with
+a camera of rclpy, as `ros2 bag record` does except for chunks and their checksums. Processor time is that of the
+receiving process alone, between the first and the last image, as /proc shows it. Run it with the Python of
 scripts/setup.sh.
 """
 import argparse
@@ -59,7 +59,7 @@ def processor_seconds(pid):
 
 
 def measure(receiver, camera, environment):
-    """Processor time of the receiver while the camera runs, and what both said."""
+    """The processor time of the receiver while the camera runs, and the output of both."""
     receiving = subprocess.Popen(receiver, env=environment, stdout=subprocess.PIPE, text=True)
     time.sleep(2)
     before = processor_seconds(receiving.pid)

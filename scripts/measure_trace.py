@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What trace points cost a publisher, and what writing them while it runs costs besides.
+"""Measures the cost of trace points for a publisher, and the additional cost of writing them while it runs.
 
     measure_trace.py FEROS CAMERA [HERTZ [ROUNDS [SECONDS]]]
 
-CAMERA is the example `camera` of crates/bag, which publishes 1 kB. Each round measures it, one
-after the other: its trace off (the floor); on, written at its end; on, and written each second
-(FEROS_TRACE_PERIOD). Another process subscribes, untraced (`feros topic hz`). Printed are percents
-of one processor of the publisher, and what it wrote in a second. All stays on loopback, traces in
-a folder of their own.
+CAMERA is the example `camera` of crates/bag, which publishes 1 kB. Each round measures it three
+times: with its trace off (the floor); on, written at its end; on, and written each second
+(FEROS_TRACE_PERIOD). Another process subscribes, untraced (`feros topic hz`). The script prints
+the publisher's percentage of one processor, and the bytes that it wrote per second. All stays on
+loopback, traces in a separate folder.
 """
 
 import os
@@ -26,7 +26,7 @@ MODES = {"off": {}, "on": {}, "on, each second": {"FEROS_TRACE_PERIOD": "1s"}}
 
 
 def processor_seconds(process):
-    """Of all threads, as the scheduler counts it: ticks of /proc/PID/stat are too coarse."""
+    """The time of all threads, as the scheduler counts it: ticks of /proc/PID/stat are too coarse."""
     threads = Path(f"/proc/{process.pid}/task").glob("*/schedstat")
     return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
 

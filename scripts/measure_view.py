@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What `feros view` costs a robot while a page looks at a camera.
+"""Measures the cost of `feros view` for a robot while a page shows a camera.
 
     measure_view.py FEROS CAMERA [BYTES [HERTZ [ROUNDS]]]
 
-CAMERA is the example `camera` of crates/bag. Each round measures, one after the other: nobody
-looks; a subscription of the command counts the same images (the floor); one client looks at all
-images; one client looks at the images, at most ten a second, and at the figures. Printed are
-percents of one processor, of `feros view` and of the camera, and the images that came.
+CAMERA is the example `camera` of crates/bag. Each round measures, one after the other: no
+client; a subscription of the command that counts the same images (the floor); one client that gets
+all images; one client that gets at most ten images a second, and the figures. The script prints the
+percentages of one processor of `feros view` and of the camera, and the number of received images.
 Needs `websockets` (scripts/requirements-view.txt). All stays on loopback.
 """
 
@@ -43,7 +43,7 @@ def end(process):
 
 
 async def measure(processes, pause):
-    """Percents of one processor of each process while `pause` runs, after some settling."""
+    """The percentage of one processor for each process while `pause` runs, after some settling."""
     await pause(SETTLING)
     before, began = [processor_seconds(one) for one in processes], time.monotonic()
     count = await pause(SECONDS)
@@ -79,13 +79,13 @@ async def look(address, processes, operations, rate):
 
 async def main(feros, camera, size="1000000", hertz="10", rounds="3"):
     images = start(camera, TOPIC, size, hertz, "100000")
-    # The camera waits for somebody.
+    # The camera waits for a subscription.
     keeps = start(feros, "topic", "echo", TOPIC, "--field", "height")
     view = start(feros, "view", "--port", "0", "--no-open", stdout=subprocess.PIPE)
     address = view.stdout.readline().strip().replace("http:", "ws:")
     figures = [{"op": "subscribeFigures"}, {"op": "measureTopics", "topics": [TOPIC]}]
     try:
-        print(f"{size} bytes, {hertz} a second; percents of one processor")
+        print(f"{size} bytes, {hertz} a second; percent of one processor")
         for _ in range(int(rounds)):
             (view_cost, camera_cost), _ = await measure([view, images], asyncio.sleep)
             print(f"nobody looks:        view {view_cost:5.2f}, camera {camera_cost:5.2f}")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What others notice of a client of `feros view` that asks for more than anybody needs.
+"""Measures how a greedy client of `feros view` affects other clients.
 
     measure_view_fairness.py FEROS
 
-Prints the longest wait of a modest client for an answer, alone and while another subscribes and
-unsubscribes 3000 times; how many descriptors more the server has while it is asked for parameters
-of 512 nodes that do not exist; and how long the page's largest file takes while 100 sockets have
-asked for it and read nothing. Needs `websockets` (scripts/requirements-view.txt). All stays on
+Prints the longest wait of a modest client for an answer, alone and while another one subscribes and
+unsubscribes 3000 times; the number of additional descriptors of the server while it is asked for
+parameters of 512 nodes that do not exist; and the time that the page's largest file takes while 100
+sockets have asked for it and read nothing. Needs `websockets` (scripts/requirements-view.txt). All stays on
 loopback.
 """
 
@@ -56,7 +56,7 @@ async def longest_wait(client, is_over):
 
 
 async def greedy(client, channel):
-    """Subscribes and unsubscribes, without a look at what the server says; seconds until done."""
+    """Subscribes and unsubscribes, and ignores the server's answers; returns the seconds that it took."""
     began = time.monotonic()
     entry = {"id": 1, "channelId": channel}
     for _ in range(REQUESTS):
@@ -117,7 +117,7 @@ async def main(feros):
             beside = await longest_wait(modest, work.done)
             print(f"longest wait beside {await work:.1f} s of work for another: {beside:.3f} s")
             most = await descriptors(modest, view.pid)
-            print(f"descriptors more while 512 nodes are asked that do not exist: {most}")
+            print(f"additional descriptors while 512 nodes that do not exist are asked: {most}")
         print(f"the page beside 100 sockets: {fetch_beside_idle(address):.3f} s")
     finally:
         for process in (view, robot):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the commands that stand in the README, in the book, and in READMEs and comments of examples.
+"""Runs the commands in the README, in the book, and in READMEs and comments of examples.
 
     scripts/run_commands.py TARGET/debug [TEXT]
 
-They run in a folder of their own, beside the robot of the book, which has what they name. A command
-that ends has to end well. One that does not has to say what scripts/commands.py expects, and to end
-at SIGINT. What cannot run here stands there with the reason. TEXT chooses the commands that have
-it.
+They run in a separate folder, beside the robot of the book, which has the entities that they name. A
+command that ends must end successfully. Any other must print the text that scripts/commands.py
+expects, and end at SIGINT. That file also lists commands that cannot run here, with the reason. TEXT
+chooses the commands that contain it.
 """
 
 import os
@@ -24,7 +24,7 @@ import commands
 from commands import ENDLESS, ENDS, FINDS, MEANWHILE, NOT_HERE, ROOT, STAY
 
 WATCHDOG = 120
-# As in tests/interop: who listens on this port plus its number has a domain.
+# As in tests/interop: a domain belongs to the process that listens on this port plus its number.
 DOMAINS, LOCK_PORT = range(20, 71), 28_500
 FOREIGN = (
     "AMENT_PREFIX_PATH", "CYCLONEDDS_URI", "FEROS_ENGINE", "FEROS_INTERFACES", "FEROS_TRANSPORTS",
@@ -56,7 +56,7 @@ class Running:
             self.has_news.notify_all()
 
     def says(self, expected):
-        """Waits until it has said this, or has ended; whether it has."""
+        """Waits until the output has `expected`, or the command has ended; returns whether it has and still runs."""
         def is_over():
             return re.search(expected, self.said) or not self.reader.is_alive()
 
@@ -65,7 +65,7 @@ class Running:
         return bool(re.search(expected, self.said)) and self.process.poll() is None
 
     def end(self, first=None):
-        """Its exit code; `None` where it has to be killed. `first` is a signal to send."""
+        """Waits for the exit code; `None` if it has to be killed. `first` is a signal to send."""
         if first is not None and self.process.poll() is None:
             os.killpg(self.process.pid, first)
         try:
@@ -82,7 +82,7 @@ class Running:
 
 
 class Place:
-    """Where commands run: a clone as it is after a build, a home, and what they name."""
+    """The place where commands run: a clone as after a build, a home, and the files that they name."""
 
     def __init__(self, folder, programs):
         self.folder, self.home = Path(folder), Path(folder) / "home"
@@ -125,11 +125,11 @@ class Place:
         return Running("\n".join([*before, begin + command]), self.environment, self.folder)
 
     def enter(self, domain):
-        """Runs what follows in another domain."""
+        """Runs the following commands in another domain."""
         self.environment["ROS_DOMAIN_ID"] = str(domain)
 
     def has_node(self, name, running):
-        """Waits until a node is there, or the program has ended; whether it is."""
+        """Waits until a node exists, or the program has ended; returns whether it exists."""
         end = time.monotonic() + WATCHDOG
         while time.monotonic() < end and running.process.poll() is None:
             listed = self.start("feros node list")
@@ -140,13 +140,13 @@ class Place:
 
 
 def as_run(command, folder):
-    """What is typed, of a build that ./test has made, and below the folder."""
+    """The command as it runs here: with the build that ./test has made, and below the folder."""
     command = re.sub(r"^cargo run .*?--bin (\S+)(?: --)?", r"\1", command)
     return command.removesuffix("&").strip().replace("/tmp/trace", f"{folder}/trace_of_demo")
 
 
 def free_domain():
-    """A domain that nobody else on this machine uses, and what keeps it."""
+    """A domain that no other process of this machine uses, and the socket that reserves it."""
     for number in DOMAINS:
         lock = socket.socket()
         try:
@@ -159,7 +159,7 @@ def free_domain():
 
 
 class Runs:
-    """Runs blocks, and keeps what was wrong."""
+    """Runs blocks, and keeps their faults."""
 
     def __init__(self, place, chosen):
         self.place, self.chosen = place, chosen
@@ -193,7 +193,7 @@ class Runs:
             print(f"{seconds:6.1f} s  {how}  {text}", flush=True)
 
     def run(self, text, before, table, key):
-        """Runs a command; what is wrong, if anything is."""
+        """Runs a command; returns the fault, if there is one."""
         running = self.place.start(as_run(text, self.place.folder), before)
         if table is ENDS:
             code = running.end()
@@ -209,19 +209,19 @@ class Runs:
             self.staying.append((text, running))
             return None
         if key in MEANWHILE and self.place.start(MEANWHILE[key]).end() != 0:
-            return f"could not be given its time by `{MEANWHILE[key]}`"
+            return f"got no input from `{MEANWHILE[key]}`"
         return self.interrupted(running)
 
     @staticmethod
     def interrupted(running):
-        """Ends a command by Ctrl-C; what is wrong, if anything is."""
+        """Ends a command by Ctrl-C; returns the fault, if there is one."""
         code = running.end(signal.SIGINT)
         if code in (0, 130, -signal.SIGINT):
             return None
         return f"ended with {code} when it was interrupted: {running.said[-600:]}"
 
     def end_staying(self):
-        """Ends what has stayed for the file."""
+        """Ends the commands that stayed for the file."""
         while self.staying:
             text, running = self.staying.pop()
             fault = self.interrupted(running)

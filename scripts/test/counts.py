@@ -1,4 +1,4 @@
-"""Finds in what a step says how many of its tests passed, failed, were skipped and run again."""
+"""Finds in the output of a step how many of its tests passed, failed, were skipped and run again."""
 
 import dataclasses
 import re
@@ -7,7 +7,7 @@ import xml.etree.ElementTree
 
 @dataclasses.dataclass
 class Counts:
-    """Numbers of tests; the names of those that were run again."""
+    """The numbers of tests, and the names of those that were run again."""
 
     passed: int = 0
     failed: int = 0
@@ -24,7 +24,7 @@ class Counts:
 
 
 def of_libtest(said):
-    """Of programs of `cargo test`: one line for each program, one for the examples of each crate."""
+    """Reads the output of `cargo test`: one line for each program, one for the examples of each crate."""
     found = Counts()
     pattern = r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;"
     for passed, failed, _ in re.findall(pattern, said, re.M):
@@ -33,7 +33,7 @@ def of_libtest(said):
 
 
 def of_pytest(said):
-    """Of the last line of pytest."""
+    """Reads the last line of pytest."""
     lines = re.findall(r"^=*\s*((?:\d+ \w+(?:, )?)+) in [\d.]+s", said, re.M)
     numbers = {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", lines[-1] if lines else "")}
     failed = numbers.get("failed", 0) + numbers.get("error", 0) + numbers.get("errors", 0)
@@ -41,20 +41,20 @@ def of_pytest(said):
 
 
 def of_node(said):
-    """Of the summary of Node.js's test runner."""
+    """Reads the summary of Node.js's test runner."""
     numbers = {word: int(number) for word, number in re.findall(r"^\S+ (pass|fail|skipped) (\d+)$", said, re.M)}
     return Counts(numbers.get("pass", 0), numbers.get("fail", 0), numbers.get("skipped", 0))
 
 
 def of_unittest(said):
-    """Of the end of Python's unittest."""
+    """Reads the end of Python's unittest."""
     ran = re.findall(r"^Ran (\d+) tests? in", said, re.M)
     failed = sum(int(number) for number in re.findall(r"(?:failures|errors)=(\d+)", said))
     return Counts(int(ran[-1]) - failed if ran else 0, failed)
 
 
 def of_lines(said):
-    """Of a script that prints `N passed, N failed` itself."""
+    """Reads the output of a script that prints `N passed, N failed` itself."""
     found = Counts()
     for passed, failed in re.findall(r"^(\d+) passed, (\d+) failed$", said, re.M):
         found += Counts(int(passed), int(failed))
@@ -62,7 +62,7 @@ def of_lines(said):
 
 
 def of_nextest(report):
-    """Of the report that cargo-nextest writes, in the form of JUnit."""
+    """Reads the report of cargo-nextest, in the form of JUnit."""
     found = Counts()
     if not report.is_file():
         return found

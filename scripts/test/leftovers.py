@@ -1,4 +1,4 @@
-"""What tests may not leave behind: processes, network namespaces, and files in shared memory."""
+"""Finds leftovers of tests: processes, network namespaces, and files in shared memory."""
 
 import ctypes
 import os
@@ -9,17 +9,17 @@ import time
 
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 SHARED_MEMORY = pathlib.Path("/dev/shm")
-# Words in the names of files that Feros and its peers make: those of other programs stay.
+# Words in the names of files that Feros and the measured systems make: files of other programs stay.
 OF_TESTS = ("feros", "iox", "iceoryx", "fastdds", "fastrtps")
 
 
 def adopt_orphans():
-    """From now on a process whose parent has ended becomes a child of this one (prctl(2))."""
+    """Makes orphaned processes children of this one from now on (prctl(2))."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def children():
-    """The processes whose parent is this one: their ids, and how they were started."""
+    """The child processes of this one: their ids and command lines."""
     found = {}
     for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -70,7 +70,7 @@ def is_used(name):
 
 
 def shared_memory():
-    """The files of shared memory that Feros or a peer has made."""
+    """The files of shared memory that Feros or a measured system has made."""
     try:
         names = {file.name for file in SHARED_MEMORY.iterdir()}
     except OSError:
@@ -79,7 +79,7 @@ def shared_memory():
 
 
 class Before:
-    """What was there before the run."""
+    """The state before the run."""
 
     def __init__(self):
         self.began = time.time()
@@ -87,19 +87,19 @@ class Before:
         self.shared_memory = shared_memory()
 
     def new_files(self):
-        """Files of shared memory that are there now and were not before, and that no process uses."""
+        """New files of shared memory that no process uses."""
         return sorted(name for name in shared_memory() - self.shared_memory if not is_used(name))
 
     def new_namespaces(self):
-        """Network namespaces that are there now and were not before."""
+        """New network namespaces."""
         return sorted(namespaces() - self.namespaces)
 
     def remove_new(self):
-        """Ends and removes what has been left since; lines that name it."""
+        """Ends and removes leftovers; returns lines that name them."""
         processes = children()
         lines = [f"process {process}: {words[:160]}" for process, words in processes.items()]
         end(processes)
-        # Somebody else may have made one meanwhile: it is named, and stays.
+        # Another program may have made one meanwhile: it is named, and stays.
         lines += [f"network namespace {name}" for name in self.new_namespaces()]
         for name in self.new_files():
             path = SHARED_MEMORY / name

@@ -170,7 +170,7 @@ class Targets(unittest.TestCase):
 
 
 def sources_of(root):
-    """The files of a target: all beside it, but of a program beside a library its own alone."""
+    """The files of a target: all beside it, except that a program beside a library has only its own file."""
     is_beside_library = root.parent.name == "bin" or (root.name == "main.rs" and (root.parent / "lib.rs").exists())
     return [root] if is_beside_library else sorted(root.parent.rglob("*.rs"))
 

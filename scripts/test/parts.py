@@ -1,7 +1,7 @@
-"""The parts of `./test`: which there are, what each needs, and the steps that it consists of.
+"""The parts of `./test`, with their needs and their steps.
 
-A part is what a person runs by name, and a step is one command. The schedule (`schedule.py`) runs
-the steps of all parts that are wanted; a step that two parts have in common runs once.
+A person runs a part by its name; a step is one command. The schedule (`schedule.py`) runs
+the steps of all wanted parts; a step that two parts have in common runs once.
 """
 
 import dataclasses
@@ -10,7 +10,7 @@ import pathlib
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target")).resolve()
-# What each step says, the reports of tests, and the table.
+# The output of each step, the reports of tests, and the table.
 RESULTS = TARGET / "test"
 
 # Lanes run beside each other. Compilers take all processors, so they run one after the other; most
@@ -18,8 +18,8 @@ RESULTS = TARGET / "test"
 SETUP, BUILD, RUN = "setup", "build", "run"
 LANES = {SETUP: 1, BUILD: 1, RUN: 2}
 
-# Has cargo compile our crates with clippy, as `cargo clippy -- -D warnings` does, but to the end
-# (clippy's src/main.rs has the form of the arguments), and with rustdoc.
+# Makes cargo compile our crates with clippy, as `cargo clippy -- -D warnings` does, but completely
+# (clippy's src/main.rs shows the form of the arguments), and with rustdoc.
 LINTED = {
     "RUSTC_WORKSPACE_WRAPPER": str(REPOSITORY / "scripts/test/compile_and_document"),
     "CLIPPY_ARGS": "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__",
@@ -27,18 +27,19 @@ LINTED = {
 CARGO = {
     # A fresh clone is built once: the compiler's notes for the next build would only take disk.
     "CARGO_INCREMENTAL": "0",
-    # Line numbers of back traces would double that again. The same for what builds alone need:
-    # Cargo.toml says why.
+    # Line numbers of back traces would double that again. The same applies to build dependencies:
+    # Cargo.toml has the reason.
     "CARGO_PROFILE_DEV_DEBUG": "none",
     "CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG": "none",
     # Cyclone DDS is the same in every build (crates/cyclonedds-sys/build/cache.rs).
     "FEROS_CYCLONEDDS_CACHE": str(TARGET / "cyclonedds"),
-    # The extension of the wheel is built as a part of all, as maturin has it: without libpython.
+    # The extension of the wheel is built with the workspace, as maturin builds it: without
+    # libpython.
     "PYO3_BUILD_EXTENSION_MODULE": "1",
 }
 # The tools that scripts/setup.sh installs.
 TOOLS = {"PATH": f"{REPOSITORY / '.venv' / 'bin'}:{os.environ['PATH']}"}
-# Tests do not build anew what the run has built.
+# Tests do not rebuild programs that the run has built.
 BUILT = {"FEROS_TESTS_BUILT": "1"}
 AS_BUILT = {"CARGO": str(REPOSITORY / "scripts/test/cargo_as_built")}
 
@@ -50,12 +51,12 @@ class Step:
     name: str
     lane: str
     command: list
-    # Names of the steps that have to pass before.
+    # Names of the steps that must pass before.
     after: list = dataclasses.field(default_factory=list)
     environment: dict = dataclasses.field(default_factory=dict)
-    # Where the numbers of tests are: in what the command says (a reader of counts.py) ...
+    # The source of the numbers of tests: the output of the command (a reader of counts.py) ...
     counts: str = ""
-    # ... or in a file in the form of JUnit.
+    # ... or a file in the form of JUnit.
     report: pathlib.Path = None
     # A watchdog for a command that hangs, never an assertion.
     limit_seconds: int = 1800
@@ -63,9 +64,9 @@ class Step:
 
 @dataclasses.dataclass
 class Build:
-    """Test programs that one call of cargo makes."""
+    """Test programs that one call of cargo builds."""
 
-    # What is compiled, and which of it has tests to run, as arguments of cargo.
+    # The packages to compile, and those with tests to run, as arguments of cargo.
     compiled: list
     tested: list
     manifest: pathlib.Path = REPOSITORY / "Cargo.toml"
@@ -74,10 +75,10 @@ class Build:
 
 @dataclasses.dataclass
 class Suite:
-    """Tests of a build that run together, by the profile of nextest that has its name."""
+    """Tests of a build that run together, with the profile of nextest of the same name."""
 
     build: str
-    # As the filters of nextest.
+    # A filter of nextest.
     filter: str = "all()"
     environment: dict = dataclasses.field(default_factory=dict)
 
@@ -88,12 +89,12 @@ FAST_DDS_2 = {"FEROS_FASTDDS_PREFIX": "/usr", "FEROS_FASTDDS_EXPECTED": "2."}
 ON_FAST_DDS = ["--package=feros-rmw-fastdds", "--features=suite", "--tests"]
 BUILDS = {
     "workspace": Build(["--workspace", "--all-targets", ENGINES], ["--workspace", ENGINES]),
-    # Debian's. What is built for Fast DDS 3 is built again after it.
+    # Debian's Fast DDS. The builds for Fast DDS 3 are repeated after it.
     "fastdds2": Build(ON_FAST_DDS, ON_FAST_DDS, environment=FAST_DDS_2),
     # A workspace of its own, see its Cargo.toml.
     "zenoh": Build(["--all-targets"], ["--tests"], REPOSITORY / "crates/rmw-zenoh/Cargo.toml"),
 }
-# Tests that take a wheel, which is built after all else.
+# Tests that need a wheel, which is built last.
 ON_WHEEL = "binary_id(feros-lab::peers)"
 SUITES = {
     "workspace": Suite(
@@ -108,7 +109,7 @@ SUITES = {
 
 
 def report_of(suite):
-    """The file with what became of its tests, in the form of JUnit."""
+    """The file with the results of the suite's tests, in the form of JUnit."""
     return RESULTS / f"{suite}.xml"
 
 
@@ -116,7 +117,7 @@ FEROS = TARGET / "debug" / "feros"
 FUZZ_SECONDS = os.environ.get("FEROS_FUZZ_SECONDS", "5")
 LOOM = {
     "RUSTFLAGS": "--cfg loom",
-    # A folder of its own: with other flags all else would be built again.
+    # A separate folder: with other flags everything else would be built again.
     "CARGO_TARGET_DIR": str(TARGET / "loom"),
 }
 LOOM_TESTS = ["cargo", "test", "--locked", "--profile=loom", "--lib"] + [
@@ -152,7 +153,7 @@ STEPS = [
     Step(COMPILERS, SETUP, ["scripts/setup.sh", "--demo", "--packages"]),
     Step(PACKAGES, SETUP, ["scripts/setup.sh", "--lab", "--packages"], [COMPILERS]),
     Step(PYTHON, SETUP, ["scripts/setup.sh", "--lab"], [PACKAGES]),
-    # What needs compilers alone is built while the peers are fetched.
+    # Builds that only need compilers run while the other systems are fetched.
     Step("build: loom", BUILD, [*LOOM_TESTS, "--no-run"], [COMPILERS], LOOM),
     Step("build: cost of a message", BUILD, COUNT_BUILD, [COMPILERS]),
     build_tests("workspace", [PYTHON], 3600),
@@ -212,16 +213,16 @@ STEPS = [
     Step("fuzz", RUN, ["scripts/fuzz.sh", FUZZ_SECONDS], ["build: fuzz"], counts="lines"),
 ]
 
-# --- what a person names ---------------------------------------------------------------------------
+# --- the parts to run by name -----------------------------------------------------------------------
 
 
 @dataclasses.dataclass
 class Part:
-    """What a person runs by name."""
+    """A part that a person runs by name."""
 
     name: str
     what: str
-    # Its steps by name; the schedule adds what these need.
+    # The names of its steps; the schedule adds the steps that these need.
     steps: list
 
 
@@ -250,7 +251,7 @@ PARTS = [
     ]),
     Part("zenoh", "the engine on Zenoh", ["engine on Zenoh"]),
 ]
-# What needs neither peers nor an installation, so that it is apart from all else.
+# Steps that need no other systems and no installation, kept apart from all others.
 SKIP_INTEROP = LINTED | {"FEROS_SKIP_INTEROP": "1"}
 UNIT_TESTS = ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--lib", "--bins"]
 QUICK_STEPS = [
@@ -280,7 +281,7 @@ QUICK = Part("quick", "what needs no installation: sources, lints, unit tests, t
 
 
 def wanted(names):
-    """The steps of these parts and all that they need, in the order of the list."""
+    """The steps of these parts and all steps that they need, in the order of the list."""
     steps = [*STEPS, *QUICK_STEPS]
     by_name = {step.name: step for step in steps}
     found = set()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Records the last run of `./test`: its table in CONTRIBUTING.md, and what each step usually takes.
+"""Records the last run of `./test`: its table in CONTRIBUTING.md, and the usual time of each step.
 
-    scripts/test/record.py "Debian 12, 2 cores, from a fresh clone"    says where it ran
+    scripts/test/record.py "Debian 12, 2 cores, from a fresh clone"    names the machine
 """
 
 import json
@@ -19,7 +19,7 @@ def main(arguments):
         print(__doc__, file=sys.stderr)
         return 2
     lines = table.FILE.read_text().splitlines()
-    # Skips and their reasons depend on the machine; the table is what all have in common.
+    # Skips and their reasons depend on the machine; only the table is common to all.
     until = next((number for number, line in enumerate(lines) if line.startswith("Skipped")), len(lines))
     shown = "\n".join(lines[:until]).strip()
     text = PAGE.read_text()

@@ -2,13 +2,13 @@
 """Builds Rust tests, and runs each in a process of its own.
 
     scripts/test/rust_tests.py build BUILD   compiles tests, with clippy as the compiler: one pass
-                                             that lints, and makes the programs
+                                             that lints and builds the programs
     scripts/test/rust_tests.py run SUITE     runs tests of a build with cargo-nextest
 
 `cargo clippy` and `cargo test` would each compile every crate of ours. The driver of clippy is a
-whole compiler, so that one build does for both; what it makes lies apart from what `cargo test`
-makes. A test that fails runs once more, alone, when all others have ended: the table names it then,
-and it is to be mended all the same. More than eight failures are failures at once.
+whole compiler, so one build serves both; its results are apart from those of `cargo test`. A test
+that fails runs once more, alone, when all others have ended: the table then names it, and it still
+has to be fixed. More than eight failures count as failures at once.
 """
 
 import os
@@ -24,12 +24,12 @@ LISTS = parts.RESULTS / "rust"
 
 
 def files_of(build):
-    """Where its programs and packages are listed."""
+    """The files that list its programs and packages."""
     return LISTS / f"{build}.binaries.json", LISTS / f"{build}.packages.json"
 
 
 def build(name):
-    """Compiles tests, and notes which programs there are."""
+    """Compiles tests, and writes the list of programs."""
     LISTS.mkdir(parents=True, exist_ok=True)
     binaries, packages = files_of(name)
     choice = parts.BUILDS[name]
@@ -47,13 +47,13 @@ def build(name):
 
 
 def nextest(name, *arguments):
-    """Runs tests of a suite; the exit code, and where the report is."""
+    """Runs tests of a suite; returns the exit code and the path of the report."""
     suite = parts.SUITES[name]
     binaries, packages = files_of(suite.build)
     command = ["cargo-nextest", "nextest", "run", "--no-fail-fast", f"--profile={name}"]
     command += [f"--binaries-metadata={binaries}", f"--cargo-metadata={packages}"]
     command += [f"--config-file={parts.REPOSITORY / '.config' / 'nextest.toml'}"]
-    # Below the folder of the packages, wherever cargo has its own.
+    # The folder is relative to that of the packages, wherever cargo has its own.
     folder = parts.BUILDS[suite.build].manifest.parent / "target" / "nextest" / name
     written = folder / "junit.xml"
     written.unlink(missing_ok=True)
@@ -70,7 +70,7 @@ def failed_tests(report):
 
 
 def run(name):
-    """Runs all tests of a suite; those that failed once more."""
+    """Runs all tests of a suite, and failed ones once more."""
     report = parts.report_of(name)
     report.unlink(missing_ok=True)
     code, written = nextest(name, "--filterset", parts.SUITES[name].filter)

@@ -1,7 +1,7 @@
 """Runs steps in lanes: builds one after the other, and tests beside them.
 
-What waits for other processes runs beside what computes. A step that fails keeps those that need it
-from running, and nothing else, so that one run names every failure.
+Steps that wait for other processes run beside steps that compute. A failed step only prevents the
+steps that need it, so that one run names every failure.
 """
 
 import dataclasses
@@ -15,21 +15,21 @@ import counts
 import parts
 
 PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
-# Compilers leave the processors to tests: those have watchdogs.
+# Compilers leave the processors to tests, which have watchdogs.
 NICENESS = 10
-# How long processes have to end when they are asked to.
+# The time that processes have to end on request.
 GRACE_SECONDS = 15
 LINES_OF_A_FAILURE = 150
 
 
 @dataclasses.dataclass
 class Result:
-    """What became of a step."""
+    """The outcome of a step."""
 
     step: parts.Step
     state: str = NOT_RUN
     seconds: float = 0.0
-    # What it and all that it started took of the processors.
+    # The processor time of the step and of all processes that it started.
     processor_seconds: float = 0.0
     tests: counts.Counts = dataclasses.field(default_factory=counts.Counts)
     # Lines `test: reason`.
@@ -38,7 +38,7 @@ class Result:
 
 
 class Schedule:
-    """All steps that are wanted, and what has become of them."""
+    """All wanted steps, with their outcomes."""
 
     def __init__(self, steps, usual):
         self.results = {step.name: Result(step) for step in steps}
@@ -52,7 +52,7 @@ class Schedule:
         self.change = threading.Condition()
 
     def run(self):
-        """Runs all steps; whether all passed."""
+        """Runs all steps; returns whether all passed."""
         waiting = {lane: [] for lane in parts.LANES}
         for result in self.results.values():
             waiting[result.step.lane].append(result)
@@ -68,13 +68,13 @@ class Schedule:
         return all(result.state == PASSED for result in self.results.values())
 
     def stop(self):
-        """Ends what runs, and begins nothing more. For a handler of signals."""
+        """Ends running steps, and begins no more. For a handler of signals."""
         self.is_stopped = True
         for process in list(self.running.values()):
             _signal_group(process, signal.SIGTERM)
 
     def _run_steps(self, waiting):
-        """Takes the first step of a lane that can begin, until there is no more."""
+        """Takes the first step of a lane that can begin, until no step is left."""
         while True:
             with self.change:
                 if not waiting:
@@ -100,7 +100,7 @@ class Schedule:
                 self.change.notify_all()
 
     def _is_decided(self, result):
-        """Whether all that it needs has ended."""
+        """Whether all steps that it needs have ended."""
         return self.is_stopped or self.ended.issuperset(result.step.after)
 
     def _run_step(self, result):
@@ -133,17 +133,17 @@ class Schedule:
         result.seconds = time.monotonic() - began
         result.processor_seconds = used.ru_utime + used.ru_stime
         said = log.read_text(errors="replace")
-        # Each step has one or the other.
+        # Each step has either a report or a reader of counts.
         if step.report is not None:
             result.tests = counts.of_nextest(step.report)
         if step.counts:
             result.tests += counts.READERS[step.counts](said)
         result.skips = _skips(skips)
-        # Of a suite that ran again all passed then; the report is that of the first run.
+        # In a suite that ran again, all tests passed then; the report is that of the first run.
         again = _run_again(said)
         recovered = min(len(again), result.tests.failed)
         result.tests += counts.Counts(recovered, -recovered, 0, again)
-        # Whoever skips inside Rust has passed in the eyes of the program that runs it.
+        # A test that is skipped inside Rust has passed for the program that runs it.
         skipped = len({line.split(": ")[0] for line in result.skips})
         result.tests.passed = max(0, result.tests.passed - skipped)
         result.tests.skipped += skipped
@@ -162,7 +162,7 @@ class Schedule:
         say(end)
 
     def _wait(self, process, until):
-        """Its exit code, `None` when it had to be killed, and what it used of the processors."""
+        """Returns the exit code, `None` when it had to be killed, and the processor time."""
         is_killed = False
         ending = None
         while True:
@@ -183,12 +183,12 @@ class Schedule:
 
 
 def say(text):
-    """Prints whole lines at once, though lanes print beside each other."""
+    """Prints whole lines at once, since lanes print at the same time."""
     print(text, flush=True)
 
 
 def log_of(step):
-    """The file with what a step said."""
+    """The file with the output of a step."""
     return parts.RESULTS / f"{_file_name(step)}.log"
 
 
@@ -204,7 +204,7 @@ def _signal_group(process, number):
 
 
 def _wait_for_group(process):
-    """What a command has started ends after it, when both were asked to; by force in the end."""
+    """Waits for the processes that a command has started, which were also asked to end; kills them at last."""
     until = time.monotonic() + GRACE_SECONDS
     while time.monotonic() < until:
         try:
@@ -224,6 +224,6 @@ def _skips(file):
 
 
 def _run_again(said):
-    """What scripts say that repeat something by themselves."""
+    """The tests that scripts have repeated, from their output."""
     prefix = "run again: "
     return [line.removeprefix(prefix) for line in said.splitlines() if line.startswith(prefix)]

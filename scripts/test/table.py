@@ -1,4 +1,4 @@
-"""The table of a run: where the time went, and what the tests said."""
+"""The table of a run: the time of each step, and the results of the tests."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import schedule
 
 FILE = parts.RESULTS / "table.md"
 NUMBERS = parts.RESULTS / "steps.json"
-# Of the run whose table CONTRIBUTING.md shows.
+# The numbers of the run whose table CONTRIBUTING.md shows.
 RECORDED = parts.REPOSITORY / "scripts" / "test" / "usual.json"
 
 
@@ -41,7 +41,7 @@ def rows(results):
 
 
 def total(results):
-    """The sum of all numbers of tests."""
+    """The sum of all counts of tests."""
     return sum((result.tests for result in results), counts.Counts())
 
 
@@ -64,7 +64,7 @@ def keep(results, seconds, left):
     FILE.write_text(written + "\n")
     numbers = {r.step.name: round(r.seconds, 1) for r in results if r.state == schedule.PASSED}
     NUMBERS.write_text(json.dumps(usual() | numbers, indent=1) + "\n")
-    print(f"\n{written}\n\nThis table is in {os.path.relpath(FILE, parts.REPOSITORY)}, what each step said beside it.")
+    print(f"\n{written}\n\nThis table is in {os.path.relpath(FILE, parts.REPOSITORY)}, with the output of each step beside it.")
 
 
 def usual():
