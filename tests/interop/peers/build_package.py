@@ -1,9 +1,9 @@
-"""Builds a package of messages for stock ROS 2 that no wheel has, with the generators of the wheels.
+"""Builds a package of messages that no wheel has for stock ROS 2, with the generators of the wheels.
 
     python build_package.py PACKAGE OUTPUT
 
-idl/PACKAGE/msg beside this script has its messages as .idl files (what makes those of .msg files needs more than the
-wheels bring); the packages that they refer to are among the wheels. OUTPUT gets lib/ (for LD_LIBRARY_PATH) and python/
+idl/PACKAGE/msg beside this script has its messages as .idl files (their conversion from .msg files needs more than the
+wheels contain); the packages that they refer to are among the wheels. OUTPUT gets lib/ (for LD_LIBRARY_PATH) and python/
 (for PYTHONPATH). Needs gcc, g++ and the headers of Python.
 """
 import importlib.metadata

@@ -1,4 +1,4 @@
-"""Messages to and from JSON values, exactly: what a test says is what is on the wire, and what arrives is what it reads.
+"""Converts messages to and from JSON values, exactly: a test controls the values on the wire, and reads the values that arrive.
 
 Beyond plain JSON:
   - NaN and infinities are the strings "nan", "inf", "-inf"

@@ -1,4 +1,4 @@
-"""What a stock node can say of the graph, as it is at that moment: nodes {}, topics {}, services {}, publishers {topic} and
+"""The requests to a stock node about the current graph: nodes {}, topics {}, services {}, publishers {topic} and
 subscriptions {topic} as `ros2 topic info -v`, node {name, namespace} as `ros2 node info`."""
 import peer
 

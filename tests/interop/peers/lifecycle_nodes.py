@@ -1,9 +1,9 @@
-"""Managed nodes of stock rclpy within the peer, which do in their transitions what the test says.
+"""Managed nodes of stock rclpy within the peer, whose transitions have results given by the test.
 
-lifecycle {name, results}: makes one in the peer's namespace; results has for a callback such as "configure" what it
-returns: "success", "failure", "error", or "raise" for an exception. It has a managed publisher of std_msgs/msg/String
-on ~/chatter. lifecycle_calls {name} gives the callbacks so far with the states that they came from,
-lifecycle_trigger {name, transition} has the node itself begin one, lifecycle_state {name} gives its state,
+lifecycle {name, results}: makes one in the peer's namespace; results maps a callback such as "configure" to its
+result: "success", "failure", "error", or "raise" for an exception. It has a managed publisher of std_msgs/msg/String
+on ~/chatter. lifecycle_calls {name} returns the callbacks so far with their previous states,
+lifecycle_trigger {name, transition} makes the node itself begin one, lifecycle_state {name} returns its state,
 lifecycle_publish {name, text} publishes.
 """
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn

@@ -3,16 +3,16 @@
 Making and removing: publisher {topic, type, qos, events}, subscription {topic, type, qos, events, blocks},
 service {name, type, response, deferred}, client {name, type}, destroy {what, name}.
 Topics: publish {topic, values}, publish_blocks {topic, count, size}, publish_first {topic, type, values} publishes
-each by a participant of its own, once that counts a subscription, acked {topic}, take {topic, count, timeout},
+each with a participant of its own, once that counts a subscription, acked {topic}, take {topic, count, timeout},
 received {topic}, matched {topic, publishers, subscriptions}, event {topic, kind, what}.
 Services: wait {service}, ready {service}, call {service, requests} sends all, then waits for all, requests {service, count}
-gives those that came, release {service} answers the oldest deferred one, introspect {what, name, state, qos} has a client
-or service publish its events, event_subscription {service, type, qos} listens to them as topic <service>/_service_event.
-Parameters: declare {name, value, descriptor}, parameter {name}, refuse {value, reason}: from then on it does,
-overrides {arguments, namespace, name}: what a node with this command line starts with.
-Names: names {names} gives for each whether it is a full topic name, a namespace, a node's name.
-Loggers: logger_services {} has the node serve the levels of its loggers, log {level, text, child}.
-Else: what graph_questions.py asks of the graph, what actions.py does, and the managed nodes of
+returns the received requests, release {service} answers the oldest deferred one, introspect {what, name, state, qos} makes
+a client or service publish its events, event_subscription {service, type, qos} listens to them as topic <service>/_service_event.
+Parameters: declare {name, value, descriptor}, parameter {name}, refuse {value, reason}: refuses this value from then on,
+overrides {arguments, namespace, name}: the parameters that a node with this command line starts with.
+Names: names {names} returns for each whether it is a full topic name, a namespace, a node's name.
+Loggers: logger_services {} makes the node serve the levels of its loggers, log {level, text, child}.
+Further operations: those of graph_questions.py, of actions.py, and of the managed nodes of
 lifecycle_nodes.py.
 """
 import threading

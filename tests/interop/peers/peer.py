@@ -1,8 +1,8 @@
-"""How a stock rclpy node is driven by JSON lines.
+"""Drives a stock rclpy node by JSON lines.
 
 The first line out is {"ready": NODE}. Then, for each request line in, {"op": NAME, ...arguments}, there is one answer
-line: {"ok": RESULT} or {"error": TEXT}. The end of the input ends the peer, cleanly. Callbacks run in a thread of
-their own, so a request may wait for what they bring.
+line: {"ok": RESULT} or {"error": TEXT}. The end of the input ends the peer, cleanly. Callbacks run in a separate
+thread, so a request may wait for their data.
 """
 import argparse
 import json
