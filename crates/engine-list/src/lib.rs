@@ -64,9 +64,9 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
 /// first of these has precedence.
 ///
 /// # Errors
-/// When the engine is not built into this program; the error names the available engines and how to
-/// get this one. Also when more than two engines are named, the same engine twice, or two that
-/// cannot be combined.
+/// Returns an error if the engine is not built into this program; the error names the available
+/// engines and how to get this one. Also returns an error if more than two engines are named, the
+/// same engine twice, or two that cannot be combined.
 ///
 /// ```
 /// # #[cfg(feature = "cyclonedds")]
@@ -136,7 +136,7 @@ fn why_missing(names: &[&str]) -> EngineError {
 /// The engine for contexts that do not choose one: the engine of the environment, or the first.
 ///
 /// # Errors
-/// When the environment names an engine that is not built into this program.
+/// Returns an error if the environment names an engine that is not built into this program.
 pub fn chosen_engine() -> Result<Arc<dyn Engine>, EngineError> {
     let wanted = std::env::var_os(ENGINE_VARIABLE).filter(|name| !name.is_empty());
     match (wanted, engines().first()) {

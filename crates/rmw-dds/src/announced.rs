@@ -1,4 +1,4 @@
-//! What an endpoint announces in its USER_DATA, which can change while it lives.
+//! The announcement of an endpoint in its USER_DATA, which can change during its life.
 
 use std::sync::Arc;
 

@@ -1,13 +1,13 @@
-//! What discovery tells of policies, where an implementation announces less than the engine reads.
+//! The policies of discovered endpoints, without those that the engine reads but nobody announced.
 
 use feros_rmw::{Gid, History, QosProfile};
 
-/// How the GUIDs of Fast DDS begin. Its endpoints do not announce their history; an engine reads
-/// the default of DDS then, which is to keep the last message.
+/// The first bytes of the GUIDs of Fast DDS. Its endpoints do not announce their history; an engine
+/// then reads the default of DDS, which is to keep the last message.
 const VENDOR_FAST_DDS: [u8; 2] = [0x01, 0x0f];
 
 /// The policies of a discovered endpoint as an engine read them, without those that were not
-/// announced: a history that nobody announced is [`History::Unknown`] and has no depth.
+/// announced: a history that was not announced is [`History::Unknown`] and has no depth.
 pub fn as_announced(gid: &Gid, mut qos: QosProfile) -> QosProfile {
     let is_default = (qos.history, qos.depth) == (History::KeepLast, 1);
     if is_default && gid.0.starts_with(&VENDOR_FAST_DDS) {

@@ -23,14 +23,14 @@ use crate::nodes::{NodeMember, SessionState};
 use crate::responses::{Own, Responses};
 use crate::service_header::{self, SERVICE_HEADER_BYTES};
 
-/// The sequence number in the identity that a request carries: its own number is the server's to
-/// see (SEQUENCENUMBER_UNKNOWN).
+/// The sequence number in the identity that a request carries, unknown (SEQUENCENUMBER_UNKNOWN),
+/// since the server sees the number of the request itself.
 const UNKNOWN_SEQUENCE_NUMBER: i64 = -1 << 32;
 
 pub(crate) struct DdsClient<P: Participant> {
     // Dropped first: the announcement goes before the endpoints.
     _member: NodeMember<P>,
-    // Before the reader, which its thread borrows.
+    // Dropped before the reader, which its thread borrows.
     introduction: Introduction<ReaderOf<P>>,
     requests: WriterOf<P>,
     replies: Arc<ReaderOf<P>>,
@@ -62,7 +62,7 @@ impl<P: Participant> DdsClient<P> {
         let responses = Arc::new(Responses::new(options.service, options.on_response));
         let accept = responses.clone();
         let introduction = Introduction::new(options.service, options.on_match.clone());
-        // Before the writer, so that servers can answer the first request.
+        // Made before the writer, so that servers can answer the first request.
         let replies = shared.participant.create_reader(Creation {
             names: names.reply,
             qos: &qos,
@@ -129,8 +129,8 @@ impl<P: Participant> DdsClient<P> {
     }
 }
 
-/// Random enough to differ between the clients of a service: what stock ROS 2 puts there is a local
-/// handle.
+/// A number random enough to differ between the clients of a service; stock ROS 2 puts a local
+/// handle there.
 fn header_number(id: &[u8; 16]) -> [u8; 8] {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(id).to_le_bytes()

@@ -1,6 +1,6 @@
-//! What is known of others, collected from discovery as it happens: participants and endpoints from
-//! the engine's discovery, nodes from `ros_discovery_info`. Nothing polls; the engine's listeners
-//! feed the tables.
+//! The tables of discovery, filled as it happens: participants and endpoints from the engine's
+//! discovery, nodes from `ros_discovery_info`. Nothing polls; the engine's listeners feed the
+//! tables.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
@@ -23,19 +23,19 @@ use crate::announced_qos::as_announced;
 pub struct WireEndpoint {
     /// The identity.
     pub gid: Gid,
-    /// Whether it writes.
+    /// Whether the endpoint is a writer.
     pub is_writer: bool,
     /// Topic on the wire.
     pub topic: String,
     /// Type on the wire.
     pub type_name: String,
-    /// The policies as far as they were announced.
+    /// The policies that were announced.
     pub qos: QosProfile,
-    /// What it says in its USER_DATA.
+    /// The content of its USER_DATA.
     pub data: EndpointData,
 }
 
-/// A local endpoint that wants to know of endpoints of its topic with another type.
+/// A local endpoint that is notified of endpoints of its topic with another type.
 pub trait IncompatibleType: Send + Sync {
     /// Called once for each such endpoint.
     fn incompatible_type(&self);
@@ -60,7 +60,7 @@ impl LocalEndpoint {
 #[derive(Default)]
 struct Participant {
     enclave: String,
-    /// The announcement; `None` when there was none yet.
+    /// The nodes that it announced; `None` before the first announcement.
     nodes: Option<Vec<NodeEntities>>,
 }
 
@@ -69,7 +69,7 @@ struct State {
     generation: u64,
     snapshot: Option<Arc<GraphSnapshot>>,
     participants: HashMap<[u8; 12], (Gid, Participant)>,
-    /// Boxed, because half of a tree's places are empty.
+    /// Boxed, because half of the slots of a tree are empty.
     endpoints: BTreeMap<Gid, Box<WireEndpoint>>,
     local: Vec<LocalEndpoint>,
 }
@@ -81,12 +81,12 @@ type Registration = Arc<Mutex<Option<Notify>>>;
 pub struct Graph {
     state: Mutex<State>,
     notified: Mutex<Vec<Registration>>,
-    /// Announcements that could not be read.
+    /// The number of announcements that could not be read.
     refused_announcements: FailureCounter,
 }
 
 impl Graph {
-    /// A participant is there, or says something else.
+    /// Adds a participant, or updates it.
     pub fn participant_appeared(&self, gid: Gid, enclave: String) {
         self.change(|state| {
             let participant = state.participants.entry(gid.participant_prefix()).or_default();
@@ -95,12 +95,12 @@ impl Graph {
         });
     }
 
-    /// A participant is gone.
+    /// Removes a participant.
     pub fn participant_left(&self, gid: Gid) {
         self.change(|state| state.participants.remove(&gid.participant_prefix()));
     }
 
-    /// An endpoint is there, or says something else.
+    /// Adds an endpoint, or updates it.
     pub fn endpoint_appeared(&self, endpoint: WireEndpoint) {
         let clashing = self.change(|state| {
             let known = state.endpoints.contains_key(&endpoint.gid);
@@ -113,12 +113,12 @@ impl Graph {
         clashing.iter().filter_map(Weak::upgrade).for_each(|watcher| watcher.incompatible_type());
     }
 
-    /// An endpoint is gone.
+    /// Removes an endpoint.
     pub fn endpoint_left(&self, gid: Gid) {
         self.change(|state| state.endpoints.remove(&gid));
     }
 
-    /// Nodes of a participant, ours or another's.
+    /// Sets the nodes of a participant, local or remote.
     pub fn announced(&self, entities: ParticipantEntities) {
         self.change(|state| {
             let prefix = entities.participant.participant_prefix();
@@ -128,7 +128,7 @@ impl Graph {
         });
     }
 
-    /// A message of a participant that cannot be read, or that speaks for another participant.
+    /// Counts an announcement of nodes that cannot be read, or that speaks for another participant.
     pub fn announcement_refused(&self, from: Gid) {
         if let Some(so_far) = self.refused_announcements.so_far() {
             tracing::warn!(
@@ -138,8 +138,8 @@ impl Graph {
         }
     }
 
-    /// Notifies `watcher` of all endpoints of the topic with another type, from now on and already
-    /// known.
+    /// Notifies `watcher` of all endpoints of the topic with another type, those already known and
+    /// those discovered later.
     pub fn watch_type(
         &self,
         gid: Gid,
@@ -163,7 +163,7 @@ impl Graph {
         }
     }
 
-    /// Ends what `watch_type` began.
+    /// Ends the notifications that `watch_type` began.
     pub fn unwatch_type(&self, gid: Gid) {
         self.state.lock().local.retain(|local| local.gid != gid);
     }
@@ -198,7 +198,7 @@ impl Graph {
         self.notified.lock().push(registration.clone());
         let graph = Arc::downgrade(self);
         GraphChangeGuard::new(move || {
-            // Waits for a call that runs now; later ones find nothing.
+            // Waits for a call that runs now; later changes find no notification to call.
             registration.lock().take();
             if let Some(graph) = graph.upgrade() {
                 graph.notified.lock().retain(|other| !Arc::ptr_eq(other, &registration));
@@ -221,8 +221,8 @@ impl Graph {
         };
         let registrations = self.notified.lock().clone();
         for registration in registrations {
-            // Held so that ending a registration can wait for this call, which only marks something
-            // as ready.
+            // The lock is held so that ending a registration can wait for this call, which only
+            // marks something as ready.
             if let Some(notify) = &*registration.lock() {
                 notify();
             }
@@ -261,7 +261,7 @@ impl State {
     }
 }
 
-/// An endpoint as ROS sees it; nothing for those that only carry discovery or replies.
+/// An endpoint as ROS sees it; `None` for endpoints that only carry discovery or replies.
 fn endpoint_info(
     endpoint: &WireEndpoint,
     owner: &dyn Fn(&Gid) -> EndpointNode,

@@ -1,8 +1,8 @@
-//! Which servers know the reader to which a client's replies go. A server finds the two endpoints
-//! of a client one after the other: it may receive a request before it knows the reader of replies,
-//! waits for that 100 ms at most, and gives up; a reply that it wrote before is never repeated. So
-//! a service counts as available once the server's participant has acknowledged the announcement
-//! of that reader, where the library knows this.
+//! The servers that know the reader of a client's replies. A server finds the two endpoints of a
+//! client one after the other: it may receive a request before it knows the reader of replies,
+//! waits for the reader for 100 ms at most, and gives up; a reply that it wrote before is never
+//! repeated. So a service counts as available once the server's participant has acknowledged the
+//! announcement of that reader, where the library knows this.
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread::{self, JoinHandle};
@@ -13,7 +13,7 @@ use feros_sync::Mutex;
 
 use crate::library::Endpoint;
 
-/// How long the end of a client may have to wait for the thread.
+/// The longest that the end of a client may wait for the thread.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 type Prefix = [u8; 12];
@@ -25,7 +25,7 @@ struct Shared<R> {
     service: String,
     /// Called when a writer of replies comes or goes, or its participant knows the client.
     on_change: Notify,
-    /// Set once the reader is made; its listener comes before that.
+    /// Set once the reader is made; its listener is made before.
     replies: OnceLock<Weak<R>>,
     state: Mutex<State>,
 }
@@ -34,11 +34,12 @@ struct Shared<R> {
 struct State {
     /// Participants with a writer of replies that know the client.
     known_to: Vec<Prefix>,
-    /// Whether the matches have changed since the thread looked at them.
+    /// Whether the matches have changed since the thread examined them.
     has_changed: bool,
     is_closed: bool,
     is_running: bool,
-    /// Made where the client has to wait for a server; ends when all servers know the client.
+    /// The thread starts when the client has to wait for a server, and ends when all servers know
+    /// the client.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -52,8 +53,8 @@ impl<R: Endpoint> Introduction<R> {
         }))
     }
 
-    /// The notification for when the writers of replies change. The library holds locks of its own
-    /// while it sends it, so the thread looks at them.
+    /// The notification for when the writers of replies change. The library holds its own locks
+    /// during the notification, so the thread examines the writers.
     pub(crate) fn on_match(&self) -> Notify {
         let shared = Arc::downgrade(&self.0);
         Arc::new(move || {
@@ -64,7 +65,7 @@ impl<R: Endpoint> Introduction<R> {
         })
     }
 
-    /// Begins with the reader that others have to know.
+    /// Starts to wait until the servers know this reader.
     pub(crate) fn begin(&self, replies: &Arc<R>) {
         if !R::KNOWS_WHO_READ_ANNOUNCEMENTS {
             return;
@@ -94,7 +95,7 @@ impl<R: Endpoint> Shared<R> {
         self.replies.get()?.upgrade()
     }
 
-    /// Makes the thread look at the matches.
+    /// Makes the thread examine the matches.
     fn look(self: &Arc<Self>) {
         let mut state = self.state.lock();
         state.has_changed = true;
@@ -106,7 +107,7 @@ impl<R: Endpoint> Shared<R> {
         match thread::Builder::new().name("feros-announce".into()).spawn(run) {
             Ok(thread) => (state.thread, state.is_running) = (Some(thread), true),
             Err(error) => tracing::error!(
-                "a client of {} may not be told that its service is available, because there is no thread to be had: {error}",
+                "a client of {} may not learn that its service is available, because no thread can be started: {error}",
                 self.service
             ),
         }
@@ -128,8 +129,8 @@ impl<R: Endpoint> Shared<R> {
         state.is_running
     }
 
-    /// Waits for each server that does not know the client yet, `patience` at most for each;
-    /// returns whether all know it.
+    /// Waits for each server that does not know the client yet, for at most `patience` each;
+    /// returns whether all servers know it.
     fn all_know(&self, replies: &R, patience: Duration) -> bool {
         let answerers: Vec<Gid> = replies.matched_data().iter().map(|(gid, _)| *gid).collect();
         let mut state = self.state.lock();
@@ -150,7 +151,7 @@ impl<R: Endpoint> Shared<R> {
         all_know
     }
 
-    /// Whether the writer's participant knows the client within this time.
+    /// Waits until the writer's participant knows the client; returns whether it does in time.
     fn wait(&self, replies: &R, answerer: Gid, timeout: Duration) -> bool {
         if !replies.is_announced_to(answerer, timeout) {
             return false;

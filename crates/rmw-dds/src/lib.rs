@@ -1,8 +1,8 @@
-//! The room that the engines on DDS share: all of an engine but the library itself.
+//! The shared part of the engines on DDS: all of an engine but the library itself.
 //!
-//! A library implements [`library`]: a participant that makes writers and readers of bytes. This
-//! crate builds on it what ROS 2 has on DDS: the [`session`], publishers, subscriptions, services
-//! of both mappings, clients, and the graph.
+//! A library implements [`library`]: a participant that makes writers and readers of bytes. On
+//! this, the crate builds ROS 2 on DDS: the [`session`], publishers, subscriptions, services of
+//! both mappings, clients, and the graph.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,5 +1,6 @@
-//! What a DDS library has to offer: a participant, and the writers and readers of bytes that it
-//! makes. Sessions, publishers, subscriptions, services and clients of ROS 2 are built of these.
+//! The traits that a DDS library implements: a participant, and the writers and readers of bytes
+//! that it makes. Sessions, publishers, subscriptions, services and clients of ROS 2 are built on
+//! them.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -22,7 +23,7 @@ pub type TakenOf<P> = <ReaderOf<P> as Reader>::Taken;
 /// The memory that a participant's writers send.
 pub type BufferOf<P> = <WriterOf<P> as Writer>::Buffer;
 
-/// An identity that a sample carries beside its own: the GUID of an endpoint and a sequence number
+/// An identity that a sample carries besides its own: the GUID of an endpoint and a sequence number
 /// (`PID_RELATED_SAMPLE_IDENTITY`, DDS-RPC 1.0, 7.6.3).
 pub type RelatedIdentity = ([u8; 16], i64);
 
@@ -35,7 +36,8 @@ pub trait Participant: Send + Sync + Sized + 'static {
     /// Feeds the graph as long as it lives.
     type Discovery: Send + Sync;
 
-    /// Why this library cannot serve requests of its own host alone; `None` if it can.
+    /// The reason why this library cannot restrict a service to requests of its own host; `None` if
+    /// it can.
     const NO_LOCAL_REQUESTS_ONLY: Option<&'static str> = None;
 
     /// Name of the engine.
@@ -50,10 +52,10 @@ pub trait Participant: Send + Sync + Sized + 'static {
     /// Its identity.
     fn gid(&self) -> Gid;
 
-    /// Starts to feed the graph with what the library discovers.
+    /// Starts to feed the graph with the participants and endpoints that the library discovers.
     ///
     /// # Errors
-    /// When an endpoint cannot be made.
+    /// Returns an error if an endpoint cannot be made.
     fn discover(
         self: &Arc<Self>,
         graph: &Arc<Graph>,
@@ -62,7 +64,7 @@ pub trait Participant: Send + Sync + Sized + 'static {
     /// Makes a writer.
     ///
     /// # Errors
-    /// When the library refuses the topic or the policies.
+    /// Returns an error if the library refuses the topic or the policies.
     fn create_writer(
         self: &Arc<Self>,
         creation: Creation<'_, TakenOf<Self>>,
@@ -71,35 +73,35 @@ pub trait Participant: Send + Sync + Sized + 'static {
     /// Makes a reader.
     ///
     /// # Errors
-    /// When the library refuses the topic or the policies.
+    /// Returns an error if the library refuses the topic or the policies.
     fn create_reader(
         self: &Arc<Self>,
         creation: Creation<'_, TakenOf<Self>>,
     ) -> Result<Self::Reader, CreateEndpointError>;
 }
 
-/// What an endpoint is made with.
+/// The options for making an endpoint.
 pub struct Creation<'a, T> {
     /// Topic and type.
     pub names: EndpointNames,
     /// The policies, resolved and checked.
     pub qos: &'a QosProfile,
-    /// What the endpoint says in its USER_DATA; `None` for one that says nothing.
+    /// The USER_DATA of the endpoint; `None` for an endpoint without.
     pub data: Option<&'a EndpointData>,
-    /// Whether a reader leaves out what its own session publishes.
+    /// Whether a reader ignores the samples of its own session.
     pub ignores_local: bool,
     /// The notifications that the endpoint sends.
     pub notifications: Notifications<T>,
 }
 
-/// Takes the samples of a reader, in the library's thread. It owns no endpoint.
+/// Takes the samples of a reader, in a thread of the library. It must not own an endpoint.
 pub type OnSample<T> = Arc<dyn Fn(T) + Send + Sync>;
 
 /// The notifications that an endpoint sends.
 pub struct Notifications<T> {
     /// Data may be there.
     pub on_data: Option<Notify>,
-    /// Receives each sample as it comes; nothing is left for [`Reader::take`] then.
+    /// Receives each sample as it comes; then nothing is left for [`Reader::take`].
     pub on_sample: Option<OnSample<T>>,
     /// An event may be there.
     pub on_event: Option<Notify>,
@@ -124,7 +126,7 @@ impl<T> Clone for Notifications<T> {
     }
 }
 
-/// What writers and readers have in common.
+/// The common part of writers and readers.
 pub trait Endpoint: Send + Sync + 'static {
     /// Whether the library knows which participants have acknowledged an announcement.
     const KNOWS_WHO_READ_ANNOUNCEMENTS: bool;
@@ -138,7 +140,7 @@ pub trait Endpoint: Send + Sync + 'static {
     /// The number of endpoints that match now.
     fn matched_count(&self) -> usize;
 
-    /// Differs from what it was before the matches changed.
+    /// A number that differs after each change of the matches.
     fn match_generation(&self) -> u64;
 
     /// The endpoints that match now, as users see them.
@@ -147,23 +149,23 @@ pub trait Endpoint: Send + Sync + 'static {
     /// The endpoints that match now, with their USER_DATA. Cheap while the matches stay.
     fn matched_data(&self) -> Arc<[(Gid, EndpointData)]>;
 
-    /// The USER_DATA of one endpoint, if that matches at this moment: never from a cache.
+    /// The USER_DATA of one endpoint, if that endpoint matches at this moment: never from a cache.
     fn data_of(&self, other: Gid) -> Option<EndpointData>;
 
     /// Announces other USER_DATA.
     ///
     /// # Errors
-    /// The library's word for the failure.
+    /// The library's description of the failure.
     fn set_data(&self, data: &EndpointData) -> Result<(), String>;
 
-    /// Waits until the participant of `other` has acknowledged the announcement of this endpoint;
-    /// zero looks once. True where the library cannot know.
+    /// Waits until the participant of `other` has acknowledged the announcement of this endpoint; a
+    /// timeout of zero checks once. True where the library cannot know.
     fn is_announced_to(&self, other: Gid, patience: Duration) -> bool;
 
     /// Makes the library forget the participant of `other`, as if its lease had ended.
     fn forget_participant_of(&self, other: Gid);
 
-    /// What to tell of endpoints with another type on the same topic.
+    /// The object to notify of endpoints with another type on the same topic.
     fn type_watcher(&self) -> Weak<dyn IncompatibleType>;
 }
 
@@ -172,7 +174,7 @@ pub trait Endpoint: Send + Sync + 'static {
 pub enum NotAcknowledged {
     /// The time is over.
     TimedOut,
-    /// The library's word for the failure.
+    /// The library's description of the failure.
     Failed(String),
 }
 
@@ -181,10 +183,10 @@ pub trait Writer: Endpoint {
     /// Memory that a sample is written into before it is sent.
     type Buffer: Buffer;
 
-    /// Memory for a sample of `size_bytes`, filled by `fill`, which sees the part from `offset` on.
+    /// Returns memory for a sample of `size_bytes`; `fill` writes the part from `offset` on.
     ///
     /// # Errors
-    /// When the size is impossible, memory is missing, or `fill` gives up.
+    /// Returns an error if the size is impossible, memory is missing, or `fill` gives up.
     fn fill(
         &self,
         size_bytes: usize,
@@ -193,11 +195,11 @@ pub trait Writer: Endpoint {
     ) -> Result<Self::Buffer, PublishError>;
 
     /// Writes a sample with the time of its publication and a related identity; returns its
-    /// sequence number. Where messages were skipped, the related identity of a sample that has no
-    /// other is its own writer's, with its number among all publications.
+    /// sequence number. After messages were skipped, a sample without a related identity gets one:
+    /// its own writer and its number among all publications.
     ///
     /// # Errors
-    /// When there is no room in time, or the library fails.
+    /// Returns an error if there is no room in time, or the library fails.
     fn write(
         &self,
         buffer: Self::Buffer,
@@ -208,38 +210,39 @@ pub trait Writer: Endpoint {
     /// Counts messages that were published without the library.
     fn skip(&self, messages: u64);
 
-    /// Waits until reliable readers of this process have room, where a write does not do so itself.
+    /// Waits until reliable readers of this process have room, where a write does not itself wait
+    /// for them.
     ///
     /// # Errors
-    /// When there is no room in time.
+    /// Returns an error if there is no room in time.
     fn wait_for_local_room(&self) -> Result<(), PublishError> {
         Ok(())
     }
 
-    /// Ends writes that wait, which fail then; later ones fail too.
+    /// Ends the writes that wait, which then fail; later writes also fail.
     fn end_waiting_writes(&self) {}
 
     /// Waits until all reliable readers have acknowledged all samples.
     ///
     /// # Errors
-    /// When the time is over, or the library fails.
+    /// Returns an error if the time is over, or the library fails.
     fn wait_for_acknowledgements(&self, timeout: Duration) -> Result<(), NotAcknowledged>;
 
-    /// Waits until one reader, if it is a reliable one that matches, has acknowledged all samples;
-    /// zero looks once.
+    /// Waits until one reader, if it is reliable and matches, has acknowledged all samples; a
+    /// timeout of zero checks once.
     fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool;
 
     /// Shows that the writer is alive.
     ///
     /// # Errors
-    /// The library's word for the failure.
+    /// The library's description of the failure.
     fn assert_liveliness(&self) -> Result<(), String>;
 
     /// Takes the next event.
     fn take_event(&self) -> Option<PublisherEvent>;
 }
 
-/// Memory of a sample that was not sent yet.
+/// The memory of a sample that was not sent yet.
 pub trait Buffer: Send + 'static {
     /// The bytes for writing.
     fn bytes_mut(&mut self) -> &mut [u8];
@@ -253,17 +256,17 @@ pub trait Reader: Endpoint {
     /// Takes the oldest sample.
     ///
     /// # Errors
-    /// When the library fails.
+    /// Returns an error if the library fails.
     fn take(&self) -> Result<Option<Self::Taken>, TakeError>;
 
-    /// Whether the reader leaves a sample out because its own session published it, where the
-    /// library delivers it all the same.
+    /// Whether the reader ignores a sample because its own session published it, where the library
+    /// delivers such samples.
     fn is_ignored(&self, _sample: &Self::Taken) -> bool {
         false
     }
 
-    /// Whether a sample is older than its publisher promised, where the library delivers it all the
-    /// same.
+    /// Whether a sample is older than its publisher's lifespan, where the library delivers such
+    /// samples.
     fn is_expired(&self, _sample: &Self::Taken) -> bool {
         false
     }
@@ -271,22 +274,23 @@ pub trait Reader: Endpoint {
     /// Adds to the messages that are reported as lost.
     fn count_lost(&self, messages: u64);
 
-    /// Records trace points of what is received as this endpoint's, where the library allows it.
+    /// Records the trace points of received samples as this endpoint's, where the library allows
+    /// it.
     fn trace_as(&self, _endpoint: feros_trace::Endpoint) {}
 
     /// Takes the next event.
     fn take_event(&self) -> Option<SubscriptionEvent>;
 
-    /// Samples that were refused as malformed.
+    /// The number of samples that were refused as malformed.
     fn refused_samples(&self) -> u64;
 }
 
-/// Where a sample came from.
+/// The host that a sample came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// This host.
     ThisHost,
-    /// Another host, or an address that proves nothing; in words for people.
+    /// Another host, or an address that proves nothing, as text for people.
     Elsewhere(String),
 }
 
@@ -315,10 +319,10 @@ pub trait Taken: Send + Sync + 'static {
     /// The sample as the client library receives it; `reader` took it.
     fn lend(self, reader: Gid) -> Sample;
 
-    /// The same without the header of [`service_header`](crate::service_header), which must be
-    /// there; `None` when there is no memory for it.
+    /// Like `lend`, without the header of [`service_header`](crate::service_header), which must be
+    /// present; `None` if there is no memory for the sample.
     fn without_service_header(self, reader: Gid) -> Option<Sample>;
 
-    /// Where it came from.
+    /// The host that it came from.
     fn origin(&self) -> Origin;
 }

@@ -30,8 +30,8 @@ struct Nodes {
 }
 
 impl<P: Participant> SessionState<P> {
-    /// The state of a session without nodes, which is announced: stock ROS 2 announces a context
-    /// even while it has no node.
+    /// Makes the state of a session without nodes, and announces it: stock ROS 2 announces a
+    /// context even while it has no node.
     pub(crate) fn announce(
         domain_id: u32,
         participant: Arc<P>,
@@ -65,8 +65,8 @@ impl<P: Participant> SessionState<P> {
         }
     }
 
-    /// Changes the table of nodes and announces it, whole, as stock ROS 2 does. In one piece, so
-    /// that announcements go out in the order of the changes.
+    /// Changes the table of nodes and announces the whole table, as stock ROS 2 does, under one
+    /// lock, so that announcements go out in the order of the changes.
     fn change_nodes<T>(&self, change: impl FnOnce(&mut Nodes) -> T) -> T {
         let mut nodes = self.nodes.lock();
         let result = change(&mut nodes);
@@ -81,7 +81,7 @@ impl<P: Participant> SessionState<P> {
             })
             .and_then(|sample| self.announcer.write(sample, Stamp::now(), None));
         if let Err(error) = written {
-            tracing::error!("nodes cannot be announced, others will not see them: {error}");
+            tracing::error!("nodes cannot be announced, so others will not see them: {error}");
         }
         self.graph.announced(entities);
         result

@@ -55,7 +55,7 @@ impl<P: Participant> DdsPublisher<P> {
                 let (to, unblocked, traced) = (writer.clone(), writer.clone(), traced.clone());
                 let send = move |(buffer, stamp)| write(&*to, &traced, buffer, stamp).map(|_| ());
                 let sender = SendingThread::start(&name, queue_depth, send)?;
-                // A write that waits for a full link ends when its publisher goes.
+                // A write that waits for a full link ends when its publisher is dropped.
                 Some(sender.unblocked_by(move || unblocked.end_waiting_writes()))
             }
         };
@@ -67,7 +67,7 @@ impl<P: Participant> DdsPublisher<P> {
         self.writer.names().ros.clone()
     }
 
-    /// Waits until the sending thread has written what it got; returns the time that is left.
+    /// Waits until the sending thread has written its queue; returns the time that is left.
     fn wait_until_written(&self, timeout: Duration) -> Option<Duration> {
         let started = Instant::now();
         let is_written = self.sender.as_ref().is_none_or(|sender| sender.wait_until_done(timeout));

@@ -1,7 +1,7 @@
-//! The responses to one client, taken from the library as they come.
+//! The responses to one client, taken from the library as they arrive.
 //!
 //! A reader of replies receives the responses to all clients of its service, and keeps the last few
-//! of them: responses to other clients would displace the client's own where the client is slow.
+//! of them: responses to other clients would displace the client's own if the client is slow.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -13,9 +13,9 @@ use feros_sync::Mutex;
 use crate::library::Taken;
 use crate::service_header;
 
-/// The most responses that wait until the client takes them ...
+/// The most responses that wait until the client takes them.
 const MOST_WAITING: usize = 1024;
-/// ... and the most bytes of them together; a single response may have more.
+/// The most bytes of the waiting responses together; a single response may have more.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// The responses that wait for one client.
@@ -62,13 +62,13 @@ impl<T: Taken> Responses<T> {
         }
     }
 
-    /// Says how responses to the client look; to be called before the first request.
+    /// Sets the marks of responses to the client; to be called before the first request.
     pub(crate) fn begin(&self, own: Own) {
         self.own.get_or_init(|| own);
     }
 
-    /// Keeps a sample if it is a response to the client, and notifies the client. Called by the
-    /// library.
+    /// Keeps a sample if it is a response to the client, and notifies the client. The library calls
+    /// this.
     pub(crate) fn accept(&self, sample: T) {
         let Some(response) = self.own.get().and_then(|own| self.response(own, sample)) else {
             return;
@@ -78,15 +78,15 @@ impl<T: Taken> Responses<T> {
         drop(displaced); // without the lock
         if let Some(count) = count {
             tracing::error!(
-                "{}: {count} responses so far are lost, because nobody took them: await what is \
-                 called, or call less at once",
+                "{}: {count} responses so far are lost, because nobody took them: await the \
+                 responses, or make fewer calls at once",
                 self.service
             );
         }
         (self.on_response)();
     }
 
-    /// `None` for a response to another client, and for a sample that is no response.
+    /// Returns `None` for a response to another client, and for a sample that is not a response.
     fn response(&self, own: &Own, sample: T) -> Option<Response<T>> {
         if let Some((client, number)) = sample.related() {
             let is_own = [own.replies.0, own.requests.0].contains(&client);
@@ -99,7 +99,7 @@ impl<T: Taken> Responses<T> {
         (client == own.header).then_some(Response { number, sample, has_header: true })
     }
 
-    /// The oldest response that waits, and the number of its request.
+    /// Takes the oldest response that waits, with the number of its request.
     pub(crate) fn next(&self) -> Option<(i64, Sample)> {
         let Response { number, sample, has_header } = self.waiting.lock().take()?;
         let reader = self.own.get()?.replies;
@@ -113,14 +113,14 @@ impl<T: Taken> Responses<T> {
         self.lost.total()
     }
 
-    /// The number of samples that were responses to no client.
+    /// The number of samples that were not responses.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 }
 
 impl<T: Taken> Waiting<T> {
-    /// Returns the responses that have no room any longer.
+    /// Adds a response; returns the responses that it displaces.
     fn put(&mut self, response: Response<T>) -> Vec<Response<T>> {
         self.bytes += response.sample.bytes().len();
         self.responses.push_back(response);

@@ -1,6 +1,6 @@
 //! Servers of services. One server understands clients of both RMW families at once; the USER_DATA
-//! of a request's writer (`clientid=`) says which one the client is of, and the response goes back
-//! in the same way.
+//! of a request's writer (`clientid=`) tells the family of the client, and the response uses the
+//! same mapping.
 
 mod clients;
 mod replies;
@@ -39,7 +39,7 @@ pub(crate) struct DdsService<P: Participant> {
     refused: AtomicU64,
     gaps: Mutex<Gaps>,
     lost: FailureCounter,
-    /// Requests of other hosts that were ignored; `None` where they are served.
+    /// The number of ignored requests from other hosts; `None` if they are served.
     foreign: Option<AtomicU64>,
 }
 
@@ -75,7 +75,7 @@ impl<P: Participant> DdsService<P> {
         } else {
             replies.writer()?;
         }
-        // After the writer, so that a server that receives requests can answer them.
+        // Made after the writer, so that a server that receives requests can answer them.
         let requests = shared.participant.create_reader(Creation {
             names: names.request,
             qos: &qos,
@@ -106,12 +106,12 @@ impl<P: Participant> DdsService<P> {
         self.requests.matched_data().iter().map(|(gid, _)| *gid).collect()
     }
 
-    /// The client of a request's writer, if it is one of the payload-header mapping.
+    /// The client of a request's writer, if it uses the payload-header mapping.
     fn header_client(&self, writer: Gid) -> Option<HeaderClient> {
         if let Some(known) = self.clients.lock().known(writer) {
             return known;
         }
-        // Without the lock, as the library is asked.
+        // The lock is free here, since this calls the library.
         let id = self.requests.data_of(writer)?.client_id;
         self.clients.lock().remember(writer, id, || self.matched_clients())
     }
@@ -123,20 +123,20 @@ impl<P: Participant> DdsService<P> {
         if let Some(count) = self.lost.count_many(lost) {
             tracing::error!(
                 "{}: {count} requests so far are lost, the last of client {client}: more came than \
-                 {} before they were taken; give the service a larger depth, or have it called \
-                 less at once",
+                 {} before they were taken; give the service a larger depth, or make fewer calls \
+                 at once",
                 self.replies.service,
                 self.qos.depth
             );
         }
     }
 
-    /// Whether a request came from another host while this service serves its own alone.
+    /// Whether a request came from another host and this service serves its own host alone.
     fn is_foreign(&self, taken: &TakenOf<P>) -> bool {
         let Some(ignored) = &self.foreign else { return false };
         let Origin::Elsewhere(source) = taken.origin() else { return false };
         let count = ignored.fetch_add(1, Ordering::Relaxed) + 1;
-        // The first and ever fewer: other hosts may send as many as they like.
+        // Warnings become rarer, since other hosts may send any number of requests.
         if count.is_power_of_two() {
             tracing::warn!(
                 "{}: a request from {source} was ignored ({count} so far): this service serves its \
@@ -147,7 +147,7 @@ impl<P: Participant> DdsService<P> {
         true
     }
 
-    /// The request in a sample; `None` for a sample that is none.
+    /// The request in a sample; `None` for a sample that is not a request.
     fn request(&self, taken: TakenOf<P>) -> Option<(RequestId, Sample)> {
         if self.is_foreign(&taken) {
             return None;
@@ -166,7 +166,7 @@ impl<P: Participant> DdsService<P> {
             let id = RequestId { client, sequence_number, mapping };
             return Some((id, taken.without_service_header(reader)?));
         }
-        // A client may ask to be answered at its own reader only.
+        // A client may only name a reader of its own for the response.
         let own_reader = taken.related().filter(|(guid, _)| {
             is_reader(guid) && Gid(*guid).participant_prefix() == writer.participant_prefix()
         });

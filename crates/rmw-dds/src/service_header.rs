@@ -2,14 +2,14 @@
 //! message: the client's number and the number of the request
 //! (`cdds_request_header_t` of rmw_cyclonedds_cpp).
 
-/// Bytes of the header.
+/// The size of the header.
 pub const SERVICE_HEADER_BYTES: usize = 16;
-/// Bytes of the encapsulation in front of it.
+/// The size of the encapsulation in front of it.
 pub const ENCAPSULATION_BYTES: usize = 4;
 
 const END: usize = ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES;
 
-/// Puts the header into a sample whose content was filled in behind the header's place.
+/// Writes the header into a sample whose content was written behind the space for the header.
 pub(crate) fn write(bytes: &mut [u8], client: &[u8; 8], number: i64) {
     bytes.copy_within(SERVICE_HEADER_BYTES..END, 0);
     bytes[4..12].copy_from_slice(client);

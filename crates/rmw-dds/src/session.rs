@@ -26,7 +26,7 @@ impl<P: Participant> DdsSession<P> {
     /// Announces a session of this participant, and starts to discover others.
     ///
     /// # Errors
-    /// When an endpoint of discovery cannot be made.
+    /// Returns an error if an endpoint of discovery cannot be made.
     pub fn new(
         options: &SessionOptions,
         participant: Arc<P>,

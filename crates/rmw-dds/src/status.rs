@@ -1,10 +1,10 @@
-//! Counters behind the events of an endpoint: what the engine reported, and what of it was already
-//! taken.
+//! Counters behind the events of an endpoint: the counts that the engine reported, and the counts
+//! that were taken.
 
 use feros_rmw::event::difference;
 use feros_rmw::{MatchedStatus, PublisherEvent, QosPolicyKind, SubscriptionEvent};
 
-/// The policy that an id of DDS names (DDS 1.4, 2.3.3; DataRepresentation of XTypes 1.3).
+/// The policy with this id in DDS (DDS 1.4, 2.3.3; DataRepresentation of XTypes 1.3).
 pub fn policy_kind(id: u32) -> QosPolicyKind {
     match id {
         2 => QosPolicyKind::Durability,
@@ -21,13 +21,13 @@ pub fn policy_kind(id: u32) -> QosPolicyKind {
 /// A count that only grows.
 #[derive(Debug, Default)]
 pub struct Total<T = u32> {
-    /// How many ever.
+    /// The total count.
     pub total: T,
     taken: T,
 }
 
 impl<T: Copy + PartialEq + std::ops::Sub<Output = T>> Total<T> {
-    /// Total and change, if there is a change.
+    /// Takes the total and the change, if there is a change.
     fn take(&mut self) -> Option<(T, T)> {
         let change = self.total - self.taken;
         let changed = self.total != self.taken;
@@ -37,7 +37,7 @@ impl<T: Copy + PartialEq + std::ops::Sub<Output = T>> Total<T> {
 }
 
 impl Total<u64> {
-    /// Strangers' numbers say how many: the total stays at its largest.
+    /// Adds to the total. The number comes from the network, so the total saturates.
     pub fn add(&mut self, more: u64) {
         self.total = self.total.saturating_add(more);
     }
@@ -51,7 +51,7 @@ pub struct IncompatibleQos {
 }
 
 impl IncompatibleQos {
-    /// What the engine counted.
+    /// Sets the counts of the engine.
     pub fn set(&mut self, total: u32, policy: u32) {
         self.total.total = total;
         self.policy = policy;
@@ -67,18 +67,18 @@ pub struct Matched {
 }
 
 impl Matched {
-    /// What the engine counted.
+    /// Sets the counts of the engine.
     pub fn set(&mut self, total: u32, current: u32) {
         self.total.total = total;
         self.current = current;
     }
 
-    /// Another endpoint that matches.
+    /// Counts one more match.
     pub fn add(&mut self) {
         self.set(self.total.total + 1, self.current + 1);
     }
 
-    /// One that matched does not any more.
+    /// Counts one match less.
     pub fn remove(&mut self) {
         self.current = self.current.saturating_sub(1);
     }
@@ -96,7 +96,7 @@ impl Matched {
     }
 }
 
-/// Publishers that are alive, and that are not.
+/// The numbers of publishers that are alive, and of those that are not.
 #[derive(Debug, Default)]
 pub struct LivelinessChanged {
     now: (u32, u32),
@@ -104,7 +104,7 @@ pub struct LivelinessChanged {
 }
 
 impl LivelinessChanged {
-    /// What the engine counted.
+    /// Sets the counts of the engine.
     pub fn set(&mut self, alive: u32, not_alive: u32) {
         self.now = (alive, not_alive);
     }
@@ -124,15 +124,15 @@ impl LivelinessChanged {
 /// Events of a publisher.
 #[derive(Debug, Default)]
 pub struct WriterStatus {
-    /// Endpoints of the other side.
+    /// The matching endpoints.
     pub matched: Matched,
-    /// Those whose policies do not fit.
+    /// The endpoints with incompatible policies.
     pub incompatible_qos: IncompatibleQos,
-    /// Deadlines that passed.
+    /// Missed deadlines.
     pub deadline_missed: Total,
-    /// Leases that ran out.
+    /// Leases that expired.
     pub liveliness_lost: Total,
-    /// Those with another type.
+    /// The endpoints with another type.
     pub incompatible_type: Total,
 }
 
@@ -160,17 +160,17 @@ impl WriterStatus {
 /// Events of a subscription.
 #[derive(Debug, Default)]
 pub struct ReaderStatus {
-    /// Endpoints of the other side.
+    /// The matching endpoints.
     pub matched: Matched,
-    /// Those whose policies do not fit.
+    /// The endpoints with incompatible policies.
     pub incompatible_qos: IncompatibleQos,
-    /// Deadlines that passed.
+    /// Missed deadlines.
     pub deadline_missed: Total,
-    /// Publishers alive and not.
+    /// The publishers that are alive and not alive.
     pub liveliness: LivelinessChanged,
     /// Messages that were lost.
     pub lost: Total<u64>,
-    /// Those with another type.
+    /// The endpoints with another type.
     pub incompatible_type: Total,
 }
 

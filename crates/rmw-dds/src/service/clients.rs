@@ -1,4 +1,4 @@
-//! The clients of one service by the writers of their requests, and handles for those of the
+//! The clients of one service by the writers of their requests, with handles for clients of the
 //! payload-header mapping.
 
 use std::collections::HashMap;
@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use feros_rmw::Gid;
 use feros_rmw::dds::user_data::PairId;
 
-/// Clients that are remembered before those that left are forgotten.
+/// The number of clients above which clients that left are forgotten.
 const REMEMBERED: usize = 256;
 
 /// A client of the payload-header mapping. The id of its requests has room for eight bytes beside
-/// the client's own number: a handle, by which the response finds it.
+/// the client's own number: a handle, by which the server finds the client for the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HeaderClient {
     pub(super) handle: u64,
@@ -26,8 +26,8 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    /// The client with this writer of requests: `Some(None)` for one of the other mapping, `None`
-    /// for one that is not known yet.
+    /// The client with this writer of requests: `Some(None)` for a client of the other mapping,
+    /// `None` for an unknown client.
     pub(super) fn known(&self, requests: Gid) -> Option<Option<HeaderClient>> {
         self.by_requests.get(&requests).copied()
     }
@@ -53,7 +53,7 @@ impl Clients {
         client
     }
 
-    /// The client that got this handle.
+    /// The client with this handle.
     pub(super) fn of_handle(&self, handle: u64) -> Option<HeaderClient> {
         self.by_requests.values().flatten().find(|client| client.handle == handle).copied()
     }

@@ -1,4 +1,4 @@
-//! What sends the responses of a service: there from the beginning, or from the first client on.
+//! The writer of a service's responses, made with the service or for its first client.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -12,7 +12,7 @@ use crate::library::{Creation, Endpoint, Notifications, Participant, WriterOf};
 use crate::names::ServiceNames;
 use crate::nodes::{NodeMember, SessionState};
 
-/// As long as stock ROS 2 waits for a client that asked to become able to receive.
+/// The time that stock ROS 2 waits until the client of a request can receive the response.
 const CLIENT_WAIT: Duration = Duration::from_millis(100);
 
 /// Notified when the readers of replies change.
@@ -90,8 +90,8 @@ impl<P: Participant> Replies<P> {
         Ok(&self.made.get_or_init(|| MadeReplies { _member: member, writer }).writer)
     }
 
-    /// The notification for when the clients change. The library holds locks of its own while it
-    /// sends it, under which no endpoint can be made: so a thread makes the writer, once, for the
+    /// The notification for when the clients change. During the notification the library holds its
+    /// own locks, under which no endpoint can be made, so a thread makes the writer, once, for the
     /// clients that wait until the service is available. Clients that do not wait are served in any
     /// case.
     pub(super) fn on_first_client(self: &Arc<Self>) -> Notify {
@@ -111,14 +111,15 @@ impl<P: Participant> Replies<P> {
             {
                 asked.store(false, Ordering::Relaxed);
                 tracing::error!(
-                    "a client of a service waits, because there is no thread to be had: {error}; raise `ulimit -u`"
+                    "a client of a service waits, because no thread can be started: {error}; raise `ulimit -u`"
                 );
             }
         })
     }
 
-    /// Waits until `is_client` finds the client among those that receive replies. The two endpoints
-    /// of a client leave one after the other, in any order: a client without requests has left.
+    /// Waits until `is_client` finds the client among the readers of replies. The two endpoints of
+    /// a client leave one after the other, in any order: a client without its writer of requests
+    /// has left.
     pub(super) fn wait_for_client(
         &self,
         writer: &WriterOf<P>,
