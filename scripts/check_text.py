@@ -81,6 +81,13 @@ def anchors(path):
     return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in words}
 
 
+def check_module_files():
+    """A module with files of its own is `x.rs` beside `x/`; those of tests may be `x/mod.rs`."""
+    for path in files(".rs"):
+        if path.name == "mod.rs" and "src" in path.parts and "tests" not in path.parts:
+            fault(path, 1, f"name it {path.parent.name}.rs, beside the folder")
+
+
 def check_links():
     pattern = re.compile(r"\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
     for path in files(".md"):
@@ -130,7 +137,7 @@ def check_messages():
 def check_launch():
     page = PAGES / "launch.md"
     text = page.read_text()
-    actions = (ROOT / "crates/launch/src/action/mod.rs").read_text()
+    actions = (ROOT / "crates/launch/src/action.rs").read_text()
     tags = re.findall(r'"([a-z_]+)",', re.search(r"const KNOWN.*?\];", actions, re.S).group())
     kinds = (ROOT / "crates/launch/src/substitution.rs").read_text()
     forms = re.findall(r'"([a-z-]+)" \d+\.\.=\d+', kinds)
@@ -181,6 +188,7 @@ def main():
     check_columns()
     check_links()
     check_map()
+    check_module_files()
     check_messages()
     check_launch()
     check_readme()

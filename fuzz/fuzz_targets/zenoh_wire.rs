@@ -2,9 +2,15 @@
 //! attachments. Valid input is written as it was read, except for additions of newer versions.
 
 // The target is built without the rest of the crate, and so without Zenoh.
-#[path = "../../crates/rmw-zenoh/src/wire/mod.rs"]
+#[path = "../../crates/rmw-zenoh/src/wire"]
 #[allow(dead_code)]
-mod wire;
+mod wire {
+    pub(crate) mod announcement;
+    pub(crate) mod attachment;
+    mod percent;
+    pub(crate) mod qos;
+    pub(crate) mod token;
+}
 
 use wire::announcement::AnnouncementToken;
 use wire::attachment::Attachment;

@@ -35,7 +35,7 @@ mod loom_tests;
 #[cfg(not(loom))]
 mod memory;
 #[cfg(loom)]
-#[path = "memory_under_loom.rs"]
+#[path = "call/memory_under_loom.rs"]
 mod memory;
 #[cfg(not(loom))]
 mod server;
