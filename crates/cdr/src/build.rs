@@ -46,7 +46,7 @@ pub trait Build: Encode + Default {
     ///
     /// # Errors
     ///
-    /// If the shape violates a bound, has a NUL inside a string, or the memory is too small.
+    /// If the shape violates a bound or has a NUL inside a string, or if the memory is too small.
     fn lay_out<C: Canvas>(_shape: &Self::Shape<'_>, canvas: &mut C) -> Result<(), EncodeError> {
         canvas.fixed::<Self>(1)
     }
@@ -64,7 +64,7 @@ pub trait Build: Encode + Default {
 ///
 /// # Errors
 ///
-/// [`BuildError::Shape`] if the shape violates a bound, has a NUL inside a string, or a length
+/// [`BuildError::Shape`] if the shape violates a bound, has a NUL inside a string, or has a length
 /// above `u32::MAX`.
 pub fn shaped_size<M: Build>(shape: &M::Shape<'_>) -> Result<usize, BuildError> {
     let mut sizer = Sizer::with_header();

@@ -7,8 +7,8 @@ use crate::{DecodeError, Primitive, Reader, WString};
 /// Generated for every message; implemented here for the field types, as [`Encode`](crate::Encode)
 /// is.
 pub trait Decode: Sized {
-    /// The least number of bytes that any value takes, alignment not counted. It bounds what a
-    /// sequence's count may claim, so it is never 0.
+    /// The least number of bytes that any value takes, alignment not counted. It bounds the count
+    /// that a sequence may claim, so it is never 0.
     const MIN_SIZE: usize;
 
     /// Reads one value.
@@ -25,8 +25,9 @@ pub trait Decode: Sized {
     ///
     /// As [`decode`](Self::decode).
     fn decode_vec(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Self>, DecodeError> {
-        // Values may be larger in memory than on the wire, so even a checked count reserves no more
-        // memory than the remaining bytes take; vectors of such elements grow a few times instead.
+        // Values may be larger in memory than on the wire, so even a checked count only reserves as
+        // much memory as the remaining bytes take; vectors of such elements grow a few times
+        // instead.
         let worth = reader.remaining_bytes() / size_of::<Self>().max(1);
         let mut items = Vec::with_capacity(count.min(worth + 1));
         for _ in 0..count {

@@ -31,7 +31,7 @@ pub trait Encode {
     ///
     /// # Errors
     ///
-    /// If the value violates a bound, has a NUL inside a string, or the memory is too small.
+    /// If the value violates a bound or has a NUL inside a string, or if the memory is too small.
     fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError>;
 
     /// Adds the bytes of values in a row. Overridden for types that need no loop.

@@ -1,7 +1,6 @@
 //! The errors of writing values, building messages in place and reading bytes.
 
-/// Why a value was not serialized. The cause always lies in the value or in the memory it should go
-/// to.
+/// Why a value was not serialized. The cause always lies in the value or in the memory for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -71,7 +70,7 @@ pub enum BuildError {
         "the memory holds no message of this type at offset {offset} of its body: build it first, and write to it through its fields only"
     )]
     Malformed {
-        /// Where the field that cannot be handed out lies.
+        /// Offset of the field that cannot be handed out.
         offset: usize,
     },
 }

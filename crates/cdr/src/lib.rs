@@ -20,7 +20,7 @@
 //!   are Rust strings. The raw bytes of such a sample remain available to a program that takes the
 //!   sample undecoded.
 //! * A string length of 0 (without even the terminating NUL) is read as the empty string.
-//! * A string with an interior NUL is read as it is, but not written: C and C++ peers would
+//! * A string with an interior NUL is read as it is, but not written: C and C++ programs would
 //!   silently cut it there.
 //! * A `bool` byte other than 0 is read as `true`; only 0 and 1 are written.
 //! * A `wstring` keeps its UTF-16 code units, paired or not, in a [`WString`].
@@ -97,7 +97,7 @@ pub fn encode_into<T: Encode + ?Sized>(value: &T, buffer: &mut [u8]) -> Result<u
 ///
 /// # Errors
 ///
-/// If the value violates a bound, has a NUL inside a string, or more than `u32::MAX` elements.
+/// If the value violates a bound, has a NUL inside a string, or has more than `u32::MAX` elements.
 pub fn to_vec<T: Encode + ?Sized>(value: &T) -> Result<Vec<u8>, EncodeError> {
     let mut buffer = vec![0; encoded_size(value)];
     let written = encode_into(value, &mut buffer)?;

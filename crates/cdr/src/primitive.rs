@@ -1,4 +1,4 @@
-//! The numbers of CDR and how one or a block of them goes to and from bytes.
+//! The numbers of CDR, and their conversion to and from bytes, one at a time or in blocks.
 
 use std::fmt::Debug;
 
@@ -10,7 +10,7 @@ pub trait Primitive:
 
 /// Keeps the byte-level methods out of the public interface and the set of implementors closed.
 pub(crate) mod sealed {
-    /// How a primitive lies on the wire. `swap` says that the wire's byte order is not the
+    /// The form of a primitive on the wire. `swap` is set if the wire's byte order is not the
     /// machine's.
     pub trait Wire: Sized + Copy {
         /// Bytes and alignment on the wire.

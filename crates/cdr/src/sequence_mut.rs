@@ -109,8 +109,8 @@ impl<'a, M: Build> Iterator for SequenceMutIter<'a, M> {
     #[inline]
     fn next(&mut self) -> Option<M::Fields<'a>> {
         self.left = self.left.checked_sub(1)?;
-        // The elements were measured when the sequence was made, so this fails only if somebody
-        // else wrote to them.
+        // The elements were measured when the sequence was made, so this fails only if other code
+        // wrote to them.
         M::split(&mut self.elements).ok()
     }
 

@@ -24,7 +24,7 @@ impl Sizer {
         Self { header_bytes: HEADER_LEN, position: 0 }
     }
 
-    /// Bytes so far, the header included if asked for.
+    /// Bytes so far, the header included if it is counted.
     #[must_use]
     pub fn total_bytes(&self) -> usize {
         self.header_bytes.saturating_add(self.position)

@@ -183,7 +183,7 @@ impl<'a> Splitter<'a> {
         self.take(1, 1).map(drop)
     }
 
-    /// A splitter of the same bytes; after its use this one continues from its own position.
+    /// A splitter of the same bytes, whose use does not move this one.
     pub(crate) fn reborrow(&mut self) -> Splitter<'_> {
         Splitter { rest: self.rest, position: self.position }
     }

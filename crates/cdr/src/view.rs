@@ -193,7 +193,7 @@ impl<'a> WStringView<'a> {
         self.0.iter().map(|unit| unit as u16)
     }
 
-    /// The text, to keep.
+    /// The text as an owned value.
     #[must_use]
     pub fn to_wstring(&self) -> WString {
         self.units().collect()

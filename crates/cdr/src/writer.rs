@@ -105,7 +105,7 @@ impl<'a> Writer<'a> {
         Ok(is_written)
     }
 
-    /// Bytes written so far behind the header, which alignment counts from.
+    /// Bytes written so far after the header, from which alignment counts.
     #[must_use]
     pub fn position(&self) -> usize {
         self.position

@@ -44,7 +44,7 @@ impl WString {
         &self.0
     }
 
-    /// The code units, to keep.
+    /// The code units as an owned value.
     #[must_use]
     pub fn into_units(self) -> Vec<u16> {
         self.0

@@ -42,8 +42,8 @@ fn wait_for_announcement(node: &TestNode, kind: EndpointKind, topic: &str, wante
     });
 }
 
-/// Both sides and the graph see what an endpoint announces, and no announcement of an endpoint that
-/// announces nothing.
+/// Both sides and the graph see an endpoint's announcement, and none of an endpoint that announces
+/// nothing.
 pub fn announcements_are_seen(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/announced");

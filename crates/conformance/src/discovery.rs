@@ -97,7 +97,7 @@ pub fn refused_names(fixture: &dyn Fixture) {
         assert!(matches!(error, CreateEndpointError::Name { .. }), "{bad:?}: {error}");
     }
     let two_underscores = near.publisher_options("/a__b", QosProfile::default());
-    near.session.create_publisher(two_underscores).map(drop).unwrap(); // as rmw
+    near.session.create_publisher(two_underscores).map(drop).unwrap(); // allowed, as in rmw
     for bad in ["", "String", "a/b", "a/b/c/d", "a/msg/", "a/msg/x-y"] {
         let mut options = near.subscription_options("/fine", QosProfile::default());
         options.type_name = bad;

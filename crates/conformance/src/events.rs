@@ -69,7 +69,7 @@ pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
     publisher.publish(&numbered(1));
     if !near.session.kept().deadline {
         subscription.next();
-        // Not a wait for something to happen: the passing of this time is what is tested.
+        // This does not wait for an event: the test is about the passing of this time.
         std::thread::sleep(Duration::from_millis(60));
         let told = std::iter::from_fn(|| subscription.subscription.take_event().unwrap())
             .any(|event| matches!(event, SubscriptionEvent::RequestedDeadlineMissed { .. }));
@@ -200,8 +200,8 @@ pub fn acknowledgements_can_be_waited_for(fixture: &dyn Fixture) {
     (1..=300).for_each(|number| assert_eq!(subscription.next_number(), number));
 }
 
-/// Gaps in the numbers of a publisher are counted as losses, but not while they are expected, nor
-/// are the messages counted that were skipped in that time.
+/// Gaps in the numbers of a publisher are counted as losses, but not while they are expected, and
+/// neither are messages that were skipped in that time.
 pub fn expected_gaps_are_no_losses(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/gaps");

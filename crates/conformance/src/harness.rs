@@ -30,7 +30,7 @@ pub trait Fixture {
         &[]
     }
 
-    /// Says that the running test is left out, since it is one of the exceptions.
+    /// Reports that the running test is left out, since it is one of the exceptions.
     fn skip(&self, reason: &str) {
         eprintln!("skipped: {reason}");
     }

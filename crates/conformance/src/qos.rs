@@ -14,8 +14,8 @@ use crate::harness::{
 
 const ACK_WATCHDOG: Duration = Duration::from_secs(60);
 
-/// Every pair of policies matches or not as the rules of DDS say, and both sides learn the policy
-/// that failed. On an engine without compatibility rules, every pair matches.
+/// Every pair of policies matches or not by the rules of DDS, and both sides learn the policy that
+/// failed. On an engine without compatibility rules, every pair matches.
 pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
     let base = QosProfile::default();
     let ms = Duration::from_millis;
@@ -162,7 +162,7 @@ pub fn lifespan_expires(fixture: &dyn Fixture) {
     let publisher = near.publisher(&topic, qos.lifespan(lifespan));
     publisher.publish(&numbered(1));
     let published = Instant::now();
-    // Not a wait for something to happen: the passing of this time is what is tested.
+    // This does not wait for an event: the test is about the passing of this time.
     while published.elapsed() <= lifespan * 2 {
         std::thread::sleep(lifespan);
     }

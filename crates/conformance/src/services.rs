@@ -411,7 +411,7 @@ pub fn truncated_headers_are_refused(fixture: &dyn Fixture) {
     for size in [4, 5, 12, 16] {
         hostile.publish(&patterned(size, 0));
     }
-    hostile.publish(&patterned(20, 0)); // long enough, but nobody's
+    hostile.publish(&patterned(20, 0)); // long enough, but for no client
     hostile.publisher.wait_for_all_acked(std::time::Duration::from_secs(60)).unwrap();
     let asked = client.ask(1);
     server.answer_one(0);

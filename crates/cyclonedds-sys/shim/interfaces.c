@@ -1,5 +1,5 @@
-/* The network interfaces as Cyclone DDS sees them, with one exception: Cyclone DDS treats loopback on Linux as multicast-capable whatever
- * the kernel says. */
+/* The network interfaces as Cyclone DDS sees them, except that Cyclone DDS treats loopback on Linux as
+ * multicast-capable whatever the kernel says. */
 #include <string.h>
 #if defined (__linux__)
 #include <net/if.h>

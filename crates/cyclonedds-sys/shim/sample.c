@@ -167,13 +167,13 @@ static struct ddsi_serdata *serdata_from_ser (const struct ddsi_sertype *sertype
 {
   feros_sample *sample = NULL;
   if (kind != SDK_DATA)
-    size = 0; /* a key of a keyless topic says nothing */
+    size = 0; /* a key of a keyless topic has no content */
   else if (size < FEROS_SAMPLE_MIN_BYTES)
     goto refused;
   if ((sample = sample_new (sertype, kind, size)) == NULL)
     goto refused;
   sample->received_timestamp = dds_time ();
-  sample->source_kind = FEROS_SOURCE_UNKNOWN; /* until it is said */
+  sample->source_kind = FEROS_SOURCE_UNKNOWN; /* until it is known */
   read_inline_qos (sample, fragments);
   if (!gather (sample, fragments))
     goto refused;
@@ -347,7 +347,7 @@ static const struct ddsi_sertype_ops sertype_ops = {
   .hash = sertype_hash,
 };
 
-/* --- what Rust calls ---------------------------------------------------------------------------------------------- */
+/* --- functions that Rust calls ------------------------------------------------------------------------------------ */
 
 dds_entity_t feros_create_topic (dds_entity_t participant, feros_pool *pool, const char *name, const char *type_name, const struct ddsi_sertype **sertype)
 {
@@ -447,6 +447,6 @@ dds_return_t feros_take (dds_entity_t reader, feros_sample **out, dds_instance_h
       *publication = info.publication_handle;
       return 1;
     }
-    ddsi_serdata_unref (taken); /* says only that a writer came or went */
+    ddsi_serdata_unref (taken); /* only reports that a writer came or went */
   }
 }

@@ -10,7 +10,7 @@
 
 namespace feros {
 
-/// Deletions that are under way. Never destroyed: threads may come here until the process is gone.
+/// Deletions that are under way. Never destroyed: threads may use it until the process is gone.
 class Deletions
 {
 public:

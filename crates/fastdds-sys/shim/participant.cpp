@@ -112,7 +112,7 @@ uint32_t shared_bytes()
 
 // Messages wait in the sender's shared memory. By default Fast DDS has 512 KiB of it, which delays
 // larger messages. UDP is held until the returned reception is opened. Transports that XML or the
-// environment choose stay unchanged, and so do all transports without shared memory.
+// environment choose stay unchanged. Where shared memory is not available, all transports do.
 std::shared_ptr<Reception> choose_transports(
         fast::DomainParticipantQos& qos)
 {

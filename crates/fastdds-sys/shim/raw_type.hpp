@@ -14,7 +14,7 @@ public:
 
     explicit RawType(
             const std::string& name)
-        : AnyType(name, 256) // what is reserved at first; messages have any size
+        : AnyType(name, 256) // the initial reservation; messages have any size
     {
     }
 

@@ -59,7 +59,7 @@ pub enum DescriptionError {
 }
 
 impl TypeDescription {
-    /// The messages that it describes, in a set of their own. References are not followed.
+    /// The described messages, in a separate set. References are not followed.
     ///
     /// # Errors
     /// When a name or the type of a field is not allowed in a message definition.

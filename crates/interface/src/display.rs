@@ -8,8 +8,8 @@ use crate::tree::{
 };
 
 impl BaseType {
-    /// The least and greatest value of an integer type (`byte` and `char` are two); `None` for
-    /// other types.
+    /// The least and greatest value of an integer type (`byte` and `char` count as such); `None`
+    /// for other types.
     pub fn integer_range(&self) -> Option<(i128, i128)> {
         Some(match self {
             BaseType::Byte | BaseType::Char | BaseType::Uint8 => (0, u8::MAX.into()),

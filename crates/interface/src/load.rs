@@ -100,7 +100,7 @@ impl InterfaceSet {
     /// Loads a package, or all packages of a folder of packages.
     ///
     /// # Errors
-    /// If there is no package, or one of them cannot be loaded.
+    /// If there is no package, or one of the packages cannot be loaded.
     pub fn load_dir(&mut self, path: impl AsRef<Path>) -> Result<Vec<String>, LoadError> {
         let path = path.as_ref();
         if is_package_dir(path) {

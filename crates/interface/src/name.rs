@@ -41,7 +41,7 @@ impl fmt::Display for Namespace {
 
 /// The full name of an interface type, for example `std_msgs/msg/String`.
 ///
-/// Names order by their text, as the type hash needs it.
+/// Names are ordered by their text, as the type hash requires.
 ///
 /// ```
 /// use feros_interface::{Namespace, TypeName};
@@ -100,7 +100,7 @@ impl fmt::Display for TypeName {
 /// A text that is not the name of an interface type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TypeNameError {
-    /// The text does not have three parts with a known one in the middle.
+    /// The text does not have three parts with a known kind in the middle.
     #[error(
         "`{text}` is not an interface type: write `package/msg/Name`, `package/srv/Name` or `package/action/Name`"
     )]

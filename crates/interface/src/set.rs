@@ -13,8 +13,7 @@ pub const MAX_NESTING_DEPTH: usize = 64;
 /// Definitions by name, with all types that follow from them.
 ///
 /// A package that is loaded from a folder replaces a package of the same name as a whole, so that
-/// definitions of two versions are never mixed. Cloning is cheap in the definitions, which are
-/// shared.
+/// definitions of two versions are never mixed. Cloning is cheap, since the definitions are shared.
 ///
 /// ```
 /// use feros_interface::{Interface, InterfaceSet, parse_message};
@@ -103,7 +102,7 @@ impl InterfaceSet {
         Self::default()
     }
 
-    /// Adds an interface and what follows from it.
+    /// Adds an interface and the types that follow from it.
     ///
     /// # Errors
     /// If one of the names is taken. The set is then unchanged.
@@ -172,7 +171,7 @@ impl InterfaceSet {
         packages
     }
 
-    /// Whether there is anything of this package.
+    /// Whether the set has an interface of this package.
     pub fn has_package(&self, package: &str) -> bool {
         self.interfaces.keys().any(|name| name.package == package)
     }
@@ -266,7 +265,7 @@ impl InterfaceSet {
         Ok(self.type_description(name)?.type_hash())
     }
 
-    /// Checks the references of every type of the set and returns what is wrong.
+    /// Checks the references of every type of the set and returns the errors.
     pub fn check(&self) -> Vec<ResolveError> {
         let mut faults: Vec<ResolveError> = Vec::new();
         for name in self.interfaces.keys() {
@@ -279,7 +278,7 @@ impl InterfaceSet {
         faults
     }
 
-    /// Takes over everything of `other`; packages that this set has already stay as they are.
+    /// Takes over everything of `other`; packages that this set already has stay unchanged.
     pub fn add_packages(&mut self, mut other: InterfaceSet) {
         for package in self.packages() {
             other.remove_package(package);

@@ -11,8 +11,8 @@ static TEXTS: &str = include_str!(concat!(env!("OUT_DIR"), "/shipped.txt"));
 
 /// The interfaces that Feros ships: the standard packages of ROS 2 Kilted.
 ///
-/// They are parsed when first asked for, which takes a few milliseconds. To add packages, clone the
-/// set: the definitions are shared.
+/// They are parsed on first use, which takes a few milliseconds. To add packages, clone the set:
+/// the definitions are shared.
 ///
 /// ```
 /// let image = "sensor_msgs/msg/Image".parse()?;

@@ -84,16 +84,16 @@ impl FieldType {
 /// The value of a constant or the default of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
-    /// Of a `bool`.
+    /// The value of a `bool`.
     Bool(bool),
-    /// Of any integer type, `byte` and `char`; always in the range of that type.
+    /// The value of any integer type, `byte` or `char`; always in the range of that type.
     Integer(i128),
-    /// Of a `float32` or `float64`, as written (a `float32` is not rounded yet); may be infinite or
-    /// not a number.
+    /// The value of a `float32` or `float64`, as written (a `float32` is not rounded yet); may be
+    /// infinite or not a number.
     Float(f64),
-    /// Of a `string` or `wstring`.
+    /// The value of a `string` or `wstring`.
     String(String),
-    /// Of an array or sequence: the elements, as many as the type allows.
+    /// The elements of an array or sequence, as many as the type allows.
     Array(Vec<Literal>),
 }
 
@@ -152,8 +152,8 @@ impl MessageDefinition {
         Self { name, fields, constants: Vec::new(), comment, closing_comment }
     }
 
-    /// The fields as they travel and as the type hash sees them: a message without fields has the
-    /// one `uint8` [`EMPTY_MESSAGE_FIELD`] there.
+    /// The fields on the wire and in the type hash: a message without fields has the single `uint8`
+    /// [`EMPTY_MESSAGE_FIELD`] there.
     pub fn wire_fields(&self) -> Cow<'_, [Field]> {
         if self.fields.is_empty() {
             Cow::Owned(vec![Field::new(EMPTY_MESSAGE_FIELD, FieldType::single(BaseType::Uint8))])

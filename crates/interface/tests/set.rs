@@ -203,5 +203,5 @@ fn shipped_packages_come_one_by_one_as_they_come_together() {
     let definition = parse_message("geometry_msgs", "Point", "int8 x").unwrap();
     own.insert(Interface::Message(definition)).unwrap();
     own.add_packages(feros_interface::shipped_package("geometry_msgs"));
-    assert_eq!(own.message(&point).unwrap().fields.len(), 1, "what is there already stays");
+    assert_eq!(own.message(&point).unwrap().fields.len(), 1, "existing packages stay");
 }

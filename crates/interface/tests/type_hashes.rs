@@ -1,5 +1,5 @@
-//! The hash of every shipped type equals the one that stock ROS 2 installs; whole descriptions for
-//! some.
+//! The hash of every shipped type equals the one that stock ROS 2 installs; some whole descriptions
+//! are compared as well.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;

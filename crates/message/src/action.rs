@@ -9,7 +9,7 @@ use crate::traits::{Message, Service};
 /// The 16 bytes of `unique_identifier_msgs/UUID` that identify a goal.
 pub type GoalId = [u8; 16];
 
-/// Where the goal's id lies in a serialized message that begins with it: behind the header.
+/// The position of the goal's id in a serialized message that begins with it: behind the header.
 const GOAL_ID: std::ops::Range<usize> = 4..20;
 
 /// The goal that serialized bytes belong to. They must begin with its id, as goal requests, result

@@ -7,7 +7,7 @@ const NANOS_PER_SECOND: i64 = 1_000_000_000;
 macro_rules! seconds_and_nanoseconds {
     ($type:ty) => {
         impl $type {
-            /// From a number of nanoseconds, which may be negative; `nanosec` is then below a
+            /// Converts a number of nanoseconds, which may be negative; `nanosec` is then below a
             /// second and counts forward, as ROS 2 wants it. Values beyond the 32-bit seconds of
             /// the message (68 years) are cut to its least or greatest value.
             #[must_use]

@@ -27,7 +27,7 @@ impl TestProcess {
     /// The next line.
     ///
     /// # Panics
-    /// When the process has ended, or does not speak UTF-8.
+    /// When the process has ended, or its line is not UTF-8.
     pub fn line(&mut self) -> String {
         let mut line = String::new();
         let read = self.says.read_line(&mut line).expect("UTF-8");
@@ -39,7 +39,7 @@ impl TestProcess {
     /// Returns the text after `begin` in the next line that has it.
     ///
     /// # Panics
-    /// When the process ends without having said it.
+    /// When the process ends without such a line.
     pub fn said(&mut self, begin: &str) -> String {
         loop {
             let mut line = String::new();

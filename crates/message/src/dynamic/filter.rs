@@ -1,7 +1,7 @@
 //! Content filters: expressions over the fields of messages that select the messages a subscription
 //! wants.
 //!
-//! The language is the one of DDS: comparisons of fields with values, other fields or parameters
+//! The language is that of DDS: comparisons of fields with values, other fields or parameters
 //! (`%0`), `LIKE`, `BETWEEN`, joined by `AND`, `OR`, `NOT` and parentheses.
 
 mod parser;

@@ -14,11 +14,11 @@ pub struct PrintOptions {
     /// The number of array elements and text characters to show; the rest is left out
     /// (`--truncate-length`).
     pub truncate_length: Option<usize>,
-    /// Instead of arrays only their type and length are shown (`--no-arr`).
+    /// Whether only type and length are shown instead of arrays (`--no-arr`).
     pub no_arr: bool,
-    /// Instead of texts only their length is shown (`--no-str`).
+    /// Whether only the length is shown instead of texts (`--no-str`).
     pub no_str: bool,
-    /// YAML on one line, with braces and brackets (`--flow-style`).
+    /// Whether YAML is printed on one line, with braces and brackets (`--flow-style`).
     pub flow_style: bool,
 }
 

@@ -105,7 +105,7 @@ impl DynamicType {
     }
 
     /// The fields in the order of the wire. A message without fields has none here, although it has
-    /// a byte there.
+    /// one byte on the wire.
     #[must_use]
     pub fn fields(&self) -> &[DynamicField] {
         &self.0.fields

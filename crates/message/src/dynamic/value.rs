@@ -132,7 +132,7 @@ macro_rules! define_values {
                 }
             }
 
-            /// An array without elements for those of a field.
+            /// An empty array for the elements of a field.
             pub(super) fn empty_of(field: &DynamicField) -> Self {
                 match field.base() {
                     $(BaseType::$base $(| $other)* => Array::$variant(Vec::new()),)+
@@ -169,7 +169,7 @@ macro_rules! define_values {
         }
 
         impl Value {
-            /// Whether the value may stand in a field: same element type, right number of elements.
+            /// Whether the value fits a field: same element type, right number of elements.
             fn fits(&self, field: &DynamicField) -> bool {
                 let is_element = |nested: &DynamicMessage| field.nested() == Some(&nested.ty);
                 match (field.shape(), self) {

@@ -46,7 +46,7 @@ fn write_top(out: &mut String, shown: Shown<'_>, options: &PrintOptions) {
     }
 }
 
-/// Writes the fields of a message at an indentation; the first one where the line already is.
+/// Writes the fields of a message at an indentation; the first one on the current line.
 fn write_fields(out: &mut String, message: &DynamicMessage, indent: usize, options: &PrintOptions) {
     for (position, (field, value)) in message.fields().enumerate() {
         if position > 0 {
