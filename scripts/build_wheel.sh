@@ -41,7 +41,7 @@ esac
 folder="$profile"
 [[ "$profile" != dev ]] || folder=debug
 package=crates/python
-most_bytes=20000000 # of a wheel that is given to others
+most_bytes=20000000 # of a published wheel
 
 # ./test has built the command already, with the workspace.
 [[ "$profile" == dev && -n "${FEROS_TESTS_BUILT:-}" ]] ||

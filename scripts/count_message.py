@@ -224,7 +224,7 @@ def totals(file):
             if line.startswith("fn"):
                 is_left_out = LEFT_OUT.search(names[number]) is not None
         elif line.startswith("calls="):
-            is_call = True  # the next line is what the function that is called has cost
+            is_call = True  # the next line has the cost of the called function
         elif line[0] in "+-*0123456789" and events:
             if not is_call and not is_left_out:
                 for event, cost in zip(events, line.split()[1:]):

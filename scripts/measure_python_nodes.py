@@ -140,7 +140,7 @@ def listen_async(side, count):
     try:
         asyncio.run(asyncio.wait_for(hear(), 30))
     except TimeoutError:
-        pass  # as for the others, what came is taken
+        pass  # as in the others, the message is taken
     print(statistics.median(latencies[10:]) / 1000)
 
 

@@ -69,7 +69,7 @@ def measure(receiver, camera, environment):
     try:
         out, _ = receiving.communicate(timeout=60)
     finally:
-        receiving.kill()  # nothing is left behind by a receiver that hears no signal
+        receiving.kill()  # a receiver that ignores the signal must not stay
     return spent, said.strip(), out.strip()
 
 

@@ -73,7 +73,7 @@ class Running:
         except subprocess.TimeoutExpired:
             code = None
         try:
-            os.killpg(self.process.pid, signal.SIGKILL)  # what it may have left
+            os.killpg(self.process.pid, signal.SIGKILL)  # remaining processes of its group
         except ProcessLookupError:
             pass
         self.process.wait()

@@ -92,7 +92,7 @@ class Schedule:
             else:
                 try:
                     self._run_step(result)
-                except Exception as error:  # else steps that need this one would wait for ever
+                except Exception as error:  # else steps that need this one would wait forever
                     result.state, result.reason = FAILED, repr(error)
                     say(f"{result.step.name}: failed: {error!r}")
             with self.change:

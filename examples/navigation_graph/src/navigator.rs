@@ -107,7 +107,7 @@ struct Navigator {
 
 impl Navigator {
     fn begin(&mut self, trip: Trip) {
-        self.planner.asked = None; // whatever comes of it is of the trip before
+        self.planner.asked = None; // its result would belong to the previous trip
         if let Some(Trip { goal: Some(older), .. }) = self.under_way.take() {
             log_failure(older.abort(NavigateToPose_Result::default()));
         }
@@ -121,7 +121,7 @@ impl Navigator {
         let ends: Option<(&'static str, End)> = if answer == Some(GoalStatus::Aborted) {
             Some(("no way", ServerGoalHandle::abort))
         } else if trip.goal.as_ref().is_some_and(ServerGoalHandle::is_canceling) {
-            send(&self.plans, Path::default()); // there is nothing to follow any more
+            send(&self.plans, Path::default()); // there is no longer a plan to follow
             Some(("canceled", ServerGoalHandle::canceled))
         } else if distance_remaining < self.tolerance.get() {
             Some(("arrived", ServerGoalHandle::succeed))

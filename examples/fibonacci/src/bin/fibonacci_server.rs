@@ -53,7 +53,7 @@ fn main() -> Result<(), Error> {
         .spawn(move || work(&goals, &step, |text| warn!(logger, "{text}")))
         .map_err(Error::other)?;
     feros::spin(&node)?;
-    drop(server); // aborts what is left, and ends the queue
+    drop(server); // aborts the remaining goals, and ends the queue
     drop(work.join());
     Ok(())
 }
