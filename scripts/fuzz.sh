@@ -18,7 +18,7 @@ refuse() {
 
 usage="usage: scripts/fuzz.sh SECONDS [TARGET...], or build, or list"
 what="${1:-}"
-[[ $what =~ ^([1-9][0-9]*|build|list)$ ]] || refuse "'$what' is no number of seconds; $usage"
+[[ $what =~ ^([1-9][0-9]*|build|list)$ ]] || refuse "'$what' is not a number of seconds; $usage"
 shift
 # Each file but main.rs is a target. Names are checked before minutes of building.
 mapfile -t known < <(basename -s .rs fuzz/fuzz_targets/*.rs | grep -vx main)

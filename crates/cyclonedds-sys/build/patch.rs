@@ -39,10 +39,10 @@
 //!
 //! Two more waits are possible. One waits until a single reader has acknowledged. The engine can do
 //! that, but only offers to wait for all readers, among them killed ones until they are forgotten.
-//! The wait also asks the reader: while samples follow each other within a few milliseconds, the
-//! engine asks no reader. The other wait ends when another participant has acknowledged the
-//! announcement of a reader: a client that calls earlier may get no reply, since the server does
-//! not know yet where replies go.
+//! The wait also requests the acknowledgement, since the engine requests none while samples follow
+//! each other within a few milliseconds. The other wait ends when another participant has
+//! acknowledged the announcement of a reader: a client that calls earlier may get no reply, since
+//! the server does not know yet where replies go.
 //!
 //! The engine kept the key of each known endpoint, its own and those of others, twice for the
 //! lifetime of the endpoint: once with the whole announcement, once with room for a whole QoS. Now

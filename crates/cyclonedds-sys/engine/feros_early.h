@@ -36,7 +36,7 @@ struct feros_early *feros_early_new (void);
 /* `early` is NULL, with nothing to free, for a domain that did not start. */
 void feros_early_free (struct feros_early *early);
 
-/* Takes the sample, which is the youngest. */
+/* Keeps a sample, which is the youngest one. */
 void feros_early_keep (struct feros_early *early, const struct feros_early_sample *sample);
 
 /* Reports that this writer is known now; returns whether samples of it are due. */

@@ -33,8 +33,8 @@ struct feros_tally {
   uint32_t seen, whole;
 };
 
-/* Counts `bytes` of the sample `seq`, which has `sample_bytes`. Returns true
-   if `report` was filled and should be sent: a span ended, and there was loss lately. */
+/* Counts `bytes` of the sample `seq`, which has `sample_bytes`. Returns true if `report` was filled
+   and should be sent: a span ended, and there was loss lately. */
 bool feros_tally_fragment (struct feros_tally *tally, int64_t now, uint64_t seq,
   uint32_t sample_bytes, uint32_t bytes, struct feros_report *report);
 /* Counts the sample `seq` as whole, where its first fragment was counted in this span. */

@@ -50,7 +50,7 @@ bool feros_find_related_identity (const uint8_t *list, size_t size, bool little_
 
 typedef struct feros_sample feros_sample;
 
-/* Smallest (the encapsulation header) and largest sample in bytes, both ways. */
+/* Smallest (the encapsulation header) and largest sample in bytes, sent or received. */
 #define FEROS_SAMPLE_MIN_BYTES 4u
 #define FEROS_SAMPLE_MAX_BYTES 0x7ffffff0u
 
@@ -69,8 +69,8 @@ typedef struct feros_sample_info {
   uint8_t source[16];          /* the address that it came from; IPv4 in the last four bytes */
 } feros_sample_info;
 
-/* The sample that this thread received last, or wrote for readers of the same process. The engine announces a sample on the thread that
- * received it, before that thread receives the next one, but does not say which sample it is. */
+/* The sample that this thread received last, or wrote for readers of the same process. The engine announces a sample on the
+ * thread that received it, before that thread receives the next one, but does not say which sample it is. */
 typedef struct feros_reception {
   uint8_t writer_guid[16];
   int64_t sequence_number;
@@ -95,8 +95,8 @@ void feros_sample_get_info (const feros_sample *sample, feros_sample_info *out);
 void feros_sample_set_related (feros_sample *sample, const feros_identity *related);
 void feros_sample_unref (feros_sample *sample);
 
-/* Writes a sample and consumes the reference in all cases. `guid` is the writer's and `sequence_number` the one that this sample gets, for
- * readers of the same process; the caller counts, and serializes the writes of one writer. */
+/* Writes a sample and consumes the reference in all cases. For readers of the same process, `guid` is the writer's, and
+ * `sequence_number` is that of this sample; the caller counts, and serializes the writes of one writer. */
 dds_return_t feros_write (dds_entity_t writer, feros_sample *sample, const uint8_t guid[16], int64_t sequence_number, int64_t source_timestamp);
 
 /* Takes one sample: returns 1 with a reference in `*out`, 0 when there is no sample, or an error. */
@@ -119,7 +119,7 @@ int32_t feros_for_each_interface (feros_interface_fn each, void *arg);
 dds_return_t feros_wait_for_acks_of (dds_entity_t writer, const uint8_t reader[16], dds_duration_t timeout);
 
 /* Waits until the participant of this endpoint, if it is a remote one, acknowledged the announcements of the readers
- * or writers of the entity's participant, that of the entity among them; zero checks once. DDS_RETCODE_TIMEOUT if it has not. */
+ * or writers of the entity's participant, that of the entity among them; zero checks once. Returns DDS_RETCODE_TIMEOUT otherwise. */
 dds_return_t feros_wait_until_announced (dds_entity_t entity, const uint8_t endpoint[16], dds_duration_t timeout);
 
 /* Forgets the remote participant of this endpoint as if its lease had ended; for one whose process is known to have ended.

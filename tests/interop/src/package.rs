@@ -8,7 +8,7 @@ use feros_sync::Mutex;
 
 use crate::domain::python_with_ros2;
 
-/// Tests of one process build a package once: the second finds what the first built.
+/// Tests of one process build a package once: the second test finds the package of the first.
 static BUILDING: Mutex<()> = Mutex::new(());
 
 /// A package that stock nodes can use beside those of the wheels.

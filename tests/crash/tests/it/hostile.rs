@@ -89,7 +89,7 @@ const MARKER: &[u8] = b"crash-test-marker";
 const BEFORE_MARKER: u64 = 76;
 const AFTER_MARKER: u64 = 40;
 
-/// The ranges of messages in a publisher's memory.
+/// The positions of messages in a publisher's memory.
 fn messages_in(file: &File) -> Vec<u64> {
     let mut content = vec![0; file.metadata().unwrap().len() as usize];
     file.read_exact_at(&mut content, 0).unwrap();

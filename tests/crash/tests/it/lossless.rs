@@ -1,4 +1,4 @@
-//! A publisher that waits for the room of a listener that is killed goes on.
+//! A publisher that waits for room at a listener goes on when that listener is killed.
 
 use std::time::{Duration, Instant};
 

@@ -55,7 +55,7 @@ impl Pair {
         pair
     }
 
-    /// Sends some messages and asks for the report, while both processes go on.
+    /// Sends some messages and asks for the report; an error names the process that is gone.
     fn exchange(&mut self) -> Result<(), (&'static str, Gone)> {
         let publish = json!({"name": "pub", "count": 20, "size": 300});
         self.talker.try_ask("publish", publish).map_err(|gone| ("talker", gone))?;

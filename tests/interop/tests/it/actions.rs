@@ -220,7 +220,7 @@ fn several_goals_at_a_stock_server_are_canceled_together() {
     let client = our_client(&node, &mut peer);
     let goals = [2, 4, 6]
         .map(|order| client.send_goal_and_wait(Fibonacci_Goal { order }, WATCHDOG).unwrap());
-    // rclpy tells a time a moment before the one at which rcl accepts the goal.
+    // rclpy reports a time shortly before that at which rcl accepts the goal.
     let until = goals[2].accepted_at();
     let canceling = client.cancel_goals_before(until).unwrap().wait(WATCHDOG).unwrap();
     assert_eq!(canceling, [goals[0].goal_id(), goals[1].goal_id()]);

@@ -38,7 +38,7 @@ const ODD_TEXTS: [&str; 5] = [
 const MANY: usize = 100;
 /// The same number for sequences of messages, whose sizes multiply.
 const MANY_MESSAGES: usize = 3;
-/// Length of a long text, and of one of many.
+/// Length of a long text, and of each of many texts.
 const LONG_TEXT: usize = 3000;
 const LONG_TEXT_OF_MANY: usize = 30;
 

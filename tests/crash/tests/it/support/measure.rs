@@ -8,7 +8,7 @@ use super::{Peer, Place};
 /// The resources that are checked for leaks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Resources {
-    /// Memory of the process and its part of what it shares, without the program's file, whose part
+    /// Memory of the process and its part of shared memory, without the program's file, whose part
     /// depends on the other processes that run it.
     pub(crate) memory_kb: u64,
     pub(crate) descriptors: usize,

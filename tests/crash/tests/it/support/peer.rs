@@ -34,7 +34,7 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) {
     thread::Builder::new().name(name.to_owned()).spawn(run).unwrap();
 }
 
-/// The program of all processes.
+/// The path of the program that all processes run.
 pub(crate) fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_crash-peer"))
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::Peer;
 
-/// What to mount for the processes of a test.
+/// The `/dev/shm` to mount for the processes of a test.
 pub(crate) enum DevShm {
     /// Memory of this many bytes.
     OfBytes(u64),
@@ -25,7 +25,7 @@ pub(crate) enum DevShm {
     Missing,
 }
 
-/// Where the processes of a test run: a DDS domain and a `/dev/shm`.
+/// The place where the processes of a test run: a DDS domain and a `/dev/shm`.
 pub(crate) struct Place {
     domain: Domain,
     /// The process that keeps the mount namespace while it runs.
