@@ -32,8 +32,8 @@
 //!
 //! A full reliable reader (RESOURCE_LIMITS) blocked the thread that delivers to all readers of the
 //! process, then the thread that receives: a callback that waited for a service could wait forever.
-//! Such a reader now takes no more samples from its writers, as if these were lost on the way, and
-//! asks again once it has room; so a writer that keeps all messages is slowed. The limit also
+//! Such a reader now accepts no further samples from its writers, as if these were lost on the way,
+//! and asks again once it has room; so a writer that keeps all messages is slowed. The limit also
 //! bounds the bytes, to 64 MiB. A writer of the same process delivers by itself, and checks for
 //! room before.
 //!
@@ -483,7 +483,7 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsc/src/dds_rhc_default.c",
         anchor: "    if (rhc->reader && rhc->max_samples != DDS_LENGTH_UNLIMITED && rhc->n_vsamples >= (uint32_t) rhc->max_samples)\n",
         times: 1,
-        replacement: "    /* Feros: a reliable reader takes no more samples from the network; rejecting here would hold up the delivery to all readers */\n    if (rhc->reader && !rhc->reliable && is_full (rhc))\n",
+        replacement: "    /* Feros: a reliable reader accepts no further samples from the network; rejecting here would hold up the delivery to all readers */\n    if (rhc->reader && !rhc->reliable && is_full (rhc))\n",
     },
     Edit {
         file: "src/core/ddsc/src/dds_rhc_default.c",

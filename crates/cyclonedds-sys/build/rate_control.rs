@@ -6,7 +6,7 @@
 //! The writer then leaves out whole samples, which readers count as lost by their numbers.
 //! `engine/feros_rate_control.c`, which is independent of the engine, decides how much is left out.
 //!
-//! Stock nodes get no report and send none. Nothing is left out while the writer has a reader on
+//! Stock nodes neither get nor send reports. Nothing is left out while the writer has a reader on
 //! this host, a reader on another host that gets all samples, or a reliable reader.
 
 use crate::edit::Edit;

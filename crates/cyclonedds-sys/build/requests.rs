@@ -6,7 +6,7 @@
 //! of repetitions. Now `engine/feros_requests.c`, which is independent of the engine, decides when
 //! it asks again.
 //!
-//! Samples of one fragment are asked for as often as before: they are small, and on a link with
+//! Samples of one fragment are requested as often as before: they are small, and on a link with
 //! much loss frequent requests bring them sooner.
 //!
 //! A reader asked for the fragments of one incomplete sample after the other, with a round trip for

@@ -10,11 +10,11 @@
 /* Very large samples are few: a span of this length needs only this many. */
 #define LONG_SPAN MILLISECONDS (1500)
 #define LONG_SPAN_SAMPLES 2
-/* The length of a pause of the writer, which says nothing about the link. */
+/* A gap of this length is a pause of the writer, not a fault of the link. */
 #define PAUSE MILLISECONDS (500)
 /* Reports continue for this long after a loss. */
 #define TROUBLE SECONDS (3)
-/* After silence of this length there is no more loss, or the reader is gone. */
+/* After silence of this length the loss has ended, or the reader is gone. */
 #define SILENCE SECONDS (4)
 
 /* Reports that follow each other faster than any reader sends them are ignored. */

@@ -21,7 +21,7 @@ static bool is_measuring (const struct feros_requests *requests, uint64_t next_s
     && now - requests->t_measured < LONGEST_AWAITED;
 }
 
-/* Only fragments that are asked for the first time have no older request that could be answered. */
+/* Only fragments requested for the first time have no older request that could be answered. */
 static void measure (struct feros_requests *requests, uint64_t seq, uint32_t base, uint32_t end,
   uint64_t next_seq, int64_t now)
 {

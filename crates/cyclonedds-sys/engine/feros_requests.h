@@ -38,7 +38,7 @@ struct feros_requests {
   uint32_t n_times;
 };
 
-/* Fragments from `base` on, `count` of them, of the sample `seq` are asked for; `begins` if they
+/* Fragments from `base` on, `count` of them, of the sample `seq` are requested; `begins` if they
    begin a request. All samples before `next_seq` have been received or given up. */
 void feros_requests_asked (struct feros_requests *requests, uint64_t seq, uint32_t base,
   uint32_t count, bool begins, uint64_t next_seq, int64_t now);
