@@ -1,13 +1,13 @@
-//! What the engine's configuration depends on.
+//! The inputs of the engine's configuration.
 
 use feros_rmw::SessionOptions;
 
 use crate::interface::Interface;
 
-/// What the configuration depends on.
+/// The inputs of the configuration.
 #[derive(Debug, Clone)]
 pub struct Circumstances<'a> {
-    /// What the session wants.
+    /// The options of the session.
     pub options: &'a SessionOptions,
     /// The interfaces of this host.
     pub interfaces: &'a [Interface],

@@ -1,11 +1,11 @@
-//! The engine's configuration, made from what the session wants and from the interfaces of this
-//! host, so that no user has to write one. What a user wrote all the same (`CYCLONEDDS_URI`) is
-//! appended and wins.
+//! The engine's configuration, made from the session's options and the interfaces of this host, so
+//! that no user has to write one. A configuration of the user (`CYCLONEDDS_URI`) is appended and
+//! takes precedence.
 //!
 //! Sizes: on loopback nothing is lost on the way, so fragments and datagrams are as large as UDP
 //! allows; on a real network both stay within an Ethernet MTU, because losing one IP fragment of a
-//! 64 KB datagram loses all of it. There, what goes to an address of this host is large all the
-//! same: many fragments in one datagram (`crates/cyclonedds-sys/build/large_packets.rs`).
+//! 64 KB datagram loses all of it. There, datagrams to an address of this host are still large,
+//! with many fragments each (`crates/cyclonedds-sys/build/large_packets.rs`).
 
 use std::fmt::Write;
 
@@ -31,8 +31,8 @@ const LOOPBACK: Tuning = Tuning {
 };
 /// 1500 bytes of Ethernet less IP and UDP headers; a fragment leaves room for the headers of RTPS.
 ///
-/// The send buffer is small because what is repeated goes through it behind what is new: the
-/// system's usual 208 KiB are 4 ms at 300 Mbit/s, in which the reader would ask for the same again,
+/// The send buffer is small because repeated fragments queue in it behind new ones: the system's
+/// usual 208 KiB are 4 ms at 300 Mbit/s, in which the reader would request the same fragments again
 /// and again.
 const NETWORK: Tuning = Tuning {
     datagram: 1_456,
@@ -42,12 +42,12 @@ const NETWORK: Tuning = Tuning {
 };
 
 /// The largest index of a participant in a domain whose ports all exist: by the port mapping of
-/// RTPS the next one takes ports of the next domain.
+/// RTPS the next index takes ports of the next domain.
 const LARGEST_PARTICIPANT_INDEX: u32 = 119;
 
 /// The largest index whose ports exist: by the port mapping of RTPS, a participant of domain `d`
-/// and index `p` listens at 7410 + 250 d + 2 p and at the port behind that. `None` when not even
-/// those of the first exist.
+/// and index `p` listens at 7410 + 250 d + 2 p and at the port behind that. `None` if the ports of
+/// index 0 do not exist.
 pub(crate) fn largest_participant_index(domain_id: u32) -> Option<u32> {
     let first = domain_id.checked_mul(250)?.checked_add(7411)?;
     let room = u32::from(u16::MAX).checked_sub(first)?;
@@ -105,7 +105,8 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
     let static_peers = crate::peers::addresses(of.options);
     xml.push_str("<Discovery>");
     let no_multicast = crate::multicast::is_impossible(of.interfaces);
-    // Without multicast others find us only at the ports that the participant index gives.
+    // Without multicast, others find this session only at the ports that the participant index
+    // gives.
     if local_only
         || no_multicast
         || *discovery_range == DiscoveryRange::Off
@@ -134,13 +135,13 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
 }
 
 fn internal(xml: &mut String, user: &str, tuning: &Tuning) {
-    // Fast DDS takes notice of a participant or endpoint that leaves only when the message carries
-    // the key's hash; otherwise it keeps both for the lease of ten seconds, and answers the next
+    // Fast DDS notices that a participant or endpoint leaves only if the message carries the key's
+    // hash; otherwise it keeps the participant for the lease of ten seconds, and answers the next
     // process at those ports badly.
     //
     // A message of many fragments is complete after several rounds of heartbeat, request and
-    // repetition, and on a lossy network each of the three is lost as often as anything else. So
-    // they follow each other closely, and the reader asks again by itself.
+    // repetition, and a lossy network loses each of the three as often as data. So they follow each
+    // other closely, and the reader repeats its request without a heartbeat.
     xml.push_str(
         "<Internal>\
          <GenerateKeyhash>true</GenerateKeyhash>\
@@ -149,7 +150,7 @@ fn internal(xml: &mut String, user: &str, tuning: &Tuning) {
          <AutoReschedNackDelay>5ms</AutoReschedNackDelay>\
          <HeartbeatInterval min=\"1ms\" minsched=\"1ms\" max=\"8s\">1ms</HeartbeatInterval>",
     );
-    // Larger datagrams, if a user wants them, would not fit.
+    // A small buffer would not hold the larger datagrams that a user may configure.
     if let Some(most) = tuning.send_buffer.filter(|_| !user.contains("MessageSize")) {
         write_all(xml, format_args!("<SocketSendBufferSize min=\"default\" max=\"{most}\"/>"));
     }
@@ -200,8 +201,8 @@ mod tests {
             !subnet.contains("NetworkInterface") && !subnet.contains("ParticipantIndex>auto"),
             "{subnet}"
         );
-        // An interface that cannot multicast, as of many VPNs, does not hide the other nodes of
-        // this host.
+        // An interface that cannot multicast, like those of many VPNs, does not hide the other
+        // nodes of this host.
         let tunnel =
             [interface("lo", true), Interface { multicast: false, ..interface("tun0", false) }];
         let without = made(&with_range(DiscoveryRange::Subnet), &tunnel, None);

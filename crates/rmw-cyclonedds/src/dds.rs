@@ -20,13 +20,13 @@ impl fmt::Display for Code {
     }
 }
 
-/// Success or the code.
+/// Success, or the code as an error.
 pub(crate) fn check(code: sys::dds_return_t) -> Result<sys::dds_return_t, Code> {
     if code < 0 { Err(Code(code)) } else { Ok(code) }
 }
 
-/// An entity of the engine. Dropping it deletes it, which waits until no listener of it runs any
-/// more.
+/// An entity of the engine. Dropping it deletes the entity, which waits until none of its listeners
+/// runs.
 #[derive(Debug)]
 pub(crate) struct Entity {
     handle: sys::dds_entity_t,
@@ -34,7 +34,7 @@ pub(crate) struct Entity {
 }
 
 impl Entity {
-    /// Takes over what a creating function returned.
+    /// Takes over the result of a creating function.
     pub(crate) fn new(handle: sys::dds_entity_t) -> Result<Self, Code> {
         check(handle).map(|handle| Self { handle, deleted: AtomicBool::new(false) })
     }
@@ -43,7 +43,8 @@ impl Entity {
         self.handle
     }
 
-    /// Deletes the entity before its end, so that calls that wait in it return. Later calls fail.
+    /// Deletes the entity before it is dropped, so that calls that wait in it return. Later calls
+    /// fail.
     pub(crate) fn delete(&self) {
         if self.deleted.swap(true, Ordering::AcqRel) {
             return;
@@ -54,7 +55,7 @@ impl Entity {
         }
     }
 
-    /// Replaces what the entity announces in its USER_DATA; nothing else of its QoS changes.
+    /// Replaces the USER_DATA that the entity announces; the rest of its QoS does not change.
     pub(crate) fn set_user_data(&self, user_data: &str) -> Result<(), Code> {
         let qos = crate::qos::Qos::user_data_only(user_data);
         // SAFETY: the entity and the QoS are alive; the engine copies what it keeps.
@@ -98,11 +99,11 @@ impl Drop for Listener {
     }
 }
 
-/// Data of a matched endpoint, freed by the engine.
+/// The data of a matched endpoint; dropping it frees them through the engine.
 pub(crate) struct MatchedEndpoint(NonNull<sys::dds_builtintopic_endpoint_t>);
 
 impl MatchedEndpoint {
-    /// The subscription with this handle that matches a writer, if it still does.
+    /// The subscription with this handle, if it still matches the writer.
     pub(crate) fn subscription(
         writer: &Entity,
         handle: sys::dds_instance_handle_t,
@@ -112,7 +113,7 @@ impl MatchedEndpoint {
             .map(Self)
     }
 
-    /// The publication with this handle that matches a reader, if it still does.
+    /// The publication with this handle, if it still matches the reader.
     pub(crate) fn publication(reader: &Entity, handle: sys::dds_instance_handle_t) -> Option<Self> {
         // SAFETY: the reader is alive; the engine checks the instance handle.
         NonNull::new(unsafe { sys::dds_get_matched_publication_data(reader.handle(), handle) })
@@ -142,14 +143,14 @@ impl Drop for MatchedEndpoint {
     }
 }
 
-/// Which function lists the endpoints that match an entity.
+/// The function that lists the endpoints that match an entity.
 type ListMatched = unsafe extern "C" fn(
     sys::dds_entity_t,
     *mut sys::dds_instance_handle_t,
     usize,
 ) -> sys::dds_return_t;
 
-/// Handles of all endpoints that match `entity` now.
+/// The handles of all endpoints that match `entity` now.
 pub(crate) fn matched_handles(
     entity: &Entity,
     list: ListMatched,
@@ -163,7 +164,7 @@ pub(crate) fn matched_handles(
             handles.truncate(count);
             return handles;
         }
-        // More matched than fit, and more may match before the next call.
+        // More endpoints matched than fit, and more may match before the next call.
         handles.resize(count + 16, 0);
     }
 }

@@ -21,7 +21,7 @@ use feros_rmw_dds::names::EndpointNames;
 /// Feeds a graph as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Discovery {
-    // The readers go before the topic and the graph, which their listeners use.
+    // The readers are dropped before the topic and the graph, which their listeners use.
     _readers: Vec<Entity>,
     _topic: Topic,
     _graph: Arc<Graph>,
@@ -122,7 +122,7 @@ unsafe fn text(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// Hands every sample of a built-in topic to `each`, with whether its subject is alive. `T` is the
+/// Passes every sample of a built-in topic to `each`, and whether its subject is alive. `T` is the
 /// topic's C type.
 fn take_all<T>(reader: sys::dds_entity_t, mut each: impl FnMut(&T, bool)) {
     const BATCH: usize = 16;
@@ -146,7 +146,7 @@ fn take_all<T>(reader: sys::dds_entity_t, mut each: impl FnMut(&T, bool)) {
                 );
             }
         }
-        // SAFETY: returns what was lent above.
+        // SAFETY: returns the samples that were lent above.
         unsafe { sys::dds_return_loan(reader, samples.as_mut_ptr(), count) };
     }
 }

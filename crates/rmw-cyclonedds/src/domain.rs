@@ -20,10 +20,10 @@ pub(crate) const ENGINE_NAME: &str = feros_rmw::engine::known::CYCLONEDDS.name;
 /// The version in the source that `feros-cyclonedds-sys` builds.
 pub(crate) const ENGINE_VERSION: &str = "11.0.0";
 
-/// Memory that freed samples leave behind for the next ones, per domain.
+/// The memory of freed samples that a domain keeps for the next samples.
 const RETAINED_BYTES: usize = 32 << 20;
-/// Threads of a domain: three that receive, one for timed events, two that deliver, one that
-/// collects garbage, one that a configuration may ask for besides.
+/// The most threads of a domain: three that receive, one for timed events, two that deliver, one
+/// that collects garbage, and one more that a configuration may add.
 const MOST_THREADS: usize = 8;
 /// The largest domain id whose ports exist.
 const LARGEST_DOMAIN_ID: u32 = 232;
@@ -57,7 +57,7 @@ impl Drop for Pool {
 }
 
 struct Open {
-    // Dropped before the pool, which sertypes of the domain refer to anyway.
+    // Dropped before the pool, to which sertypes of the domain hold their own references.
     _entity: Entity,
     pool: std::sync::Arc<Pool>,
     configuration: String,
@@ -72,7 +72,7 @@ fn open_domains() -> MutexGuard<'static, Option<HashMap<u32, Open>>> {
     OPEN.lock()
 }
 
-/// A share in a domain; the last one to go closes it.
+/// A share in a domain; dropping the last share closes the domain.
 #[derive(Debug)]
 pub(crate) struct Domain {
     id: u32,
@@ -110,7 +110,7 @@ impl Domain {
     }
 }
 
-/// A share in the domain, and what the engine said if the domain was opened for it.
+/// Returns a share in the domain, and the engine's log if the domain was opened for it.
 fn share(
     id: u32,
     configuration: &str,
@@ -158,8 +158,8 @@ impl Drop for Domain {
     }
 }
 
-/// Whether the system gives this process as many threads as the engine makes at most: the engine
-/// ends the process by SIGABRT, without a word, when it gets too few.
+/// Checks that the system gives this process as many threads as the engine starts at most: with too
+/// few, the engine ends the process by SIGABRT without a message.
 fn check_threads() -> std::io::Result<()> {
     let gate = Mutex::new(());
     std::thread::scope(|scope| {
@@ -172,7 +172,7 @@ fn check_threads() -> std::io::Result<()> {
     })
 }
 
-/// Opens the domain; also what the engine said meanwhile.
+/// Opens the domain; also returns the engine's log of the opening.
 fn create(
     id: u32,
     configuration: &str,
@@ -198,7 +198,7 @@ fn create(
     }
 }
 
-/// Makes an error that helps out of what the engine wrote to its log.
+/// Makes an error that helps the user from the engine's log.
 fn explain(domain_id: u32, code: Code, said: &[String], user_configured: bool) -> OpenError {
     let detail = if said.is_empty() { code.to_string() } else { said.join("; ") };
     let lower = detail.to_lowercase();
@@ -237,7 +237,7 @@ mod log {
     use super::*;
     use std::cell::RefCell;
 
-    /// What the engine said in one line.
+    /// A line of the engine's log.
     pub(super) struct Line {
         priority: u32,
         pub(super) text: String,
@@ -260,17 +260,18 @@ mod log {
         static COLLECTED: RefCell<Option<Vec<Line>>> = const { RefCell::new(None) };
     }
 
-    /// More lines than this of one call add nothing.
+    /// The most lines to collect of one call.
     const MAX_LINES: usize = 20;
-    /// A peer that sends nonsense makes the engine write a line for each; more than this a second
-    /// are only counted.
+    /// The most lines to log per second; further lines are only counted. A participant that sends
+    /// malformed messages makes the engine write a line for each.
     const MAX_PER_SECOND: u64 = 10;
 
-    /// The second that is counted now, the lines written in it, and the lines left out since the
-    /// last that was written.
+    /// The current second, the lines written in it, and the lines left out since the last written
+    /// line.
     static RATE: Mutex<(u64, u64, u64)> = Mutex::new((0, 0, 0));
 
-    /// How many lines were left out before this one, or `None` when this one is left out, too.
+    /// Returns the number of lines left out before this line, or `None` if this line is left out,
+    /// too.
     pub(super) fn admit(second: u64) -> Option<u64> {
         let mut rate = RATE.lock();
         if rate.0 != second {

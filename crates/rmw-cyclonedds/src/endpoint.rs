@@ -1,5 +1,5 @@
-//! A writer and a reader of the engine with their topics, listeners and statuses: what publishers,
-//! subscriptions, services and clients are made of.
+//! A writer and a reader of the engine with their topics, listeners and statuses: the parts of
+//! publishers, subscriptions, services and clients.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -28,18 +28,17 @@ use crate::reception;
 use crate::sample::{SampleRef, Taken};
 use crate::topic::{Topic, failed};
 
-/// How long a write waits for room in a reader of this process, as on the intra-process transport
-/// ...
+/// How long a write waits for room in a reader of this process, as on the intra-process transport.
 const MAX_WAIT: Duration = Duration::from_secs(1);
-/// ... and how often it looks.
+/// The interval at which the write checks for room.
 const ROOM_INTERVAL: Duration = Duration::from_millis(1);
 
-/// What the listener of an endpoint counts, and the notifications that the listener sends.
+/// The counts of an endpoint's listener, and the notifications that the listener sends.
 pub(crate) struct ListenerState<S> {
     status: Mutex<S>,
-    /// Endpoints that match now.
+    /// The number of endpoints that match now.
     matched: AtomicUsize,
-    /// Counts changes of the matches; what was derived from older matches is stale.
+    /// Counts changes of the matches; values derived from older matches are stale.
     match_generation: AtomicU64,
     on_data: Option<Notify>,
     on_sample: Option<OnSample<Taken>>,
@@ -104,10 +103,10 @@ pub(crate) struct Writer {
     gid: Gid,
     names: EndpointNames,
     matches: MatchCache,
-    /// The number of the next sample; writing happens under this lock, as it does under the
-    /// engine's own.
+    /// The number of the next sample. Writing happens under this lock, as the engine writes under
+    /// its own.
     next_sequence_number: Mutex<i64>,
-    /// Messages that were published without the engine.
+    /// The number of messages that were published without the engine.
     skipped: AtomicU64,
     _participant: Arc<Participant>,
 }
@@ -147,7 +146,7 @@ impl Writer {
         })
     }
 
-    /// What `read` finds in each subscription that matches now.
+    /// The results of `read` for each subscription that matches now.
     fn read_matches<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
         matched_handles(&self.entity, sys::dds_get_matched_subscriptions)
             .into_iter()
@@ -162,12 +161,12 @@ fn user_data(data: Option<&EndpointData>) -> String {
     data.map(EndpointData::encode).unwrap_or_default()
 }
 
-/// As many nanoseconds as the engine takes.
+/// The timeout in nanoseconds, at most as many as the engine takes.
 fn nanos(timeout: Duration) -> i64 {
     i64::try_from(timeout.as_nanos()).unwrap_or(sys::DDS_INFINITY)
 }
 
-/// Implements what does not differ between writers and readers.
+/// Implements the methods that are the same for writers and readers.
 macro_rules! endpoint_members {
     () => {
         const KNOWS_WHO_READ_ANNOUNCEMENTS: bool = true;
@@ -208,7 +207,7 @@ macro_rules! endpoint_members {
             self.entity.set_user_data(&data.encode()).map_err(|code| code.to_string())
         }
 
-        /// An endpoint of the same process has read it.
+        /// True for an endpoint of the same process, which has read the announcement.
         fn is_announced_to(&self, other: Gid, patience: Duration) -> bool {
             // SAFETY: the entity is alive; the engine only compares the GUID.
             let code = unsafe {
@@ -308,7 +307,7 @@ impl library::Writer for Writer {
         self.skipped.fetch_add(messages, Ordering::Relaxed);
     }
 
-    /// The engine delivers to readers of this process while it writes, and asks none of them.
+    /// The engine delivers to readers of this process while it writes, without checking their room.
     fn wait_for_local_room(&self) -> Result<(), PublishError> {
         let started = Instant::now();
         // SAFETY: the writer is alive.
@@ -394,7 +393,7 @@ impl Reader {
         Ok(Self { entity, listener_state, topic, gid, names, matches, _participant })
     }
 
-    /// What `read` finds in each publication that matches now.
+    /// The results of `read` for each publication that matches now.
     fn read_matches<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
         matched_handles(&self.entity, sys::dds_get_matched_publications)
             .into_iter()
@@ -436,7 +435,7 @@ impl library::Reader for Reader {
     }
 }
 
-/// Takes the oldest sample of a reader, which is alive.
+/// Takes the oldest sample of a reader, which must be alive.
 pub(crate) fn take(reader: sys::dds_entity_t) -> Result<Option<Taken>, Code> {
     let (mut sample, mut publication) = (std::ptr::null_mut(), 0);
     // SAFETY: out parameters are valid; on 1 a reference is ours.
@@ -447,7 +446,7 @@ pub(crate) fn take(reader: sys::dds_entity_t) -> Result<Option<Taken>, Code> {
     Ok(sample.map(Taken::new))
 }
 
-/// Passes each sample that is there to `on_sample`.
+/// Passes each available sample to `on_sample`.
 fn hand_over(reader: sys::dds_entity_t, on_sample: &OnSample<Taken>) {
     loop {
         match take(reader) {
@@ -456,7 +455,7 @@ fn hand_over(reader: sys::dds_entity_t, on_sample: &OnSample<Taken>) {
             Err(code) => {
                 static UNTAKEN: FailureCounter = FailureCounter::new();
                 if let Some(so_far) = UNTAKEN.so_far() {
-                    tracing::error!("what was received cannot be taken: {code}{so_far}");
+                    tracing::error!("received samples cannot be taken: {code}{so_far}");
                 }
                 return;
             }

@@ -19,7 +19,8 @@ pub struct Interface {
     pub multicast: bool,
 }
 
-/// The IPv4 interfaces of this host, as the engine sees them; empty when they cannot be listed.
+/// Returns the IPv4 interfaces of this host, as the engine sees them; empty if they cannot be
+/// listed.
 pub fn interfaces() -> Vec<Interface> {
     unsafe extern "C" fn add(
         name: *const c_char,

@@ -1,8 +1,8 @@
 //! The Feros engine on Cyclone DDS.
 //!
-//! The engine speaks the wire of stock ROS 2 and serves and calls services of both RMW families. No
-//! configuration is needed: [`config`] makes one from the session's options and this host's
-//! interfaces; `CYCLONEDDS_URI` is appended to it and wins.
+//! The engine speaks the wire protocol of stock ROS 2 and serves and calls services of both RMW
+//! families. It needs no configuration: [`config`] makes one from the session's options and this
+//! host's interfaces; `CYCLONEDDS_URI` is appended to it and takes precedence.
 //!
 //! ```no_run
 //! use feros_rmw::{Engine, SessionOptions};
@@ -11,9 +11,9 @@
 //! # Ok::<(), feros_rmw::OpenError>(())
 //! ```
 //!
-//! How a message goes: `publish` lends memory of the engine's pool, the caller serializes into it,
-//! and the engine sends from there; on the other side it is copied once, from the received
-//! datagrams into a contiguous sample, which `take` lends.
+//! A message on its way: `publish` lends memory of the engine's pool, the caller serializes into
+//! it, and the engine sends from there; on the other side the engine copies it once, from the
+//! received datagrams into a contiguous sample, which `take` lends.
 
 mod c_string;
 mod circumstances;
@@ -65,11 +65,11 @@ impl Engine for CycloneEngine {
     }
 }
 
-/// The engine with a configuration of its own in place of `CYCLONEDDS_URI`: appended to what
-/// [`config`] makes, it wins.
+/// The engine with a configuration of its own in place of `CYCLONEDDS_URI`. It is appended to the
+/// configuration that [`config`] makes, and takes precedence.
 #[derive(Debug, Clone, Default)]
 pub struct ConfiguredCycloneEngine {
-    /// Configuration as Cyclone DDS reads it: XML, or a `file://` URI.
+    /// The configuration as Cyclone DDS reads it: XML, or a `file://` URI.
     pub configuration: String,
 }
 

@@ -1,5 +1,5 @@
-//! The remote endpoints that match an endpoint: as users see them, and for services and clients,
-//! which read them again only when they changed.
+//! The remote endpoints that match an endpoint: as users see them, and cached for services and
+//! clients, which read them again only after a change.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ pub(crate) fn as_match(endpoint: &MatchedEndpoint) -> Match {
     Match { gid, announcement, qos: as_announced(&gid, endpoint.profile()) }
 }
 
-/// What services and clients need of a match.
+/// The part of a match that services and clients need.
 pub(crate) fn with_data(endpoint: &MatchedEndpoint) -> (Gid, EndpointData) {
     (endpoint.gid(), EndpointData::parse(&endpoint.user_data()))
 }
@@ -29,13 +29,13 @@ pub(crate) type Matches = Arc<[(Gid, EndpointData)]>;
 pub(crate) struct MatchCache(Mutex<Option<(u64, Matches)>>);
 
 impl MatchCache {
-    /// What `list` returned at the current `generation` of the matches.
+    /// Returns the result of `list` at the current `generation` of the matches.
     pub(crate) fn get(
         &self,
         generation: &AtomicU64,
         list: impl FnOnce() -> Vec<(Gid, EndpointData)>,
     ) -> Matches {
-        // Read first: what changes while listing makes the list stale, never wrong for good.
+        // The generation is read first, so a change during the listing makes the list stale.
         let generation = generation.load(Ordering::Acquire);
         if let Some((cached, matches)) = &*self.0.lock()
             && *cached == generation

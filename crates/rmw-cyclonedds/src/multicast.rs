@@ -1,5 +1,4 @@
-//! A warning, once per process, where multicast is impossible: a node would run without finding any
-//! other.
+//! A warning, once per process, where multicast is impossible: a node would find no other node.
 
 use std::sync::Once;
 
@@ -17,8 +16,8 @@ pub(crate) fn warn_if_impossible(of: &Circumstances<'_>) {
     }
 }
 
-/// The interfaces that the engine uses unless it is configured otherwise: those that lead out, else
-/// loopback.
+/// The interfaces that the engine uses unless it is configured otherwise: those that lead to a
+/// network, else loopback.
 fn used(interfaces: &[Interface]) -> Vec<&Interface> {
     let up = |loopback| {
         interfaces.iter().filter(move |interface| interface.up && interface.loopback == loopback)
@@ -27,8 +26,7 @@ fn used(interfaces: &[Interface]) -> Vec<&Interface> {
     if outward.is_empty() { up(true).collect() } else { outward }
 }
 
-/// Whether no interface that the engine uses can multicast; false when nothing is known of
-/// interfaces.
+/// Whether no interface that the engine uses can multicast; false if the interfaces are unknown.
 pub(crate) fn is_impossible(interfaces: &[Interface]) -> bool {
     let used = used(interfaces);
     !used.is_empty() && !used.iter().any(|interface| interface.multicast)
@@ -39,7 +37,7 @@ fn warning(of: &Circumstances<'_>) -> Option<String> {
         of.options.discovery_range,
         DiscoveryRange::Subnet | DiscoveryRange::SystemDefault
     );
-    // Who names interfaces or others to look for in the engine's own language knows of it.
+    // A user who configures interfaces or peers for the engine needs no warning.
     let user = of.user_configuration.unwrap_or("");
     let arranged = !of.options.static_peers.is_empty()
         || ["NetworkInterface", "<Peer", "AllowMulticast"]
@@ -55,9 +53,9 @@ fn warning(of: &Circumstances<'_>) -> Option<String> {
         None => "connect to a network".to_owned(),
     };
     Some(format!(
-        "multicast is not possible on {}: nodes of this machine are found, those of other machines are not. If this machine \
-         alone is meant, say so: export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST. Otherwise {switch_on}, or name the others: \
-         export ROS_STATIC_PEERS='10.0.0.2;10.0.0.3'. `feros doctor` looks closer.",
+        "multicast is not possible on {}: nodes of this machine are found, but not those of other machines. If only \
+         this machine is meant: export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST. Otherwise {switch_on}, or name the other \
+         machines: export ROS_STATIC_PEERS='10.0.0.2;10.0.0.3'. `feros doctor` shows more.",
         names.join(", ")
     ))
 }

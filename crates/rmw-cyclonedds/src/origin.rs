@@ -1,8 +1,8 @@
-//! Whether a sample was sent by this host, by the address that its datagrams came from.
+//! Whether this host sent a sample, judged by the source address of its datagrams.
 //!
-//! What a datagram says of its sender is that sender's word. Its address is not: the kernel drops
-//! what comes from outside with an address of this host (unless `accept_local` is set), and hands
-//! 127.0.0.0/8 to nobody else. A container with a network of its own is another host here.
+//! The sender chooses the content of a datagram, but not its source address: the kernel drops
+//! datagrams from outside with an address of this host (unless `accept_local` is set), and accepts
+//! 127.0.0.0/8 from this host only. A container with a network of its own counts as another host.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -24,7 +24,7 @@ fn is_of_this_host(info: &sys::feros_sample_info) -> bool {
     }
 }
 
-/// The address for people to read.
+/// The source address as text for people.
 fn source(info: &sys::feros_sample_info) -> String {
     match info.source_kind {
         sys::FEROS_SOURCE_THIS_PROCESS => "this process".to_owned(),
@@ -40,7 +40,7 @@ fn ipv4(source: &[u8; 16]) -> Ipv4Addr {
 }
 
 fn is_own(address: Ipv4Addr) -> bool {
-    // Looked up each time: interfaces come and go, and such requests are rare.
+    // The interfaces are listed each time, since they come and go, and such requests are rare.
     let is_it = |own: &str| own.parse() == Ok(address);
     address.is_loopback() || interfaces().iter().any(|interface| is_it(&interface.address))
 }
@@ -64,7 +64,7 @@ mod tests {
         }
         assert!(!ipv4([192, 0, 2, 1]) && !ipv4([0, 0, 0, 0]), "an address for documentation");
         assert!(is_of_this_host(&info(sys::FEROS_SOURCE_THIS_PROCESS, [0; 4])));
-        // Loopback as one fragment's address does not speak for the others.
+        // A loopback address of one fragment proves nothing about the other fragments.
         assert!(!is_of_this_host(&info(sys::FEROS_SOURCE_UNKNOWN, [127, 0, 0, 1])));
         assert!(!is_of_this_host(&info(sys::FEROS_SOURCE_IPV6, [127, 0, 0, 1])));
     }

@@ -20,14 +20,14 @@ use feros_sync::Mutex;
 
 #[derive(Debug)]
 pub(crate) struct Participant {
-    /// The parents of all writers and of all readers: the engine would make one for each of them,
-    /// which costs memory.
-    // Dropped before the participant, and this before the domain.
+    /// The parents of all writers and of all readers: otherwise the engine would make one for each
+    /// of them, which costs memory.
+    // Dropped before the participant, which is dropped before the domain.
     pub(crate) publisher: Entity,
     pub(crate) subscriber: Entity,
     pub(crate) entity: Entity,
-    /// The topics of writers that exist, by name and type: those of `/rosout` and the like are one
-    /// for all nodes.
+    /// The existing topics of writers, by name and type: all nodes share the topic of `/rosout` and
+    /// the like.
     topics: Mutex<HashMap<(String, String), Weak<Topic>>>,
     pub(crate) gid: Gid,
     pub(crate) domain: Domain,
@@ -67,13 +67,13 @@ impl Participant {
         Ok(Self { publisher, subscriber, entity, topics: Mutex::default(), gid, domain })
     }
 
-    /// A topic of its own.
+    /// Makes a topic that is not shared.
     pub(crate) fn create_topic(&self, names: &EndpointNames) -> Result<Topic, CreateEndpointError> {
         Topic::new(&self.entity, &self.domain.pool, names)
     }
 
-    /// The topic of a writer, shared with the writers of the same name and type. A reader has one
-    /// of its own, which counts what it refuses.
+    /// The topic of a writer, shared with the writers of the same name and type. A reader has a
+    /// topic of its own, which counts the samples that it refuses.
     pub(crate) fn topic_of_writer(
         &self,
         names: &EndpointNames,

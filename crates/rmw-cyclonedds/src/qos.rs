@@ -37,14 +37,14 @@ impl Qos {
         unsafe { sys::dds_qset_userdata(self.as_ptr(), user_data.as_ptr().cast(), user_data.len()) }
     }
 
-    /// Nothing but USER_DATA, for changing that of an entity that exists.
+    /// A QoS with USER_DATA only, for changing the USER_DATA of an entity that exists.
     pub(crate) fn user_data_only(user_data: &str) -> Self {
         let qos = Self::new();
         qos.set_user_data(user_data);
         qos
     }
 
-    /// A participant that announces its enclave.
+    /// The QoS of a participant that announces its enclave.
     pub(crate) fn participant(enclave: &str) -> Self {
         let qos = Self::new();
         qos.set_user_data(&format!("enclave={enclave};"));
@@ -54,7 +54,7 @@ impl Qos {
         qos
     }
 
-    /// A writer with a resolved profile.
+    /// The QoS of a writer with a resolved profile.
     pub(crate) fn writer(profile: &QosProfile, user_data: &str) -> Self {
         let qos = Self::endpoint(profile, user_data);
         let (kind, depth) = history(profile);
@@ -78,7 +78,7 @@ impl Qos {
         qos
     }
 
-    /// A reader with a resolved profile.
+    /// The QoS of a reader with a resolved profile.
     pub(crate) fn reader(profile: &QosProfile, user_data: &str, ignore_local: bool) -> Self {
         let qos = Self::endpoint(profile, user_data);
         if profile.history == History::KeepAll {
@@ -159,7 +159,7 @@ fn duration(nanos: sys::dds_duration_t) -> QosDuration {
     }
 }
 
-/// The USER_DATA of a QoS object; empty when there is none.
+/// The USER_DATA of a QoS object; empty if the object has no USER_DATA.
 ///
 /// # Safety
 /// `qos` is null or points to a QoS object that is alive during the call.
@@ -180,8 +180,8 @@ pub(crate) unsafe fn user_data(qos: *const sys::dds_qos_t) -> Vec<u8> {
     }
 }
 
-/// The profile that an announced endpoint has; policies that it does not say are those of the DDS
-/// specification.
+/// The profile of an announced endpoint; policies that it does not announce have the defaults of
+/// the DDS specification.
 ///
 /// # Safety
 /// `qos` is null or points to a QoS object that is alive during the call.
@@ -264,7 +264,7 @@ mod tests {
             // SAFETY: `qos` is alive.
             unsafe { profile(qos.as_ptr()) }
         });
-        // The prefix of the topic's name says whether it follows the conventions.
+        // The prefix of the topic's name shows whether it follows the conventions.
         assert_eq!(lost, [QosPolicy::AvoidRosNamespaceConventions]);
     }
 

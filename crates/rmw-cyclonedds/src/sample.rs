@@ -29,7 +29,7 @@ impl SampleRef {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the sample holds `size` initialised bytes from there on, as long as it is
+        // SAFETY: the sample holds `size` initialized bytes from this address on, as long as it is
         // referenced.
         unsafe {
             std::slice::from_raw_parts(
@@ -39,7 +39,7 @@ impl SampleRef {
         }
     }
 
-    /// The bytes for writing, if nobody else holds a reference.
+    /// The bytes for writing, if this is the only reference.
     pub(crate) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         // SAFETY: as for `bytes`; being the only reference, borrowed mutably, makes the access
         // exclusive.
@@ -99,7 +99,7 @@ impl PayloadBytes for Behind {
     }
 }
 
-/// The message behind a service header, with its encapsulation in front: in place when nobody else
+/// The message behind a service header, with its encapsulation in front: in place if nobody else
 /// reads the sample.
 ///
 /// The sample must be at least as long as both headers.
@@ -109,8 +109,8 @@ fn without_service_header(mut sample: SampleRef) -> Payload {
             bytes.copy_within(..ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES);
             Payload::new(Behind { sample, offset: SERVICE_HEADER_BYTES })
         }
-        // Another reader of this process, or the engine's thread that is just delivering it, has it
-        // too.
+        // Another reader of this process has the sample too, or the thread of the engine that is
+        // delivering it.
         None => Payload::new(Copied::without_service_header(sample.bytes())),
     }
 }
@@ -152,7 +152,7 @@ impl Taken {
         Self { sample, info }
     }
 
-    /// What is known of it besides its content.
+    /// The information about the sample besides its content.
     fn message_info(&self, reader: Gid) -> MessageInfo {
         let (info, publisher_gid) = (&self.info, Gid(self.info.writer_guid));
         MessageInfo {

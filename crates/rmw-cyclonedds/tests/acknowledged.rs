@@ -1,4 +1,4 @@
-//! Across the network an acknowledgement takes its time, and a publisher can look whether it came.
+//! Across the network an acknowledgement takes time, and a publisher can check whether it came.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use feros_rmw::{DiscoveryRange, Engine, QosProfile, Session, SessionOptions};
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 
 fn open(domain_id: u32) -> Arc<dyn Session> {
-    // Two stacks of this process that the wire knows as one domain.
+    // Two stacks of this process that are one domain on the wire.
     let configuration = "<CycloneDDS><Domain id=\"60\"><Discovery><ExternalDomainId>65</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let engine = ConfiguredCycloneEngine { configuration: configuration.into() };
@@ -33,7 +33,7 @@ fn looking_shows_what_is_still_under_way() {
     let mut other = gid;
     other.0[0] ^= 1;
     assert!(publisher.is_acknowledged_by(other, Duration::ZERO), "nobody of this name matches");
-    // The answer needs other threads, so it is hardly ever there when publishing returns.
+    // The acknowledgement needs other threads, so it has rarely come when publishing returns.
     let seen_under_way = (0..1000).any(|_| {
         publish();
         let under_way = !publisher.is_acknowledged_by(gid, Duration::ZERO);

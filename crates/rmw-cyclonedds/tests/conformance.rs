@@ -11,7 +11,7 @@ use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 /// The domain of these tests.
 const DOMAIN_ID: u32 = 121;
 
-/// Cyclone DDS has one stack per domain id and process. A second id that the wire knows as the
+/// Cyclone DDS has one stack per domain id and process. A second id with the external id of the
 /// first gives this process a second stack, so that both talk over the network as two processes do.
 const OTHER_STACK_ID: u32 = 122;
 

@@ -1,5 +1,5 @@
-//! Programs that a process starts inherit no descriptor of its session: with the sockets they would
-//! keep its ports, and look as participants of its domain.
+//! Programs that a process starts inherit no descriptor of its session: with its sockets they would
+//! keep its ports, and look like participants of its domain.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 

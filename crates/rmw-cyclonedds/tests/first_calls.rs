@@ -1,5 +1,5 @@
-//! Whoever finds a service available and calls it is answered, however late the network brings what
-//! the server has to know of the client.
+//! A client that finds a service available and calls it gets a response, however late the network
+//! tells the server about the client.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use feros_rmw::{
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 
 const DOMAIN_ID: u32 = 123;
-/// A second stack in this process that the wire knows as the first.
+/// The domain of a second stack in this process, which has the first domain's id on the wire.
 const LOSSY_DOMAIN_ID: u32 = 124;
 
-/// Of what the clients send, seven of ten datagrams are lost; so they present themselves often.
+/// Seven of ten datagrams of the clients are lost, so they announce themselves often.
 fn open(domain_id: u32) -> Arc<dyn Session> {
     let configuration = format!(
         "<CycloneDDS><Domain id=\"{LOSSY_DOMAIN_ID}\"><Discovery><ExternalDomainId>{DOMAIN_ID}</ExternalDomainId>\

@@ -1,5 +1,5 @@
-//! Nothing that the environment says ends the process: what the engine cannot use is named in one
-//! warning, or refused with an error, and what it can use is used.
+//! No setting in the environment ends the process: the engine logs a setting that it cannot use in
+//! one warning, or refuses it with an error, and uses the others.
 #![allow(clippy::unwrap_used)]
 
 mod meeting;
@@ -22,7 +22,7 @@ fn warnings_about(text: &str) -> usize {
     WARNINGS.lock().unwrap().iter().filter(|warning| warning.contains(text)).count()
 }
 
-/// A stack of the domain id `stack` that the wire knows as `domain`.
+/// A stack of the domain id `stack`, which is `domain` on the wire.
 fn open(
     stack: u32,
     domain: u32,
@@ -105,7 +105,7 @@ fn peers_of_the_users_configuration_are_named() {
     assert_eq!(warnings_about("the peer \"other.invalid\" "), 1);
 }
 
-/// A thread that may not be scheduled as asked runs as others do.
+/// A thread without permission for the requested scheduling runs with the usual one.
 #[test]
 fn priorities_that_cannot_be_had_are_named() {
     keep_warnings();
@@ -116,7 +116,7 @@ fn priorities_that_cannot_be_had_are_named() {
     assert_eq!(warnings_about("the thread \"recv\" "), 1);
 }
 
-/// Each is an error or goes well; what matters is that there is an answer.
+/// Each configuration succeeds or gives an error; the process must not end.
 #[test]
 fn configurations_are_answered() {
     keep_warnings();

@@ -1,5 +1,4 @@
-//! A subscription that keeps all is bounded towards publishers of its own process as well, and
-//! loses nothing.
+//! A keep-all subscription is also bounded for publishers of its own process, and loses nothing.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -18,7 +17,7 @@ fn open() -> Arc<dyn Session> {
     ConfiguredCycloneEngine::default().open(&options).unwrap()
 }
 
-/// Publishes a message of this size that begins with its number; again when there was no room.
+/// Publishes a message of this size that begins with its number; repeats it if there was no room.
 fn publish(publisher: &dyn Publisher, number: u64, size: usize, on_timeout: impl Fn()) {
     let fill = &mut |memory: &mut [u8]| {
         memory.fill(0);
@@ -34,7 +33,7 @@ fn publish(publisher: &dyn Publisher, number: u64, size: usize, on_timeout: impl
     }
 }
 
-/// Publishes more than a subscription keeps, `most` messages of this size, before it takes any.
+/// Publishes more than a subscription keeps (`most` messages of this size) before it takes any.
 fn check(near: &Arc<dyn Session>, far: &Arc<dyn Session>, size: usize, most: u64) {
     let node = |session: &Arc<dyn Session>| {
         session.create_node(&NodeName::new("/", "keep_all").unwrap()).unwrap()

@@ -1,6 +1,7 @@
-//! Packets to addresses of this host are as large as loopback allows, and those that leave it keep
-//! within an Ethernet MTU, for one publisher with both kinds of subscriptions. Tried in network
-//! namespaces, where the kernel lets users make them and counts what is sent.
+//! Packets to addresses of this host are as large as loopback allows, and packets to other hosts
+//! stay within an Ethernet MTU, for one publisher with both kinds of subscriptions. The test runs
+//! in network namespaces, whose kernel counters show the packets, if the kernel lets users make
+//! namespaces.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +16,7 @@ use feros_rmw::{
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 use feros_test_support::skip;
 
-/// Says in a child which case it is.
+/// Names the case to a child.
 const CASE: &str = "FEROS_TEST_LARGE_PACKETS_CASE";
 /// The process whose network namespace is the other host.
 const OTHER_HOST: &str = "FEROS_TEST_LARGE_PACKETS_OTHER_HOST";
@@ -23,7 +24,7 @@ const OTHER_HOST: &str = "FEROS_TEST_LARGE_PACKETS_OTHER_HOST";
 const BYTES: usize = 1_000_000;
 const MESSAGES: usize = 10;
 
-/// One host with an Ethernet, and another behind it; then a command on the first.
+/// Makes a host with an Ethernet and another host behind it, then runs a command on the first.
 const TWO_HOSTS: &str = r#"
     set -e
     ip link set lo up
@@ -39,7 +40,7 @@ const TWO_HOSTS: &str = r#"
     FEROS_TEST_LARGE_PACKETS_OTHER_HOST=$other "$@"
 "#;
 
-/// The first host of two runs `child`; what it printed, or `None`, which is reported, where
+/// Runs `child` on the first of two hosts; returns its output, or `None`, which is reported, if
 /// namespaces are not permitted or not installed.
 fn on_two_hosts(case: &str) -> Option<String> {
     let run = |program: &[&str]| {
@@ -108,7 +109,7 @@ fn what_is_lost_is_repeated_in_packets_of_the_same_sizes() {
     assert_eq!(value(&output, "fragmented"), 0, "{output}");
 }
 
-/// A session of a stack of its own, which the wire knows as domain 63.
+/// A session of a stack of its own, which is domain 63 on the wire.
 fn open(stack: u32, configuration: &str) -> Arc<dyn Session> {
     let configuration = format!(
         "<CycloneDDS><Domain id=\"any\"><Discovery><ExternalDomainId>63</ExternalDomainId>\
@@ -164,7 +165,7 @@ impl Listener {
     }
 }
 
-/// What runs in a namespace: the far listener, or the talker and a listener of its host.
+/// The program in a namespace: the far listener, or the talker and a listener of its host.
 #[test]
 #[ignore = "run by the other tests, in network namespaces"]
 fn child() {

@@ -1,6 +1,5 @@
 //! A publisher reaches each of many subscriptions while others of the same participant come and go:
-//! the engine computes its addresses anew only where they change (`cyclonedds-sys`,
-//! `build/addresses.rs`).
+//! the engine recomputes only the addresses that change (`cyclonedds-sys`, `build/addresses.rs`).
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -14,7 +13,8 @@ use feros_test_support::own_domain;
 const MANY: usize = 20;
 const TOPIC: &str = "/many_readers";
 
-/// A session of a stack of its own, so that what it has is remote to the others of this process.
+/// A session of a stack of its own, so that its endpoints are remote to the other sessions of this
+/// process.
 fn open(stack: u32, domain: u32) -> Arc<dyn Session> {
     let configuration = format!(
         "<CycloneDDS><Domain id=\"any\"><Discovery><ExternalDomainId>{domain}</ExternalDomainId>\
@@ -32,7 +32,7 @@ fn listen(node: &TestNode) -> Vec<TestSubscription> {
     (0..MANY).map(|_| node.subscription(TOPIC, QosProfile::default())).collect()
 }
 
-/// Publishes a number once all these match, and no other one; each gets it.
+/// Publishes a number once exactly these subscriptions match; each gets it.
 fn reaches(talker: &TestPublisher, number: u32, listeners: &[&[TestSubscription]]) {
     let listeners: Vec<&TestSubscription> = listeners.iter().copied().flatten().collect();
     talker.wait_for_matches(listeners.len());

@@ -1,5 +1,5 @@
-//! Where multicast is impossible, a session says so once, and the nodes of the host still find each
-//! other. Tried in a network namespace of its own, where the kernel lets users make one.
+//! Where multicast is impossible, a session warns of it once, and the nodes of the host still find
+//! each other. The test runs in a network namespace of its own, if the kernel lets users make one.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
@@ -14,11 +14,11 @@ use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 use feros_test_support::skip;
 use meeting::find_each_other;
 
-/// Says in the child which case it is.
+/// Names the case to the child.
 const CASE: &str = "FEROS_TEST_NO_MULTICAST_CASE";
 
-/// Runs a case of `child` in a network namespace that `setup` prepares; what it printed. An error
-/// says why that is not permitted or what is not installed.
+/// Runs a case of `child` in a network namespace that `setup` prepares; returns its output. The
+/// error gives the reason, such as a missing permission or tool.
 fn in_namespace(setup: &str, case: &str) -> Result<String, String> {
     let program = std::env::current_exe().unwrap();
     let unshare = |script: &str| {
@@ -40,7 +40,7 @@ fn in_namespace(setup: &str, case: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// Checks what each case printed. Those that cannot be run are reported, all at once.
+/// Checks the output of each case. Cases that cannot be run are reported, all at once.
 fn in_namespaces(cases: &[(&str, &str)], check: impl Fn(&str, &str)) {
     let mut missing = Vec::new();
     for (setup, case) in cases {
@@ -92,7 +92,7 @@ fn nothing_is_said_where_it_is_meant_or_possible() {
 }
 
 fn open(domain_id: u32, case: &str) -> Arc<dyn Session> {
-    // Two stacks of this process that the wire knows as one domain.
+    // Two stacks of this process that are one domain on the wire.
     let configuration = "<CycloneDDS><Domain id=\"64\"><Discovery><ExternalDomainId>63</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let (discovery_range, static_peers) = match case {
@@ -105,7 +105,7 @@ fn open(domain_id: u32, case: &str) -> Arc<dyn Session> {
     ConfiguredCycloneEngine { configuration: configuration.into() }.open(&options).unwrap()
 }
 
-/// What the tests above run in a namespace.
+/// The program that the tests above run in a namespace.
 #[test]
 #[ignore = "run by the other tests, in a network namespace"]
 fn child() {

@@ -1,5 +1,4 @@
-//! What goes wrong when a session is opened is said with its cause and cure, and nothing is left
-//! behind.
+//! The errors of opening a session name cause and cure, and a failure leaves nothing behind.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -25,7 +24,7 @@ fn absent_interface() {
     assert!(matches!(error, OpenError::NoInterface { .. }), "{error}");
     let text = error.to_string();
     assert!(text.contains("nosuch0") && text.contains("ROS_AUTOMATIC_DISCOVERY_RANGE"), "{text}");
-    // Nothing is left of the failure: the domain opens with a good configuration.
+    // The failure left nothing behind: the domain opens with a good configuration.
     open(123, "").unwrap();
 }
 
@@ -43,8 +42,8 @@ fn faulty_configuration() {
 
 #[test]
 fn no_free_port() {
-    // Three slots and five stacks that the wire knows as one domain; others on this host may hold a
-    // slot, too.
+    // There are three slots and five stacks, all one domain on the wire; others on this host may
+    // hold a slot, too.
     let few = "<CycloneDDS><Domain><Discovery><MaxAutoParticipantIndex>2</MaxAutoParticipantIndex>\
         <ExternalDomainId>125</ExternalDomainId></Discovery></Domain></CycloneDDS>";
     let opened: Vec<_> = (132..137).map(|id| (id, open(id, few))).collect();
@@ -77,7 +76,7 @@ fn sessions_of_one_domain_share_its_configuration() {
     open(127, "<CycloneDDS/>").unwrap();
 }
 
-/// A session that nobody may join sees no other, in the same domain and on the same host.
+/// A session that no other may join sees no other session, in the same domain and on the same host.
 #[test]
 fn range_off_is_alone() {
     let engine = ConfiguredCycloneEngine::default();

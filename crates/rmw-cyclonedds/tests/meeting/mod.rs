@@ -9,7 +9,7 @@ use feros_rmw::{NodeName, Session};
 ///
 /// # Panics
 ///
-/// With `otherwise`, when it does not within a minute.
+/// With `otherwise`, if `far` does not know the node within a minute.
 pub(crate) fn find_each_other(near: &Arc<dyn Session>, far: &Arc<dyn Session>, otherwise: &str) {
     let bell = Arc::new((Mutex::new(()), Condvar::new()));
     let ring = bell.clone();

@@ -1,12 +1,12 @@
-//! What a session warns of, handed to the test, for several files of tests.
+//! The warnings of a session, passed to the test, for several files of tests.
 
 use std::fmt::Write as _;
 
-/// Hands the text of each warning of this process to `keep`.
+/// Passes the text of each warning of this process to `keep`.
 ///
 /// # Panics
 ///
-/// When somebody listens already.
+/// If this process already has a `tracing` subscriber.
 pub(crate) fn listen(keep: impl Fn(String) + Send + Sync + 'static) {
     tracing::subscriber::set_global_default(Listener(keep)).expect("the only listener");
 }

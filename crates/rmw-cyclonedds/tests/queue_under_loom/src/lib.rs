@@ -20,7 +20,7 @@ fn popper(queue: &Arc<Queue<usize>>) -> thread::JoinHandle<Vec<usize>> {
     thread::spawn(move || std::iter::from_fn(|| queue.pop()).collect())
 }
 
-/// What was pushed is popped in order or counted as dropped, and the newest is never dropped; no
+/// Pushed messages are popped in order or counted as dropped, and the newest is never dropped; no
 /// wake-up is lost.
 #[test]
 fn pushed_is_popped_or_counted() {
@@ -36,7 +36,7 @@ fn pushed_is_popped_or_counted() {
     });
 }
 
-/// Two publishing threads lose nothing to each other.
+/// No message is lost between two publishing threads.
 #[test]
 fn two_pushers() {
     loom::model(|| {
@@ -51,7 +51,7 @@ fn two_pushers() {
     });
 }
 
-/// When waiting ends, everything that was pushed before has been worked on, not only popped.
+/// When waiting ends, every message that was pushed before has been processed, not only popped.
 #[test]
 fn done_means_worked_on() {
     loom::model(|| {
@@ -72,7 +72,7 @@ fn done_means_worked_on() {
     });
 }
 
-/// Discarding what is queued ends those who wait for it, and what was discarded is counted.
+/// Discarding the queue ends the calls that wait for it, and the discarded messages are counted.
 #[test]
 fn discarded_is_counted_and_ends_waiting() {
     loom::model(|| {
