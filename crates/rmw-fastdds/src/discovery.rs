@@ -1,4 +1,4 @@
-//! What Fast DDS discovers, put into the graph.
+//! Feeds the graph with the participants and endpoints that Fast DDS discovers.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, c_char, c_void};
@@ -15,14 +15,15 @@ use feros_sync::Mutex;
 use crate::qos;
 use crate::sample::Taken;
 
-/// What the callbacks of a participant's discovery know.
+/// The state of the callbacks of a participant's discovery.
 pub(crate) struct Discovered {
     pub(crate) graph: Arc<Graph>,
-    /// A participant besides the session's feeds no graph: the session's own sees the same.
+    /// True for an additional participant of the session, which does not feed the graph: the first
+    /// one discovers the same.
     is_quiet: bool,
-    /// Known once the participant is made.
+    /// The gid of this participant, set once it is made.
     pub(crate) own: OnceLock<Gid>,
-    /// Readers of the own participant that leave out what it publishes.
+    /// The readers of this participant that ignore its publications.
     ignoring: Mutex<HashSet<Gid>>,
 }
 
@@ -31,22 +32,22 @@ impl Discovered {
         Self { graph, is_quiet, own: OnceLock::new(), ignoring: Mutex::default() }
     }
 
-    /// Whether it feeds no graph.
+    /// Whether this participant does not feed the graph.
     pub(crate) fn is_quiet(&self) -> bool {
         self.is_quiet
     }
 
-    /// Whether this endpoint is of the own participant.
+    /// Whether this endpoint belongs to this participant.
     pub(crate) fn is_own(&self, gid: Gid) -> bool {
         self.own.get().is_some_and(|own| own.participant_prefix() == gid.participant_prefix())
     }
 
-    /// Whether this reader of the own participant leaves out what it publishes.
+    /// Whether this reader of this participant ignores the participant's publications.
     pub(crate) fn is_ignoring(&self, gid: Gid) -> bool {
         self.ignoring.lock().contains(&gid)
     }
 
-    /// Nodes that another participant announces.
+    /// Takes the nodes that another participant announces.
     pub(crate) fn announced(&self, sample: &Taken) {
         // A participant announces only its own nodes.
         match ParticipantEntities::parse(sample.bytes()) {
@@ -62,7 +63,7 @@ impl Discovered {
 }
 
 /// # Safety
-/// `data` is null or points to so many bytes, which live as long as the result is used.
+/// `data` is null or points to `size` bytes, which live as long as the result is used.
 unsafe fn bytes<'a>(data: *const u8, size: usize) -> &'a [u8] {
     if data.is_null() || size == 0 {
         return &[];
@@ -82,7 +83,7 @@ pub(crate) unsafe extern "C" fn on_participant(
     context: *mut c_void,
     info: *const sys::participant_info,
 ) {
-    // SAFETY: the context is the `Discovered` that outlives the participant, whose end waits for
+    // SAFETY: the context is the `Discovered`, which outlives the participant, whose drop waits for
     // callbacks; the info lives during the call.
     let (discovered, info) = unsafe { (&*context.cast::<Discovered>(), &*info) };
     if discovered.is_quiet {

@@ -1,5 +1,5 @@
-//! A writer and a reader of Fast DDS with their listeners and statuses: what publishers,
-//! subscriptions, services and clients are made of.
+//! A writer and a reader of Fast DDS with their listeners and statuses: the parts of publishers,
+//! subscriptions, services and clients.
 
 use std::ffi::CString;
 use std::ptr::NonNull;
@@ -27,13 +27,13 @@ use crate::sample::{Buffer, Taken, late_stamp};
 /// The smallest and the largest sample: DDS carries at most 2 GiB.
 const SMALLEST_BYTES: usize = 4;
 const LARGEST_BYTES: usize = i32::MAX as usize;
-/// How long a write waits for room where nothing may be dropped, as in the other engine ...
+/// How long a write waits for room if no sample may be dropped, as in the engine on Cyclone DDS.
 const ROOM_WAIT: Duration = Duration::from_secs(1);
-/// ... and where Fast DDS drops the oldest anyway (its default).
+/// How long a write waits if Fast DDS drops the oldest sample anyway (its default).
 const LOCK_WAIT: Duration = Duration::from_millis(100);
 
-/// How long after its last sample a writer stays for those who have not acknowledged it, as in the
-/// other engine.
+/// How long after its last sample a writer stays for readers that have not acknowledged it, as in
+/// the engine on Cyclone DDS.
 const LINGER: Duration = Duration::from_secs(1);
 
 fn max_wait(qos: &QosProfile) -> Duration {
@@ -41,7 +41,8 @@ fn max_wait(qos: &QosProfile) -> Duration {
     if keeps_all { ROOM_WAIT } else { LOCK_WAIT }
 }
 
-/// What an endpoint adds to its USER_DATA; nothing where it says nothing at all.
+/// The entries that this engine adds to the USER_DATA of an endpoint; empty for an endpoint without
+/// USER_DATA.
 fn extras(creation: &Creation<'_, Taken>) -> String {
     match creation.data {
         Some(_) => qos::extras(creation.qos, creation.ignores_local),
@@ -49,7 +50,7 @@ fn extras(creation: &Creation<'_, Taken>) -> String {
     }
 }
 
-/// Calls `new` with the options as the shim has them.
+/// Calls `new` with the options in the form of the shim.
 fn make<S: Status, T>(
     creation: &Creation<'_, Taken>,
     participant: &Participant,
@@ -90,7 +91,7 @@ fn failed(
     }
 }
 
-/// Implements what does not differ between writers and readers.
+/// Implements the methods that are the same for writers and readers.
 macro_rules! endpoint_members {
     ($set_user_data:ident) => {
         const KNOWS_WHO_READ_ANNOUNCEMENTS: bool = false;
@@ -163,7 +164,7 @@ pub(crate) struct Writer {
     max_wait: Duration,
     /// Writing happens under this lock.
     last: Mutex<LastWrite>,
-    /// Messages that were published without the engine.
+    /// The number of messages that were published without the engine.
     skipped: AtomicU64,
     participant: Arc<Participant>,
 }
@@ -192,9 +193,8 @@ impl Writer {
             // SAFETY: the writer is alive; the out parameter is valid.
             unsafe { (participant.shim.writer_guid)(raw.as_ptr(), &raw mut gid.0) };
             if creation.qos.liveliness == Liveliness::ManualByTopic {
-                // Fast DDS counts the lease from the first time that a writer shows that it is
-                // alive; a publisher does so by its creation.
-                // SAFETY: the writer is alive.
+                // Fast DDS starts the lease when a writer first shows that it is alive, so the
+                // publisher shows it at its creation. SAFETY: the writer is alive.
                 unsafe { (participant.shim.assert_liveliness)(raw.as_ptr()) };
             }
             Ok(Self {
@@ -212,7 +212,8 @@ impl Writer {
         participant.place(new).map_err(failed(&creation.names, "creating the writer"))
     }
 
-    /// Waits until all reliable readers acknowledged all that was written; zero looks once.
+    /// Waits until all reliable readers have acknowledged all written samples; a timeout of zero
+    /// checks once.
     ///
     /// # Errors
     /// The return code.
@@ -261,7 +262,7 @@ impl library::Writer for Writer {
         Ok(buffer)
     }
 
-    /// A stamp that Fast DDS does not take travels in a related identity as well.
+    /// A stamp that Fast DDS does not take also travels in a related identity.
     fn write(
         &self,
         buffer: Buffer,
@@ -317,7 +318,7 @@ impl library::Writer for Writer {
         })
     }
 
-    /// Fast DDS says only whether all readers have acknowledged, which includes this one.
+    /// Fast DDS only reports whether all readers have acknowledged, which includes this reader.
     fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool {
         !self.listener_state.is_matched(reader) || self.wait_for_acknowledgments(timeout).is_ok()
     }
@@ -337,12 +338,12 @@ impl library::Writer for Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Fast DDS drops what is still under way.
+        // Deleting a writer drops the samples that are still under way.
         let since = self.last.lock().at.map(|at| at.elapsed());
         if let Some(left) = since.and_then(|since| LINGER.checked_sub(since))
             && self.listener_state.matched_count.load(Ordering::Acquire) > 0
         {
-            let _ = self.wait_for_acknowledgments(left); // who does not answer misses the rest
+            let _ = self.wait_for_acknowledgments(left); // a reader that does not answer misses the rest
         }
         // SAFETY: nobody else has the writer; afterwards there are no callbacks.
         unsafe { (self.participant.shim.writer_delete)(self.raw.as_ptr()) }
@@ -356,7 +357,7 @@ pub(crate) struct Reader {
     gid: Gid,
     names: EndpointNames,
     extras: String,
-    /// Fast DDS delivers what the own session publishes in any case.
+    /// Fast DDS always delivers the samples of the session itself.
     ignores_local: bool,
     participant: Arc<Participant>,
 }
@@ -384,7 +385,7 @@ impl Reader {
             let mut gid = Gid::default();
             // SAFETY: the reader is alive; the out parameter is valid.
             unsafe { (participant.shim.reader_guid)(raw.as_ptr(), &raw mut gid.0) };
-            // What came before this is handed over with the next, or now.
+            // Samples that came before this are passed on with the next sample, or now.
             state.reader.store(raw.as_ptr(), Ordering::Release);
             state.hand_over();
             Ok(Self {

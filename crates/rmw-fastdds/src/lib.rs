@@ -1,8 +1,8 @@
-//! The Feros engine on Fast DDS, for robots that run on it: what stock nodes of the same host send
-//! and receive goes by Fast DDS's own shared memory.
+//! The Feros engine on Fast DDS, for robots that run on it: it exchanges messages with stock nodes
+//! of the same host by Fast DDS's own shared memory.
 //!
-//! The library is loaded when the engine is asked for (see [`feros_fastdds_sys`]). XML profiles
-//! work as in stock ROS 2: `FASTDDS_DEFAULT_PROFILES_FILE` (Fast DDS 2:
+//! The library is loaded when the engine is chosen (see [`feros_fastdds_sys`]). XML profiles work
+//! as in stock ROS 2: `FASTDDS_DEFAULT_PROFILES_FILE` (Fast DDS 2:
 //! `FASTRTPS_DEFAULT_PROFILES_FILE`), `RMW_FASTRTPS_USE_QOS_FROM_XML`, and
 //! `RMW_FASTRTPS_PUBLICATION_MODE`.
 //!
@@ -13,7 +13,7 @@
 //! # Ok::<(), feros_rmw::OpenError>(())
 //! ```
 //!
-//! How a message goes: the caller serializes into a buffer of the shim, and Fast DDS sends from
+//! A message on its way: the caller serializes into a buffer of the shim, and Fast DDS sends from
 //! there; on the other side Fast DDS receives into such a buffer, which `take` lends. Fast DDS 2
 //! has buffers of its own on both sides, and the shim copies.
 

@@ -1,4 +1,4 @@
-//! The listener of a writer or reader: what it counts, whom it notifies, and who matches.
+//! The listener of a writer or reader: its counts, its notifications, and the matching endpoints.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -16,24 +16,24 @@ use crate::liveness::{self, Liveness};
 use crate::participant::Participant;
 use crate::sample::Taken;
 
-/// What the listener of an endpoint counts, and the notifications that it sends.
+/// The counts of an endpoint's listener, and the notifications that the listener sends.
 pub(crate) struct ListenerState<S> {
     pub(crate) status: Mutex<S>,
-    /// Endpoints that match now.
+    /// The endpoints that match now.
     matched: Mutex<Vec<Gid>>,
     pub(crate) matched_count: AtomicUsize,
     /// Counts changes of the matches.
     match_generation: AtomicU64,
     notifications: Notifications<Taken>,
-    /// Of a reader that leaves out what its own session publishes.
+    /// True for a reader that ignores the samples of its own session.
     ignores_local: bool,
     participant: Arc<Participant>,
-    /// Readers with `on_sample` take in the listener, once this is known.
+    /// Once this is set, a reader with `on_sample` takes samples in the listener.
     pub(crate) reader: AtomicPtr<sys::reader>,
     pub(crate) refused: AtomicU64,
-    /// Of a reader: its publishers.
+    /// The publishers of a reader.
     liveliness: Mutex<Liveness>,
-    /// Of a reader: some publisher promised a lifespan.
+    /// True for a reader if some publisher has a lifespan.
     some_expire: AtomicBool,
     this: Weak<Self>,
 }
@@ -44,7 +44,7 @@ fn wake(notify: Option<&Notify>) {
     }
 }
 
-/// What writers and readers count alike.
+/// The statuses that writers and readers count alike.
 pub(crate) trait Status: Default + Send + 'static {
     const IS_READER: bool;
     fn set_liveliness(&mut self, alive: u32, not_alive: u32);
@@ -140,7 +140,7 @@ impl<S: Status> ListenerState<S> {
         let discovered = &self.participant.discovered;
         {
             let mut matched = self.matched.lock();
-            // A reader that leaves out its own session matches nothing of it.
+            // A reader that ignores its own session matches none of its endpoints.
             if change > 0 {
                 let is_ignored = discovered.is_own(other)
                     && (self.ignores_local || discovered.is_ignoring(other));
@@ -164,7 +164,7 @@ impl<S: Status> ListenerState<S> {
         wake(self.notifications.on_match.as_ref());
     }
 
-    /// A publisher came or left.
+    /// Counts a publisher that matched or left.
     fn publisher_changed(&self, publisher: Gid, is_there: bool) {
         if !is_there {
             return self.change_liveliness(|all| all.left(publisher));
@@ -196,8 +196,8 @@ impl<S: Status> ListenerState<S> {
         self.status.lock().set_liveliness(alive, not_alive);
     }
 
-    /// Whether a sample is older than its publisher promised. Fast DDS removes such ones, but a
-    /// busy machine may be late.
+    /// Whether a sample is older than its publisher's lifespan. Fast DDS removes such samples, but
+    /// may be late on a busy machine.
     pub(crate) fn is_expired(&self, taken: &Taken) -> bool {
         if !self.some_expire.load(Ordering::Relaxed) {
             return false;
@@ -208,12 +208,12 @@ impl<S: Status> ListenerState<S> {
         lifespan.zip(age).is_some_and(|(lifespan, age)| age > lifespan)
     }
 
-    /// Gids of those that match now.
+    /// The gids of the endpoints that match now.
     pub(crate) fn matched_gids(&self) -> Vec<Gid> {
         self.matched.lock().clone()
     }
 
-    /// Differs from what it was before the matches changed.
+    /// A number that differs after each change of the matches.
     pub(crate) fn match_generation(&self) -> u64 {
         self.match_generation.load(Ordering::Acquire)
     }
@@ -222,21 +222,21 @@ impl<S: Status> ListenerState<S> {
         self.matched.lock().contains(&gid)
     }
 
-    /// Those that match now, as users see them.
+    /// The endpoints that match now, as users see them.
     pub(crate) fn matches(&self) -> Vec<Match> {
         let graph = &self.participant.discovered.graph;
         let known = self.matched_gids().into_iter().filter_map(|gid| graph.endpoint(gid));
         known.map(|e| Match { gid: e.gid, announcement: e.data.announcement, qos: e.qos }).collect()
     }
 
-    /// Those that match now, with what they say in their USER_DATA.
+    /// The endpoints that match now, with their USER_DATA.
     pub(crate) fn matched_data(&self) -> Vec<(Gid, EndpointData)> {
         let graph = &self.participant.discovered.graph;
         let known = self.matched_gids().into_iter().filter_map(|gid| graph.endpoint(gid));
         known.map(|endpoint| (endpoint.gid, endpoint.data)).collect()
     }
 
-    /// Takes the oldest sample of a reader, which is alive; malformed ones are counted.
+    /// Takes the oldest sample of a reader, which must be alive; malformed samples are counted.
     pub(crate) fn take(&self, reader: *mut sys::reader) -> Result<Option<Taken>, i32> {
         loop {
             let mut sample = std::mem::MaybeUninit::uninit();
@@ -255,7 +255,7 @@ impl<S: Status> ListenerState<S> {
         }
     }
 
-    /// Gives each sample that is there to who takes them.
+    /// Passes each available sample to `on_sample`.
     pub(crate) fn hand_over(&self) {
         let reader = self.reader.load(Ordering::Acquire);
         let Some(on_sample) = &self.notifications.on_sample else { return };
@@ -269,7 +269,7 @@ impl<S: Status> ListenerState<S> {
                 Err(code) => {
                     static UNTAKEN: FailureCounter = FailureCounter::new();
                     if let Some(so_far) = UNTAKEN.so_far() {
-                        tracing::error!("what was received cannot be taken: {code}{so_far}");
+                        tracing::error!("received samples cannot be taken: {code}{so_far}");
                     }
                     return;
                 }
@@ -288,8 +288,8 @@ pub(crate) unsafe extern "C" fn on_status<S: Status>(
     context: *mut c_void,
     status: *const sys::status,
 ) {
-    // SAFETY: the context is the `ListenerState` of the endpoint, which keeps it until its end,
-    // which waits for callbacks; the status lives during the call.
+    // SAFETY: the context is the `ListenerState` of the endpoint, which keeps it until its drop has
+    // waited for callbacks; the status lives during the call.
     let (state, status) = unsafe { (&*context.cast::<ListenerState<S>>(), &*status) };
     match status.kind {
         sys::DATA => {

@@ -1,7 +1,7 @@
-//! Which publishers of a subscription are alive.
+//! The publishers of a subscription that are alive.
 //!
-//! Fast DDS says nothing of a publisher with a lease that has never shown that it is alive. By DDS
-//! it counts as alive from its match on, and as not alive when its lease has run out since.
+//! Fast DDS reports nothing about a publisher with a lease that has never shown that it is alive.
+//! In DDS such a publisher counts as alive from its match until its lease expires.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use feros_sync::{Condvar, Mutex};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Life {
-    /// Matched, and not heard of yet.
+    /// The publisher matched, and has not shown that it is alive yet.
     Pending,
     Alive,
     NotAlive,
@@ -22,30 +22,30 @@ enum Life {
 pub(crate) struct Liveness(HashMap<Gid, Life>);
 
 impl Liveness {
-    /// A publisher matches; one that has to show its life has not done so yet.
+    /// Adds a publisher that matches; one that has to show its life is pending.
     pub(crate) fn came(&mut self, publisher: Gid, has_to_show: bool) {
         let life = if has_to_show { Life::Pending } else { Life::Alive };
         self.0.entry(publisher).or_insert(life);
     }
 
-    /// A publisher does not match any more.
+    /// Removes a publisher that no longer matches.
     pub(crate) fn left(&mut self, publisher: Gid) {
         self.0.remove(&publisher);
     }
 
-    /// What the engine says of a publisher.
+    /// Sets the state of a publisher that the engine reports.
     pub(crate) fn reported(&mut self, publisher: Gid, is_alive: bool) {
         self.0.insert(publisher, if is_alive { Life::Alive } else { Life::NotAlive });
     }
 
-    /// The lease of a publisher has run out since its match.
+    /// Marks a publisher as not alive if it is still pending when its lease expires.
     pub(crate) fn never_shown(&mut self, publisher: Gid) {
         if let Some(life @ Life::Pending) = self.0.get_mut(&publisher) {
             *life = Life::NotAlive;
         }
     }
 
-    /// Those alive and those not.
+    /// The numbers of publishers that are alive and not alive.
     pub(crate) fn counts(&self) -> (u32, u32) {
         let not_alive = self.0.values().filter(|life| **life == Life::NotAlive).count();
         let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
@@ -55,20 +55,21 @@ impl Liveness {
 
 type Call = Box<dyn FnOnce() + Send>;
 
-/// Calls that wait for their time, and whether there is a thread that makes them.
+/// The calls that wait for their time, and whether a thread runs that makes them.
 #[derive(Default)]
 struct Calls {
     waiting: Vec<(Instant, Call)>,
     has_thread: bool,
 }
 
-/// Calls that may wait; more are made too late or not at all only where somebody floods us.
+/// The most calls that wait; further calls are dropped, which only happens under a flood of
+/// publishers.
 const MOST_WAITING: usize = 4096;
 
 static CALLS: Mutex<Calls> = Mutex::new(Calls { waiting: Vec::new(), has_thread: false });
 static CHANGED: Condvar = Condvar::new();
 
-/// Has a thread call later. The thread ends when nothing waits.
+/// Makes a call after the delay, in a thread that ends when no call waits.
 pub(crate) fn after(delay: Duration, call: impl FnOnce() + Send + 'static) {
     let Some(at) = Instant::now().checked_add(delay) else { return };
     let mut calls = CALLS.lock();
@@ -80,7 +81,9 @@ pub(crate) fn after(delay: Duration, call: impl FnOnce() + Send + 'static) {
         let spawned = std::thread::Builder::new().name("feros-leases".into()).spawn(make_calls);
         match spawned {
             Ok(_) => calls.has_thread = true,
-            Err(error) => tracing::error!("leases are not watched, there is no thread: {error}"),
+            Err(error) => {
+                tracing::error!("leases are not watched, because no thread can be started: {error}")
+            }
         }
     }
     CHANGED.notify_all();

@@ -1,4 +1,4 @@
-//! What Fast DDS says goes to `tracing`, and its last errors explain a failure.
+//! The log of Fast DDS goes to `tracing`, and its last errors explain a failure.
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, c_char};
@@ -9,10 +9,10 @@ use feros_rmw::FailureCounter;
 use feros_rmw::engine::LOG_TARGET;
 use feros_sync::Mutex;
 
-/// Lines that are kept to explain a failure.
+/// The number of lines that are kept to explain a failure.
 const REMEMBERED: usize = 5;
-/// A peer that sends nonsense makes Fast DDS write a line for each; after so many they are logged
-/// ever seldomer.
+/// The number of lines after which lines are logged less and less often. A participant that sends
+/// malformed messages makes Fast DDS write a line for each.
 const LINES_AT_FIRST: u64 = 100;
 
 static LAST_ERRORS: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
@@ -28,7 +28,7 @@ pub(crate) fn forget() {
     LAST_ERRORS.lock().clear();
 }
 
-/// The errors since they were forgotten, for people.
+/// The errors since the last `forget`, as text for people.
 pub(crate) fn last_errors() -> String {
     let lines: Vec<_> = LAST_ERRORS.lock().iter().cloned().collect();
     if lines.is_empty() { "no reason given".into() } else { lines.join("; ") }

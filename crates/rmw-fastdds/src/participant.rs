@@ -1,7 +1,8 @@
-//! A participant of Fast DDS, and the others of its session.
+//! A participant of Fast DDS, and the additional participants of its session.
 //!
 //! A participant of Fast DDS has one type per topic name. A second type under a name that is in use
-//! gets a participant of its own, so that both are seen, and both are told that they do not match.
+//! gets a participant of its own, so that both endpoints are discovered, and both report that they
+//! do not match.
 
 use std::ffi::CString;
 use std::net::ToSocketAddrs;
@@ -42,12 +43,12 @@ unsafe impl Send for Participant {}
 // SAFETY: as above.
 unsafe impl Sync for Participant {}
 
-/// Text for C: what a NUL ends is left out.
+/// A text for C, which ends before its first NUL.
 fn c_string(text: &str) -> CString {
     CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
 }
 
-/// IPv4 addresses of the peers; those that have none are named.
+/// The IPv4 addresses of the peers; peers without an address are logged.
 fn addresses(peers: &[String]) -> Vec<CString> {
     let mut found = Vec::new();
     for peer in peers {
@@ -133,8 +134,8 @@ impl Participant {
         self.raw.as_ptr()
     }
 
-    /// Makes an endpoint by `make`, in this participant or, where its topic has another type there,
-    /// in another.
+    /// Makes an endpoint by `make`, in this participant or, if its topic has another type there, in
+    /// another.
     pub(crate) fn place<T>(
         self: &Arc<Self>,
         mut make: impl FnMut(&Arc<Self>) -> Result<T, i32>,
@@ -158,7 +159,7 @@ impl Participant {
         make(&other)
     }
 
-    /// Has Fast DDS forget the participant of an endpoint.
+    /// Makes Fast DDS forget the participant of an endpoint.
     pub(crate) fn forget(&self, endpoint: Gid) {
         if endpoint.participant_prefix() == self.gid.participant_prefix() {
             return;
@@ -191,7 +192,8 @@ impl library::Participant for Participant {
 
     fn configuration(&self) -> String {
         let version = self.shim.fastdds_version();
-        // The variable and the file of Fast DDS 2, for which the shim looks at that of 3 as well.
+        // The variables and the file of Fast DDS 2, for which the shim also reads the variable of
+        // Fast DDS 3.
         let (variables, file): (&[_], _) = if version.starts_with("2.") {
             (
                 &["FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"],
@@ -218,7 +220,8 @@ impl library::Participant for Participant {
         self.gid
     }
 
-    /// Participants and endpoints come by the callbacks of the participant; this reads nodes.
+    /// The callbacks of the participant report participants and endpoints; this reader receives
+    /// nodes.
     fn discover(self: &Arc<Self>, _: &Arc<Graph>) -> Result<Reader, CreateEndpointError> {
         let participant = Arc::downgrade(self);
         let on_sample = move |taken: Taken| {

@@ -1,7 +1,7 @@
-//! Policies as the shim has them, and back.
+//! Conversion of policies to the form of the shim, and back.
 //!
-//! Fast DDS does not announce histories, so Feros endpoints say theirs in USER_DATA, where others
-//! pass over it: `history=all;` or `history=<depth>;`.
+//! Fast DDS does not announce histories, so Feros endpoints announce theirs in USER_DATA, where
+//! others ignore the entry: `history=all;` or `history=<depth>;`.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use feros_rmw::{
     Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosProfile, Reliability,
 };
 
-/// The key that an endpoint has in its USER_DATA when it leaves out what its own session publishes.
+/// The entry in the USER_DATA of an endpoint that ignores the samples of its own session.
 const IGNORES_LOCAL: &str = "local=ignored;";
 
 fn nanos(duration: QosDuration) -> i64 {
@@ -22,7 +22,7 @@ fn duration(nanos: i64) -> QosDuration {
     u64::try_from(nanos).map_or(QosDuration::Infinite, |n| Duration::from_nanos(n).into())
 }
 
-/// A resolved profile for the shim.
+/// Converts a resolved profile for the shim.
 pub(crate) fn to_shim(profile: &QosProfile) -> sys::qos {
     let keeps_all = profile.history == History::KeepAll;
     let depth = if keeps_all { KEEP_ALL_LIMIT } else { profile.depth.max(1) };
@@ -38,7 +38,7 @@ pub(crate) fn to_shim(profile: &QosProfile) -> sys::qos {
     }
 }
 
-/// What an endpoint says of its history and of its own session, for USER_DATA.
+/// The entries in USER_DATA for an endpoint's history and for its own session.
 pub(crate) fn extras(profile: &QosProfile, ignores_local: bool) -> String {
     let history = match profile.history {
         History::KeepAll => "history=all;".to_owned(),
@@ -47,7 +47,7 @@ pub(crate) fn extras(profile: &QosProfile, ignores_local: bool) -> String {
     if ignores_local { history + IGNORES_LOCAL } else { history }
 }
 
-/// Whether a USER_DATA says that the endpoint leaves out what its own session publishes.
+/// Whether the USER_DATA of an endpoint says that it ignores the samples of its own session.
 pub(crate) fn ignores_local(user_data: &[u8]) -> bool {
     user_data.windows(IGNORES_LOCAL.len()).any(|text| text == IGNORES_LOCAL.as_bytes())
 }
@@ -85,7 +85,7 @@ pub(crate) fn profile(qos: &sys::qos, user_data: &[u8]) -> QosProfile {
         lifespan: duration(qos.lifespan),
         liveliness: match qos.liveliness {
             0 => Liveliness::Automatic,
-            _ => Liveliness::ManualByTopic, // by participant, which ROS 2 has no more
+            _ => Liveliness::ManualByTopic, // by participant, which ROS 2 no longer has
         },
         liveliness_lease_duration: duration(qos.lease),
         ..QosProfile::default()
@@ -121,7 +121,7 @@ mod tests {
     fn the_engine_has_every_policy() {
         let lost =
             QosPolicy::lost_in(|given| profile(&to_shim(given), extras(given, false).as_bytes()));
-        // The prefix of the topic's name says whether it follows the conventions.
+        // The prefix of the topic's name shows whether it follows the conventions.
         assert_eq!(lost, [QosPolicy::AvoidRosNamespaceConventions]);
     }
 

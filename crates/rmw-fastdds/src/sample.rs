@@ -7,13 +7,13 @@ use feros_rmw::{Gid, MessageInfo, Payload, PayloadBytes, Sample, Stamp};
 use feros_rmw_dds::library::{self, Origin, RelatedIdentity};
 use feros_rmw_dds::service_header::{ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES};
 
-/// The first stamp that Fast DDS takes for none: its seconds are signed, those of the wire are not
-/// (eProsima/Fast-DDS:src/cpp/rtps/history/WriterHistory.cpp).
+/// The first stamp that Fast DDS treats as no stamp: its seconds are signed, those of the wire are
+/// not (eProsima/Fast-DDS:src/cpp/rtps/history/WriterHistory.cpp).
 const FIRST_LATE_STAMP: i64 = (1 << 31) * 1_000_000_000;
-/// How the identity begins in which such a stamp travels.
+/// The first bytes of an identity that carries such a stamp.
 const LATE_STAMP: &[u8; 8] = b"FEROS_TS";
 
-/// The identity in which a stamp travels that Fast DDS does not take.
+/// The identity that carries a stamp that Fast DDS does not take.
 pub(crate) fn late_stamp(stamp: Stamp) -> Option<[u8; 16]> {
     let mut identity = [0; 16];
     identity[..8].copy_from_slice(LATE_STAMP);
@@ -21,13 +21,13 @@ pub(crate) fn late_stamp(stamp: Stamp) -> Option<[u8; 16]> {
     (stamp.0 >= FIRST_LATE_STAMP).then_some(identity)
 }
 
-/// The stamp in an identity, if there is one.
+/// The stamp in an identity, if it carries one.
 fn stamp_in(identity: &[u8; 16]) -> Option<i64> {
     let stamp = identity.strip_prefix(LATE_STAMP.as_slice())?;
     stamp.try_into().ok().map(i64::from_le_bytes)
 }
 
-/// One reference to a buffer, and how many of its bytes are the message.
+/// A reference to a buffer, and the number of its bytes that belong to the message.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     raw: NonNull<sys::buffer>,
@@ -39,13 +39,13 @@ unsafe impl Send for Buffer {}
 // SAFETY: as above; shared access only reads.
 unsafe impl Sync for Buffer {}
 
-/// The shim, which is there because a buffer of it is.
+/// The shim, which is loaded because it made this buffer.
 fn shim() -> &'static Shim {
     Shim::get().unwrap_or_else(|error| unreachable!("a session was opened: {error}"))
 }
 
 impl Buffer {
-    /// A buffer that nobody else has; nothing when there is no memory.
+    /// Makes a buffer with one reference; `None` if there is no memory.
     pub(crate) fn new(size_bytes: usize) -> Option<Self> {
         // SAFETY: no preconditions.
         let raw = NonNull::new(unsafe { (shim().buffer_new)(size_bytes) })?;
@@ -57,15 +57,15 @@ impl Buffer {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the buffer holds at least so many bytes as long as it is referenced; the C++ side
-        // gave them some value.
+        // SAFETY: the buffer holds at least `size_bytes` bytes as long as it is referenced; the C++
+        // side initialized them.
         unsafe { std::slice::from_raw_parts((shim().buffer_bytes)(self.as_ptr()), self.size_bytes) }
     }
 
     /// The bytes of a buffer that was not written yet.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as for `bytes`; nobody else has a reference before `write`, after which no caller
-        // of this crate asks for it.
+        // SAFETY: as for `bytes`; nobody else has a reference before `write`, after which this
+        // crate no longer calls this.
         unsafe {
             std::slice::from_raw_parts_mut((shim().buffer_bytes)(self.as_ptr()), self.size_bytes)
         }
@@ -97,10 +97,10 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// Takes over what the shim gave; nothing for a malformed sample.
+    /// Takes over a sample of the shim; `None` for a malformed sample.
     ///
     /// # Safety
-    /// The shim has just filled it.
+    /// The shim has filled `sample`, which nobody took over yet.
     pub(crate) unsafe fn from_shim(sample: &sys::sample) -> Option<Self> {
         let raw = NonNull::new(sample.buffer)?;
         let late = if sample.has_related { stamp_in(&sample.related) } else { None };
@@ -114,12 +114,12 @@ impl Taken {
         })
     }
 
-    /// The time of its publication.
+    /// The time of publication.
     pub(crate) fn stamp(&self) -> Stamp {
         Stamp(self.source_stamp)
     }
 
-    /// What is known of it besides its content.
+    /// The information about the sample besides its content.
     fn info(&self, reader: Gid) -> MessageInfo {
         MessageInfo {
             source_timestamp: self.stamp().to_system_time(),
@@ -160,7 +160,7 @@ impl library::Taken for Taken {
         Sample { payload: Payload::new(self.buffer), info }
     }
 
-    /// Copied: other readers of this process may have the same buffer.
+    /// Copies the sample, since other readers of this process may have the same buffer.
     fn without_service_header(self, reader: Gid) -> Option<Sample> {
         let bytes = self.buffer.bytes();
         let mut copy = Buffer::new(bytes.len() - SERVICE_HEADER_BYTES)?;

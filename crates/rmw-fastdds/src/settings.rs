@@ -1,11 +1,11 @@
-//! What the variables of `rmw_fastrtps` say
+//! The settings from the variables of `rmw_fastrtps`
 //! (ros2/rmw_fastrtps:rmw_fastrtps_shared_cpp/src/participant.cpp).
 
 use std::ffi::OsString;
 
 use feros_rmw::engine::LOG_TARGET;
 
-/// How writers of Fast DDS send.
+/// The thread in which writers of Fast DDS send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum PublicationMode {
     /// In the thread that publishes.
@@ -13,14 +13,14 @@ pub(crate) enum PublicationMode {
     Synchronous,
     /// In a thread of Fast DDS.
     Asynchronous,
-    /// As Fast DDS has it by default.
+    /// The default of Fast DDS.
     Auto,
 }
 
 /// The settings of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Settings {
-    /// Policies that ROS leaves open are those of XML profiles.
+    /// Whether XML profiles set the policies that ROS leaves open.
     pub(crate) qos_from_xml: bool,
     pub(crate) publication_mode: PublicationMode,
 }
@@ -46,7 +46,7 @@ impl Settings {
         Self { qos_from_xml, publication_mode }
     }
 
-    /// As the shim numbers modes.
+    /// The shim's number of this mode.
     pub(crate) fn mode_number(self) -> u8 {
         match self.publication_mode {
             PublicationMode::Synchronous => 0,

@@ -1,5 +1,5 @@
-//! Who comes finds who is there by the answer to its own announcement, and need not wait for the
-//! next one of each of the others.
+//! A new session finds the others by the answer to its own announcement, and need not wait for the
+//! next announcement of each other session.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,7 @@ const VARIABLE: &str = "FEROS_TEST_FASTDDS_STANDING";
 const PROFILES_VARIABLE: &str = "FASTDDS_DEFAULT_PROFILES_FILE";
 const TOPIC: &str = "/standing";
 
-/// After its first announcements a participant says nothing unasked for an hour.
+/// A participant announces itself at first, then once an hour and in answers.
 const SELDOM: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 <dds xmlns="http://www.eprosima.com"><profiles>
     <participant profile_name="seldom" is_default_profile="true"><rtps><builtin><discovery_config>
@@ -54,7 +54,7 @@ fn each_session_finds_who_is_there() {
     standing.end();
 }
 
-/// Is there until its input ends. Nothing in a run of the tests.
+/// Keeps a session until its input ends. In a run of the tests it does nothing.
 #[test]
 fn standing_process() {
     if std::env::var_os(VARIABLE).is_none() {

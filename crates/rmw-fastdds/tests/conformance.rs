@@ -1,7 +1,7 @@
 //! The conformance suite on this engine: within one session, and between sessions of one process,
 //! which meet by the transports of Fast DDS as sessions of two processes do.
 //!
-//! Without the shim nothing is tested; `has_shim.rs` sees to it that this is known.
+//! Without the shim nothing is tested, which `has_shim.rs` reports.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 

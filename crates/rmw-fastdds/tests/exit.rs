@@ -21,7 +21,7 @@ fn a_process_may_end_while_a_thread_ends_a_session() {
     }
 }
 
-/// Ends as soon as its thread ends the session. Nothing in a run of the tests.
+/// Ends as soon as its thread ends the session. In a run of the tests it does nothing.
 #[test]
 fn exit_process() {
     if std::env::var_os(VARIABLE).is_none() {

@@ -1,11 +1,11 @@
-//! Without the shim the tests of the engine are not there, which must not go unseen.
+//! Without the shim the tests of the engine are not built, which must not go unnoticed.
 #![allow(clippy::unwrap_used)]
 
 #[test]
 fn the_engine_is_tested_or_known_not_to_be() {
     if cfg!(has_shim) {
         let version = feros_fastdds_sys::Shim::get().unwrap().fastdds_version();
-        // What `./test fastdds` tests (FAST_DDS_2 in scripts/test/parts.py).
+        // The version that `./test fastdds` tests (FAST_DDS_2 in scripts/test/parts.py).
         let expected = std::env::var("FEROS_FASTDDS_EXPECTED").unwrap_or_default();
         assert!(version.starts_with(&expected), "this is Fast DDS {version}, not {expected}");
         return;

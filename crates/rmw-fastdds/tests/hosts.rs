@@ -1,9 +1,9 @@
-//! Two hosts, each a network namespace, and between them a link that delays and loses packets: what
-//! crosses it, what becomes of that when it is cut for a moment, and when it is cut for longer than
+//! Two hosts, each a network namespace, and between them a link that delays and loses packets. The
+//! test checks the messages over this link, also when it is cut for a moment, and for longer than
 //! the lease.
 //!
-//! Needs root; without it the test says so and is skipped. Each host is a process, this program
-//! again: a session's sockets belong to the namespace of its process.
+//! The test needs root, and is skipped with a message otherwise. Each host is a process of this
+//! program: a session's sockets belong to the namespace of its process.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
@@ -20,15 +20,15 @@ use feros_rmw::{
 use feros_rmw_fastdds::FastDdsEngine;
 use feros_test_support::{TestProcess, obey, skip};
 
-/// Which host a process is: `near` or `far`; the test's own process has none.
+/// Names the host of a process, `near` or `far`; it is not set in the test's own process.
 const HOST_VARIABLE: &str = "FEROS_TEST_FASTDDS_HOST";
 const PROFILES_VARIABLE: &str = "FASTDDS_DEFAULT_PROFILES_FILE";
 const TOPIC: &str = "/hosts/numbers";
-/// Messages of each part of the test.
+/// The number of messages of each part of the test.
 const PART: u64 = 10;
 
-/// A lease of two seconds, so that the test need not be cut for twenty. Both processes are on one
-/// machine and would share memory: they have UDP alone.
+/// The lease is two seconds, so that the link need not be cut for twenty. Both processes are on one
+/// machine and would share memory, so they have UDP alone.
 const PROFILES: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 <dds xmlns="http://www.eprosima.com">
     <profiles>
@@ -81,12 +81,12 @@ fn hosts_that_are_parted_meet_again_and_know_what_they_lost() {
     far.command("match");
     near.command("publish");
     far.command("hear");
-    // For a moment: what is published meanwhile comes later.
+    // Cut for a moment: messages published meanwhile come later.
     link.set(cut.clone()).unwrap();
     near.command("publish");
     link.set(whole.clone()).unwrap();
     far.command("hear");
-    // For longer than the lease: what is published meanwhile is lost and counted.
+    // Cut for longer than the lease: messages published meanwhile are lost and counted.
     link.set(cut).unwrap();
     near.command("part");
     far.command("part");
@@ -101,7 +101,7 @@ fn hosts_that_are_parted_meet_again_and_know_what_they_lost() {
     std::fs::remove_file(&profiles).unwrap();
 }
 
-/// What a host does, told line by line. Nothing in a run of the tests.
+/// The process of a host, which takes commands line by line. In a run of the tests it does nothing.
 #[test]
 fn host_process() {
     let Ok(name) = std::env::var(HOST_VARIABLE) else { return };
@@ -192,7 +192,7 @@ fn hear_part(
     }
 }
 
-/// Messages that were lost so far, by the last event of it.
+/// The number of messages lost so far, by the last event of this kind.
 fn lost(subscription: &dyn Subscription) -> u64 {
     let mut lost = 0;
     while let Some(event) = subscription.take_event().unwrap() {

@@ -1,4 +1,4 @@
-//! Without the shim there is one message that says what is missing and how to get it.
+//! Without the shim one message names the missing part and how to get it.
 #![allow(clippy::unwrap_used)]
 
 use feros_rmw::{Engine, OpenError, SessionOptions};

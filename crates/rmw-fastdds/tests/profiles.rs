@@ -14,7 +14,7 @@ use feros_rmw::{
 use feros_rmw_fastdds::FastDdsEngine;
 
 /// The participant's number is fixed by this profile: a second one finds it taken, which shows that
-/// the file is read. Writers of the topic `rt/limited` are asynchronous by theirs.
+/// the file is read. Writers of the topic `rt/limited` are asynchronous by their profile.
 const PROFILES: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 <dds xmlns="http://www.eprosima.com">
     <profiles>

@@ -1,5 +1,5 @@
 //! `RMW_FASTRTPS_PUBLICATION_MODE` decides which thread sends. The variable is read when a process
-//! opens its first session, so each mode is tried in a process of its own: this program again.
+//! opens its first session, so each mode runs in a process of its own, of this program.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,8 @@ const VARIABLE: &str = "RMW_FASTRTPS_PUBLICATION_MODE";
 const SAYS: &str = "wake-ups of the threads that send: ";
 const MESSAGES: u64 = 200;
 
-/// How often threads of Fast DDS that send for asynchronous writers went to sleep so far.
+/// The number of times that Fast DDS's threads that send for asynchronous writers went to sleep so
+/// far.
 fn wakeups_of_sending_threads() -> u64 {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
     tasks
@@ -30,7 +31,7 @@ fn wakeups_of_sending_threads() -> u64 {
         .sum()
 }
 
-/// Publishes one message after the other and waits for each.
+/// Publishes messages one after the other and waits for each.
 fn publish_and_count() -> u64 {
     let options = SessionOptions {
         domain_id: 126,
