@@ -11,7 +11,7 @@ use feros_sync::{Condvar, Mutex};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Life {
-    /// The publisher matched, and has not shown that it is alive yet.
+    /// The publisher matches, but has not shown yet that it is alive.
     Pending,
     Alive,
     NotAlive,
@@ -81,9 +81,7 @@ pub(crate) fn after(delay: Duration, call: impl FnOnce() + Send + 'static) {
         let spawned = std::thread::Builder::new().name("feros-leases".into()).spawn(make_calls);
         match spawned {
             Ok(_) => calls.has_thread = true,
-            Err(error) => {
-                tracing::error!("leases are not watched, because no thread can be started: {error}")
-            }
+            Err(error) => tracing::error!("no thread can be started to watch leases: {error}"),
         }
     }
     CHANGED.notify_all();
