@@ -37,7 +37,8 @@ impl Allocator {
     /// # Safety
     /// The pointer is null or points at an allocator.
     pub(crate) unsafe fn at(pointer: *const rcutils_allocator_t) -> Result<Self, Failure> {
-        // SAFETY: as the caller promises.
+        // SAFETY: [pointers, allocators] the pointer is null or points at an allocator, which stays
+        // valid.
         unsafe { Self::new(*crate::arguments::given(pointer, "allocator")?) }
     }
 
@@ -63,7 +64,7 @@ impl Allocator {
     }
 
     fn allocate(&self, size_bytes: usize) -> Result<*mut c_void, Failure> {
-        // SAFETY: the function is an allocator's, as the caller of `new` promised.
+        // SAFETY: [allocators] the function is an allocator's.
         let memory = unsafe { (self.allocate)(size_bytes, self.raw.state) };
         if memory.is_null() { Err(Failure::out_of_memory(size_bytes)) } else { Ok(memory) }
     }
@@ -81,7 +82,8 @@ impl Allocator {
     /// The memory came from this allocator, or is null, and nobody uses it any longer.
     pub(crate) unsafe fn free<T>(&self, memory: *mut T) {
         if !memory.is_null() {
-            // SAFETY: as the caller promises.
+            // SAFETY: [allocators] the memory came from this allocator, and nobody uses it any
+            // longer.
             unsafe { (self.deallocate)(memory.cast(), self.raw.state) };
         }
     }
@@ -135,7 +137,7 @@ impl Allocator {
             // SAFETY: the array has `size` texts, each from this allocator.
             unsafe { self.free(*array.data.add(index)) };
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: [allocators] this allocator made the array.
         unsafe { self.free(array.data) };
     }
 
@@ -205,7 +207,8 @@ impl rcutils_uint8_array_t {
         if self.buffer.is_null() {
             return &[];
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: [bytes] the buffer has `buffer_length` initialized bytes, which nobody writes
+        // meanwhile.
         unsafe { std::slice::from_raw_parts(self.buffer, self.buffer_length) }
     }
 }

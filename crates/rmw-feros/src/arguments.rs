@@ -54,7 +54,7 @@ fn is_null(what: &str) -> Failure {
 /// # Safety
 /// The pointer is null or points at a value that lives through the call.
 pub(crate) unsafe fn given<'a, T>(pointer: *const T, what: &str) -> Result<&'a T, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [pointers] the pointer is null or valid for the whole call.
     unsafe { pointer.as_ref() }.ok_or_else(|| is_null(what))
 }
 
@@ -63,7 +63,7 @@ pub(crate) unsafe fn given<'a, T>(pointer: *const T, what: &str) -> Result<&'a T
 /// # Safety
 /// The contract of [`given`].
 pub(crate) unsafe fn ours<'a, T: Identified>(pointer: *const T) -> Result<&'a T, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [pointers] the object is null or valid for the whole call.
     let object = unsafe { given(pointer, T::WHAT) }?;
     if object.identifier() == identifier() {
         Ok(object)
@@ -79,7 +79,7 @@ pub(crate) unsafe fn ours<'a, T: Identified>(pointer: *const T) -> Result<&'a T,
 /// # Safety
 /// The contract of [`given`].
 pub(crate) unsafe fn initialized(context: *const rmw_context_t) -> Result<*mut c_void, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [pointers] the context is null or valid for the whole call.
     let held = unsafe { ours(context) }?.impl_;
     if held.is_null() {
         return Err(Failure::invalid("the context was not initialized, or was already finalized"));
@@ -95,7 +95,7 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a 
     if pointer.is_null() {
         return Err(is_null(what));
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: [strings] the text ends with NUL and lives for the whole call.
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_str().map_err(|_| Failure::invalid(format!("the argument `{what}` is not UTF-8")))
 }
@@ -113,7 +113,7 @@ impl<T> Out<T> {
 
     /// Writes the result.
     pub(crate) fn set(&self, value: T) {
-        // SAFETY: the caller of `new` promised that the memory is there.
+        // SAFETY: [outputs] there is memory for the value, which nobody else uses.
         unsafe { self.0.as_ptr().write(value) };
     }
 }

@@ -81,7 +81,8 @@ impl Source for Responses {
 /// # Safety
 /// The pointer is null or points at a living client.
 pub(crate) unsafe fn end<'a>(client: *const rmw_client_t) -> Result<&'a ClientEnd, Failure> {
-    // SAFETY: as the caller promises; `data` of ours is the end until it is destroyed.
+    // SAFETY: [handles] the client is null or lives, and `data` of ours is the end until it is
+    // destroyed.
     unsafe { given(ours(client)?.data.cast::<ClientEnd>(), "client") }
 }
 
@@ -98,7 +99,8 @@ unsafe extern "C" fn rmw_create_client(
     qos_policies: *const rmw_qos_profile_t,
 ) -> *mut rmw_client_t {
     guarded_pointer(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the node lives. [type supports] The type support outlives the client.
+        // [strings] The name ends with NUL. [pointers] The profile is valid for the call.
         unsafe {
             let node = node::end(node)?;
             let program = programs::of_service(type_support)?;
@@ -165,7 +167,8 @@ unsafe extern "C" fn rmw_destroy_client(
     client: *mut rmw_client_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] node and client live, and the library made both boxes. [destruction]
+        // This is the last use of the client.
         let end = unsafe {
             node::end(node)?;
             end(client)?;
@@ -195,7 +198,8 @@ unsafe extern "C" fn rmw_send_request(
     sequence_id: *mut i64,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the client lives. [messages] The request is of the service's type, and
+        // nobody writes it meanwhile. [outputs] There is memory for the number.
         unsafe {
             let end = end(client)?;
             given(ros_request, "ros_request")?;
@@ -231,7 +235,9 @@ unsafe extern "C" fn rmw_take_response(
     taken: *mut bool,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the client lives. [messages] The response is an initialized message of
+        // the service's type, which nobody else uses. [outputs] There is memory for header and
+        // flag.
         unsafe {
             let end = end(client)?;
             let header = Out::new(request_header, "request_header")?;
@@ -285,7 +291,7 @@ unsafe extern "C" fn rmw_service_server_is_available(
     is_available: *mut bool,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] node and client live. [outputs] There is memory for the answer.
         let (end, answer) = unsafe {
             node::end(node)?;
             (end(client)?, Out::new(is_available, "is_available")?)
@@ -308,10 +314,10 @@ unsafe extern "C" fn rmw_client_set_on_new_response_callback(
     user_data: *const c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the client lives.
         let end = unsafe { end(client) }?;
         let told: Arc<dyn Told> = end.entity.clone();
-        // SAFETY: as the caller promises.
+        // SAFETY: [callbacks] the function may be called with its data until it is replaced.
         unsafe { end.entity.listener.set(callback, user_data) };
         end.context.callbacks.listen(told, callback.is_some())
     })
@@ -323,7 +329,7 @@ unsafe fn actual_qos(
     client: *const rmw_client_t,
     profile: *mut rmw_qos_profile_t,
 ) -> Result<(), Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the client lives. [outputs] There is memory for the profile.
     let (end, profile) = unsafe { (end(client)?, Out::new(profile, "qos")?) };
     profile.set(qos::to_rmw(&end.client.qos()));
     Ok(())
@@ -338,7 +344,7 @@ unsafe extern "C" fn rmw_client_request_publisher_get_actual_qos(
     client: *const rmw_client_t,
     profile: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, outputs] `actual_qos` gets the arguments of this call.
     guarded(|| unsafe { actual_qos(client, profile) })
 }
 
@@ -351,7 +357,7 @@ unsafe extern "C" fn rmw_client_response_subscription_get_actual_qos(
     client: *const rmw_client_t,
     profile: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, outputs] `actual_qos` gets the arguments of this call.
     guarded(|| unsafe { actual_qos(client, profile) })
 }
 
@@ -365,7 +371,7 @@ unsafe extern "C" fn rmw_get_gid_for_client(
     gid_out: *mut rmw_gid_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the client lives. [outputs] There is memory for the gid.
         let (end, out) = unsafe { (end(client)?, Out::new(gid_out, "gid")?) };
         out.set(info::gid(end.client.response_gid()));
         Ok(())

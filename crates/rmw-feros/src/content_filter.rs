@@ -36,7 +36,7 @@ struct Current {
 /// # Safety
 /// The pointer is null or points at a text, which lives as long as the options.
 unsafe fn read(text: *const std::ffi::c_char) -> Option<CString> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [strings] the text ends with NUL and lives as long as the options.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_owned())
 }
 
@@ -77,13 +77,13 @@ impl Filter {
         &self,
         options: &rmw_subscription_content_filter_options_t,
     ) -> Result<(), Failure> {
-        // SAFETY: as the caller promises.
+        // SAFETY: [strings] the expression is null or ends with NUL.
         let expression = unsafe { read(options.filter_expression) };
         let expression =
             expression.ok_or_else(|| Failure::invalid("the content filter has no expression"))?;
         let given = &options.expression_parameters;
         let count = if given.data.is_null() { 0 } else { given.size };
-        // SAFETY: as the caller promises.
+        // SAFETY: [arrays] the array has `size` texts. [strings] Each is null or ends with NUL.
         let parameters: Option<Vec<CString>> =
             (0..count).map(|index| unsafe { read(*given.data.add(index)) }).collect();
         let parameters = parameters
@@ -127,7 +127,7 @@ impl Filter {
 
     /// The type of the messages, from the description in their type support.
     fn describe(&self) -> Result<DynamicType, Failure> {
-        // SAFETY: the type support lives, as the caller of `new` promised; its function returns a
+        // SAFETY: [type supports] the type support outlives `self`, and its function returns a
         // static.
         let description = unsafe {
             let find = (*self.support).get_type_description_func;

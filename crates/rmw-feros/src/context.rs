@@ -64,7 +64,7 @@ impl Context {
     /// # Safety
     /// The pointer is null or points at a context.
     pub(crate) unsafe fn of(context: *const rmw_context_t) -> Result<Arc<Self>, Failure> {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the context is null, zero-initialized or valid.
         let found = unsafe { Self::even_shut_down(context) }?;
         if found.is_shut_down.load(Ordering::Acquire) {
             return Err(Failure::invalid("the context was shut down"));
@@ -79,7 +79,7 @@ impl Context {
     pub(crate) unsafe fn even_shut_down(
         context: *const rmw_context_t,
     ) -> Result<Arc<Self>, Failure> {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the context is null, zero-initialized or valid.
         let raw = unsafe { initialized(context) }?.cast::<Self>().cast_const();
         // SAFETY: `impl_` of our contexts is the result of `into_raw`, until `rmw_context_fini`
         // takes it away.

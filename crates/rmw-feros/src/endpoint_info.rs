@@ -62,7 +62,7 @@ fn fill(
 /// [`fill`] made the texts with this allocator.
 unsafe fn free(info: &rmw_topic_endpoint_info_t, allocator: &Allocator) {
     for text in [info.node_name, info.node_namespace, info.topic_type] {
-        // SAFETY: as the caller promises.
+        // SAFETY: [allocators] this allocator made the texts, and nobody uses them any longer.
         unsafe { allocator.free(text.cast_mut()) };
     }
 }
@@ -100,7 +100,8 @@ unsafe fn of_topic(
     kind: EndpointKind,
     infos: *mut rmw_topic_endpoint_info_array_t,
 ) -> Result<(), Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the node lives. [allocators] The allocator is valid. [strings] The name
+    // ends with NUL. [zero] The array is zero-initialized, and only this call uses it.
     let (graph, allocator, topic, out) = unsafe {
         let graph = node::end(node)?.context.session.graph();
         let allocator = Allocator::at(allocator)?;
@@ -140,7 +141,7 @@ unsafe extern "C" fn rmw_get_publishers_info_by_topic(
     infos: *mut rmw_topic_endpoint_info_array_t,
 ) -> rmw_ret_t {
     let kind = EndpointKind::Publisher;
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, allocators, strings, zero] `of_topic` gets the arguments of this call.
     guarded(|| unsafe { of_topic(node, allocator, topic_name, no_mangle, kind, infos) })
 }
 
@@ -157,6 +158,6 @@ unsafe extern "C" fn rmw_get_subscriptions_info_by_topic(
     infos: *mut rmw_topic_endpoint_info_array_t,
 ) -> rmw_ret_t {
     let kind = EndpointKind::Subscription;
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, allocators, strings, zero] `of_topic` gets the arguments of this call.
     guarded(|| unsafe { of_topic(node, allocator, topic_name, no_mangle, kind, infos) })
 }

@@ -212,7 +212,7 @@ pub(crate) unsafe fn init(
     events: &Events,
     event_type: u32,
 ) -> Result<(), Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [zero] the event is null or zero-initialized.
     let before = unsafe { given(event, "rmw_event") }?;
     if !before.implementation_identifier.is_null() {
         return Err(Failure::invalid("the event was already initialized"));
@@ -234,7 +234,8 @@ extern "C" fn rmw_event_type_is_supported(event_type: u32) -> bool {
 /// # Safety
 /// The event is null or valid, and its endpoint lives.
 unsafe fn entity<'a>(event: *const rmw_event_t) -> Result<&'a Arc<EventEntity>, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the event is null, zero-initialized or ours. [owners] Its endpoint lives,
+    // which owns the end that `data` points at.
     let end = unsafe { given(ours(event)?.data.cast::<EventEnd>(), "event_handle") }?;
     Ok(&end.entity)
 }
@@ -251,7 +252,8 @@ unsafe extern "C" fn rmw_take_event(
     taken: *mut bool,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles, owners] the event and its endpoint live. [outputs] There is memory for
+        // the flag, and for the status of this kind of event.
         unsafe {
             let entity = entity(event_handle)?;
             given(event_info, "event_info")?;
@@ -277,10 +279,10 @@ unsafe extern "C" fn rmw_event_set_callback(
     user_data: *const c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles, owners] the event and its endpoint live.
         let entity = unsafe { entity(event) }?;
         let told: Arc<dyn Told> = entity.clone();
-        // SAFETY: as the caller promises.
+        // SAFETY: [callbacks] the function may be called with its data until it is replaced.
         unsafe { entity.listener.set(callback, user_data) };
         let Some(thread) = entity.thread.upgrade() else { return Ok(()) };
         thread.listen(told, callback.is_some())

@@ -20,7 +20,7 @@ use crate::{names, node};
 /// # Safety
 /// The node is null or valid.
 unsafe fn graph(node: *const rmw_node_t) -> Result<Arc<GraphSnapshot>, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the node is null or lives.
     Ok(unsafe { node::end(node) }?.context.session.graph())
 }
 
@@ -32,7 +32,7 @@ unsafe fn empty_array(
     pointer: *mut rcutils_string_array_t,
     what: &str,
 ) -> Result<Out<rcutils_string_array_t>, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [zero] the array is null or zero-initialized, and only this call uses it.
     unsafe {
         if !given(pointer, what)?.is_zero() {
             return Err(Failure::invalid(format!("the array `{what}` is not empty")));
@@ -48,7 +48,7 @@ unsafe fn empty_array(
 unsafe fn empty_names(
     pointer: *mut rmw_names_and_types_t,
 ) -> Result<Out<rmw_names_and_types_t>, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [zero] the value is null or zero-initialized, and only this call uses it.
     unsafe {
         let before = given(pointer, "names_and_types")?;
         if !before.names.is_zero() || !before.types.is_null() {
@@ -66,7 +66,8 @@ unsafe fn node_names(
     namespaces: *mut rcutils_string_array_t,
     enclaves: Option<*mut rcutils_string_array_t>,
 ) -> Result<(), Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the node lives. [zero] The arrays are zero-initialized, and only this call
+    // uses them.
     let (graph, names, namespaces, enclaves) = unsafe {
         let graph = graph(node)?;
         let names = empty_array(names, "node_names")?;
@@ -97,7 +98,7 @@ unsafe extern "C" fn rmw_get_node_names(
     names: *mut rcutils_string_array_t,
     namespaces: *mut rcutils_string_array_t,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, zero] `node_names` gets the arguments of this call.
     guarded(|| unsafe { node_names(node, names, namespaces, None) })
 }
 
@@ -112,7 +113,7 @@ unsafe extern "C" fn rmw_get_node_names_with_enclaves(
     namespaces: *mut rcutils_string_array_t,
     enclaves: *mut rcutils_string_array_t,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, zero] `node_names` gets the arguments of this call.
     guarded(|| unsafe { node_names(node, names, namespaces, Some(enclaves)) })
 }
 
@@ -126,7 +127,8 @@ unsafe fn count(
     name: *const c_char,
     count: *mut usize,
 ) -> Result<(), Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the node lives. [strings] The name ends with NUL. [outputs] There is memory
+    // for the count.
     unsafe {
         let end = node::end(node)?;
         let name = text(name, "name")?;
@@ -147,7 +149,7 @@ unsafe extern "C" fn rmw_count_publishers(
     topic_name: *const c_char,
     count_out: *mut usize,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, strings, outputs] `count` gets the arguments of this call.
     guarded(|| unsafe { count(node, EndpointKind::Publisher, topic_name, count_out) })
 }
 
@@ -161,7 +163,7 @@ unsafe extern "C" fn rmw_count_subscribers(
     topic_name: *const c_char,
     count_out: *mut usize,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, strings, outputs] `count` gets the arguments of this call.
     guarded(|| unsafe { count(node, EndpointKind::Subscription, topic_name, count_out) })
 }
 
@@ -175,7 +177,7 @@ unsafe extern "C" fn rmw_count_clients(
     service_name: *const c_char,
     count_out: *mut usize,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, strings, outputs] `count` gets the arguments of this call.
     guarded(|| unsafe { count(node, EndpointKind::Client, service_name, count_out) })
 }
 
@@ -189,7 +191,7 @@ unsafe extern "C" fn rmw_count_services(
     service_name: *const c_char,
     count_out: *mut usize,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, strings, outputs] `count` gets the arguments of this call.
     guarded(|| unsafe { count(node, EndpointKind::Service, service_name, count_out) })
 }
 
@@ -248,7 +250,8 @@ unsafe extern "C" fn rmw_get_topic_names_and_types(
     topic_names_and_types: *mut rmw_names_and_types_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the node lives. [allocators] The allocator is valid. [zero] The result
+        // is zero-initialized, and only this call uses it.
         let (graph, allocator, out) = unsafe {
             (graph(node)?, Allocator::at(allocator)?, empty_names(topic_names_and_types)?)
         };
@@ -270,7 +273,8 @@ unsafe extern "C" fn rmw_get_service_names_and_types(
     service_names_and_types: *mut rmw_names_and_types_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the node lives. [allocators] The allocator is valid. [zero] The result
+        // is zero-initialized, and only this call uses it.
         let (graph, allocator, out) = unsafe {
             (graph(node)?, Allocator::at(allocator)?, empty_names(service_names_and_types)?)
         };
@@ -291,7 +295,8 @@ unsafe fn of_node(
     (kind, no_demangle): (EndpointKind, bool),
     out: *mut rmw_names_and_types_t,
 ) -> Result<(), Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the node lives. [allocators] The allocator is valid. [strings] Name and
+    // namespace end with NUL. [zero] The result is zero-initialized, and only this call uses it.
     let (graph, allocator, name, out) = unsafe {
         let graph = graph(node)?;
         let allocator = Allocator::at(allocator)?;
@@ -324,7 +329,7 @@ unsafe extern "C" fn rmw_get_subscriber_names_and_types_by_node(
     out: *mut rmw_names_and_types_t,
 ) -> rmw_ret_t {
     let what = (EndpointKind::Subscription, no_demangle);
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, allocators, strings, zero] `of_node` gets the arguments of this call.
     guarded(|| unsafe { of_node(node, allocator, name, namespace, what, out) })
 }
 
@@ -342,7 +347,7 @@ unsafe extern "C" fn rmw_get_publisher_names_and_types_by_node(
     out: *mut rmw_names_and_types_t,
 ) -> rmw_ret_t {
     let what = (EndpointKind::Publisher, no_demangle);
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, allocators, strings, zero] `of_node` gets the arguments of this call.
     guarded(|| unsafe { of_node(node, allocator, name, namespace, what, out) })
 }
 
@@ -359,7 +364,7 @@ unsafe extern "C" fn rmw_get_service_names_and_types_by_node(
     out: *mut rmw_names_and_types_t,
 ) -> rmw_ret_t {
     let what = (EndpointKind::Service, false);
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, allocators, strings, zero] `of_node` gets the arguments of this call.
     guarded(|| unsafe { of_node(node, allocator, name, namespace, what, out) })
 }
 
@@ -376,7 +381,7 @@ unsafe extern "C" fn rmw_get_client_names_and_types_by_node(
     out: *mut rmw_names_and_types_t,
 ) -> rmw_ret_t {
     let what = (EndpointKind::Client, false);
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, allocators, strings, zero] `of_node` gets the arguments of this call.
     guarded(|| unsafe { of_node(node, allocator, name, namespace, what, out) })
 }
 

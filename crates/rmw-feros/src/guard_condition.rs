@@ -51,7 +51,7 @@ impl Object {
 /// # Safety
 /// The pointer is the `data` of a living guard condition of this implementation.
 pub(crate) unsafe fn end<'a>(data: *mut c_void) -> &'a GuardConditionEnd {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the `data` of a living guard condition of ours is its end.
     unsafe { &*data.cast::<GuardConditionEnd>() }
 }
 
@@ -64,7 +64,8 @@ unsafe extern "C" fn rmw_create_guard_condition(
     context: *mut rmw_context_t,
 ) -> *mut rmw_guard_condition_t {
     guarded_pointer(|| {
-        // SAFETY: as the caller promises. A wait may still follow the shutdown of a context.
+        // SAFETY: [handles] the context is null, zero-initialized or valid. A wait may still follow
+        // the shutdown of a context.
         unsafe { initialized(context) }?;
         let object = Object::new(GuardCondition::without_callback());
         let Object { mut raw, _end: end } = object;
@@ -84,7 +85,8 @@ unsafe extern "C" fn rmw_destroy_guard_condition(
     guard_condition: *mut rmw_guard_condition_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the library made both boxes of the guard condition. [destruction] This
+        // is its last use.
         unsafe {
             let data = ours(guard_condition)?.data.cast::<GuardConditionEnd>();
             drop(Box::from_raw(guard_condition));
@@ -103,7 +105,7 @@ unsafe extern "C" fn rmw_trigger_guard_condition(
     guard_condition: *const rmw_guard_condition_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the guard condition is null or lives.
         let data = unsafe { ours(guard_condition) }?.data;
         if data.is_null() {
             return Err(Failure::invalid("the guard condition was not initialized"));

@@ -48,7 +48,8 @@ unsafe extern "C" fn rmw_compare_gids_equal(
     result: *mut bool,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [pointers] the gids are null or valid for the call. [outputs] There is memory for
+        // the result.
         unsafe {
             given(gid1, "gid1")?;
             given(gid2, "gid2")?;

@@ -66,9 +66,9 @@ unsafe extern "C" fn rmw_init_options_init(
     guarded(|| {
         log::begin();
         distribution::check()?;
-        // SAFETY: as the caller promises.
+        // SAFETY: [zero] the options are null or zero-initialized.
         let before = unsafe { given(init_options, "init_options") }?;
-        // SAFETY: as the caller promises.
+        // SAFETY: [allocators] the functions are those of an allocator.
         let allocator = unsafe { Allocator::new(allocator) }?;
         if !before.implementation_identifier.is_null() {
             return Err(Failure::invalid("the init options were already initialized"));
@@ -94,7 +94,7 @@ unsafe fn copy(from: &rmw_init_options_t) -> Result<rmw_init_options_t, Failure>
     let allocator = unsafe { Allocator::new(from.allocator) }?;
     let copy_text = |text: *mut c_char| match text.is_null() {
         true => Ok(ptr::null_mut()),
-        // SAFETY: as the caller promises.
+        // SAFETY: [init options] the text ends with NUL.
         false => allocator.c_text(unsafe { CStr::from_ptr(text) }),
     };
     let mut made = rmw_init_options_t {
@@ -140,7 +140,7 @@ unsafe fn copy(from: &rmw_init_options_t) -> Result<rmw_init_options_t, Failure>
 /// The memory came from this allocator, and that of the peers from the allocator of the discovery
 /// options.
 unsafe fn free(options: &mut rmw_init_options_t, allocator: Allocator) {
-    // SAFETY: as the caller promises.
+    // SAFETY: [init options, allocators] the memory came from the allocators of the options.
     unsafe {
         allocator.free(options.enclave);
         allocator.free(options.security_options.security_root_path);
@@ -163,7 +163,8 @@ unsafe extern "C" fn rmw_init_options_copy(
     dst: *mut rmw_init_options_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [init options] the source is null or initialized. [zero] The destination is null
+        // or zero-initialized, and only this call uses it.
         unsafe {
             given(src, "src")?;
             let before = given(dst, "dst")?;
@@ -184,7 +185,8 @@ unsafe extern "C" fn rmw_init_options_copy(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_options_t) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [init options] the options are null or initialized. [destruction] Only this call
+        // uses them.
         unsafe {
             given(init_options, "init_options")?;
             let allocator = Allocator::new(ours(init_options)?.allocator)?;
@@ -199,7 +201,7 @@ unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_options_t
 /// # Safety
 /// The contract of [`copy`].
 unsafe fn session_options(options: &rmw_init_options_t) -> Result<SessionOptions, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [init options] the enclave is null or ends with NUL.
     let enclave = unsafe { text(options.enclave, "init_options.enclave") }?;
     // The client library has read the variables, so its options win; unset options use the
     // variables.
@@ -224,7 +226,7 @@ unsafe fn session_options(options: &rmw_init_options_t) -> Result<SessionOptions
     };
     let mut static_peers = Vec::new();
     for index in 0..discovery.static_peers_count {
-        // SAFETY: as the caller promises.
+        // SAFETY: [init options] there are `static_peers_count` peers, each with a NUL.
         let peer = unsafe {
             text((&raw const (*discovery.static_peers.add(index)).peer_address).cast(), "peer")
         };
@@ -265,7 +267,8 @@ unsafe extern "C" fn rmw_init(
 ) -> rmw_ret_t {
     static INSTANCES: AtomicU64 = AtomicU64::new(1);
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [init options] the options are null or initialized. [zero] The context is null or
+        // zero-initialized, and only this call uses it.
         unsafe {
             given(options, "options")?;
             let before = given(context, "context")?;
@@ -296,7 +299,7 @@ unsafe extern "C" fn rmw_init(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the context is null, zero-initialized or valid.
         unsafe { Context::even_shut_down(context) }?.shut_down();
         Ok(())
     })
@@ -309,7 +312,7 @@ unsafe extern "C" fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the context is null, zero-initialized or valid.
         let made = unsafe { Context::even_shut_down(context) }?;
         if !made.is_shut_down() {
             return Err(Failure::invalid("the context is in use: shut it down first"));

@@ -10,6 +10,7 @@
 //! | files | hold |
 //! |---|---|
 //! | `ffi` | the structures of rmw and rcutils |
+//! | `contract` | the facts that a host program guarantees |
 //! | `error`, `host`, `arguments`, `allocation` | what every function needs: errors, checks, memory |
 //! | `init`, `context`, `node`, `distribution`, `log` | the beginning and the end |
 //! | `publisher`, `subscription`, `take`, `loan`, `lent_message`, `content_filter`, `serialize`, `programs` | messages |
@@ -21,7 +22,7 @@
 //! | `features` | unsupported functions |
 //!
 //! The code is `unsafe` only where the interface requires it: it reads values behind pointers of
-//! the host program, as the documentation of rmw promises them. No panic crosses the interface
+//! the host program, by the clauses in `contract`. No panic crosses the interface
 //! (`error::guarded`).
 
 mod allocation;
@@ -30,6 +31,7 @@ mod callback_thread;
 mod client;
 mod content_filter;
 mod context;
+mod contract;
 mod distribution;
 mod doorbell;
 mod endpoint_info;

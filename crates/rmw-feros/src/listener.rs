@@ -76,8 +76,8 @@ impl Listener {
         drop(state);
         let count = count();
         if count > 0 {
-            // SAFETY: as the caller of `set` promised: nobody has replaced it, and a replacement
-            // waits.
+            // SAFETY: [callbacks] the function was not replaced, and a replacement waits for this
+            // call.
             unsafe { (callback.function)(callback.user_data, count) };
         }
         self.state.lock().caller = None;

@@ -52,10 +52,11 @@ unsafe extern "C" fn rmw_borrow_loaned_message(
     ros_message: *mut *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the publisher is null or lives.
         let end = unsafe { publisher::end(publisher) }?;
         let plain = end.check_loans()?;
-        // SAFETY: as the caller promises.
+        // SAFETY: [type supports] the type support is null or valid. [zero] The pointer to the
+        // message is null, and only this call uses it.
         let (_, place) =
             unsafe { (given(type_support, "type_support")?, given(ros_message, "ros_message")?) };
         if !place.is_null() {
@@ -85,7 +86,7 @@ unsafe extern "C" fn rmw_return_loaned_message_from_publisher(
     loaned_message: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the publisher is null or lives.
         let loan = unsafe { publisher::end(publisher) }?.take_loan(loaned_message)?;
         drop(loan);
         Ok(())
@@ -104,7 +105,8 @@ unsafe extern "C" fn rmw_publish_loaned_message(
 ) -> rmw_ret_t {
     guarded(|| {
         let mut trace = Outbound::publish();
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the publisher is null or lives. [loans] The host program does not use
+        // the message any longer.
         let end = unsafe { publisher::end(publisher) }?;
         let loan = end.take_loan(ros_message)?;
         end.publisher.publish_loan(loan, &mut trace).map_err(Failure::error)
@@ -118,12 +120,13 @@ unsafe fn take_loaned(
     loaned_message: *mut *mut c_void,
     taken: *mut bool,
 ) -> Result<Option<rmw_message_info_t>, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the subscription is null or lives.
     let end = unsafe { subscription::end(subscription) }?;
     if !can_be_lent(&end.program) {
         return Err(cannot_be_lent(&end.program));
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: [zero] the pointer to the message is null, and only this call uses it. [outputs]
+    // There is memory for the flag.
     let (place, taken) =
         unsafe { (given(loaned_message, "loaned_message")?, Out::new(taken, "taken")?) };
     if !place.is_null() {
@@ -151,7 +154,7 @@ unsafe extern "C" fn rmw_take_loaned_message(
     taken: *mut bool,
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, zero, outputs] `take_loaned` gets the arguments of this call.
     guarded(|| unsafe { take_loaned(subscription, loaned_message, taken) }.map(|_| ()))
 }
 
@@ -168,7 +171,8 @@ unsafe extern "C" fn rmw_take_loaned_message_with_info(
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the subscription is null or lives. [outputs] There is memory for the
+        // information. [zero, outputs] `take_loaned` gets the other arguments of this call.
         unsafe {
             subscription::end(subscription)?;
             let message_info = Out::new(message_info, "message_info")?;
@@ -190,7 +194,8 @@ unsafe extern "C" fn rmw_return_loaned_message_from_subscription(
     loaned_message: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the subscription is null or lives. [loans] The host program does not
+        // use the message any longer.
         let end = unsafe { subscription::end(subscription) }?;
         if !can_be_lent(&end.program) {
             return Err(cannot_be_lent(&end.program));

@@ -48,7 +48,8 @@ impl NodeEnd {
 /// # Safety
 /// The pointer is null or points at a living node.
 pub(crate) unsafe fn end<'a>(node: *const rmw_node_t) -> Result<&'a NodeEnd, Failure> {
-    // SAFETY: as the caller promises; `data` of ours is the end until it is destroyed.
+    // SAFETY: [handles] the node is null or lives, and `data` of ours is the end until it is
+    // destroyed.
     unsafe { given(ours(node)?.data.cast::<NodeEnd>(), "node") }
 }
 
@@ -63,7 +64,8 @@ unsafe extern "C" fn rmw_create_node(
     namespace: *const c_char,
 ) -> *mut rmw_node_t {
     guarded_pointer(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the context is null, zero-initialized or valid. [strings] Name and
+        // namespace end with NUL.
         let (of, name, namespace) =
             unsafe { (Context::of(context)?, text(name, "name")?, text(namespace, "namespace")?) };
         let id = of.session.create_node(&names::node_name(namespace, name)?);
@@ -92,7 +94,8 @@ unsafe extern "C" fn rmw_create_node(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_node(node: *mut rmw_node_t) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the node lives, and the library made both boxes. [destruction] This is
+        // its last use.
         let end = unsafe {
             end(node)?;
             let data = (*node).data.cast::<NodeEnd>();
@@ -118,7 +121,7 @@ unsafe extern "C" fn rmw_node_get_graph_guard_condition(
     node: *const rmw_node_t,
 ) -> *const rmw_guard_condition_t {
     guarded_pointer(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the node is null or lives.
         Ok(unsafe { end(node) }?.context.graph_condition_object().cast_mut())
     })
 }

@@ -55,7 +55,7 @@ fn known() -> &'static Mutex<Known> {
 pub(crate) unsafe fn of_message(
     support: *const rosidl_message_type_support_t,
 ) -> Result<Arc<MessageProgram>, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [type supports] the type support is null or valid.
     let fingerprint = unsafe { Fingerprint::of(crate::arguments::given(support, "type_support")?) };
     let address = support.addr();
     if let Some((of_before, program)) = known().lock().get(&address)
@@ -63,7 +63,7 @@ pub(crate) unsafe fn of_message(
     {
         return Ok(Arc::clone(program));
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: [type supports] the type support is valid, and its library stays loaded.
     let program = Arc::new(unsafe { MessageProgram::compile(support) }.map_err(Failure::error)?);
     let mut known = known().lock();
     let former = if known.len() < MOST_KEPT || known.contains_key(&address) {
@@ -83,7 +83,7 @@ pub(crate) unsafe fn of_message(
 pub(crate) unsafe fn of_service(
     support: *const rosidl_service_type_support_t,
 ) -> Result<ServiceProgram, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [type supports] the type support is null or valid, and its library stays loaded.
     unsafe {
         crate::arguments::given(support, "type_support")?;
         ServiceProgram::compile(support).map_err(Failure::error)

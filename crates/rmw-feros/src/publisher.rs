@@ -54,7 +54,8 @@ impl<'a> Message<'a> {
         program: &'a MessageProgram,
         message: *const c_void,
     ) -> Result<Self, EncodeError> {
-        // SAFETY: as the caller promises.
+        // SAFETY: [messages] the message is of the type, and nobody writes it as long as this value
+        // lives.
         let size_bytes = unsafe { program.serialized_len(message) }?;
         Ok(Self { program, message, size_bytes, failure: None })
     }
@@ -66,7 +67,8 @@ impl Outgoing for Message<'_> {
     }
 
     fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted> {
-        // SAFETY: as the caller of `new` promised.
+        // SAFETY: [messages] the message is of the type, and nobody writes it as long as `self`
+        // lives.
         let encoded = unsafe { self.program.encode(self.message, memory) };
         encoded.map(|_| ()).map_err(|error| {
             self.failure = Some(error);
@@ -90,7 +92,8 @@ impl Outgoing for Message<'_> {
 pub(crate) unsafe fn end<'a>(
     publisher: *const rmw_publisher_t,
 ) -> Result<&'a PublisherEnd, Failure> {
-    // SAFETY: as the caller promises; `data` of ours is the end until it is destroyed.
+    // SAFETY: [handles] the publisher is null or lives, and `data` of ours is the end until it is
+    // destroyed.
     unsafe { given(ours(publisher)?.data.cast::<PublisherEnd>(), "publisher") }
 }
 
@@ -108,7 +111,9 @@ unsafe extern "C" fn rmw_create_publisher(
     publisher_options: *const rmw_publisher_options_t,
 ) -> *mut rmw_publisher_t {
     guarded_pointer(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the node lives. [type supports] The type support outlives the
+        // publisher. [strings] The name ends with NUL. [pointers] Profile and options are valid for
+        // the call.
         unsafe {
             let node = node::end(node)?;
             let program = programs::of_message(type_support)?;
@@ -183,7 +188,8 @@ unsafe extern "C" fn rmw_destroy_publisher(
     publisher: *mut rmw_publisher_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] node and publisher live, and the library made both boxes. [destruction]
+        // This is the last use of the publisher.
         unsafe {
             node::end(node)?;
             end(publisher)?;
@@ -212,7 +218,8 @@ unsafe extern "C" fn rmw_publish(
 ) -> rmw_ret_t {
     guarded(|| {
         let mut trace = Outbound::publish();
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the publisher lives. [messages] The message is of the publisher's type,
+        // and nobody writes it during the call.
         let (end, mut message) = unsafe {
             let end = end(publisher)?;
             given(ros_message, "ros_message")?;
@@ -244,7 +251,8 @@ unsafe extern "C" fn rmw_publish_serialized_message(
 ) -> rmw_ret_t {
     guarded(|| {
         let mut trace = Outbound::publish();
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the publisher lives. [bytes] The serialized message is initialized, and
+        // nobody writes it during the call.
         let (end, bytes) =
             unsafe { (end(publisher)?, given(serialized_message, "serialized_message")?.bytes()) };
         end.publisher.publish_bytes(bytes, &mut trace).map_err(Failure::error)
@@ -261,7 +269,7 @@ unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
     subscription_count: *mut usize,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the publisher lives. [outputs] There is memory for the count.
         let (end, count) =
             unsafe { (end(publisher)?, Out::new(subscription_count, "subscription_count")?) };
         count.set(end.publisher.matched_subscriptions());
@@ -279,7 +287,7 @@ unsafe extern "C" fn rmw_publisher_get_actual_qos(
     profile: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the publisher lives. [outputs] There is memory for the profile.
         let (end, profile) = unsafe { (end(publisher)?, Out::new(profile, "qos")?) };
         profile.set(qos::to_rmw(&end.publisher.qos()));
         Ok(())
@@ -295,7 +303,7 @@ unsafe extern "C" fn rmw_publisher_assert_liveliness(
     publisher: *const rmw_publisher_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the publisher is null or lives.
         unsafe { end(publisher) }?.publisher.assert_liveliness().map_err(Failure::error)
     })
 }
@@ -310,7 +318,7 @@ unsafe extern "C" fn rmw_publisher_wait_for_all_acked(
     wait_timeout: rmw_time_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the publisher is null or lives.
         let end = unsafe { end(publisher) }?;
         let timeout = wait_timeout.finite().unwrap_or(Duration::MAX);
         end.publisher.wait_for_all_acked(timeout).map_err(|error| match error {
@@ -330,7 +338,7 @@ unsafe extern "C" fn rmw_get_gid_for_publisher(
     gid_out: *mut rmw_gid_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the publisher lives. [outputs] There is memory for the gid.
         let (end, out) = unsafe { (end(publisher)?, Out::new(gid_out, "gid")?) };
         out.set(info::gid(end.publisher.gid()));
         Ok(())
@@ -347,6 +355,7 @@ unsafe extern "C" fn rmw_publisher_event_init(
     publisher: *const rmw_publisher_t,
     event_type: u32,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the publisher lives. [zero] The event is zero-initialized, and only this
+    // call uses it.
     guarded(|| unsafe { events::init(rmw_event, &end(publisher)?.events, event_type) })
 }

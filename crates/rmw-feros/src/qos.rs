@@ -272,14 +272,15 @@ unsafe extern "C" fn rmw_qos_profile_check_compatible(
     reason_size: usize,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [outputs] there is memory for the result.
         let compatibility = unsafe { Out::new(compatibility, "compatibility") }?;
         if reason.is_null() && reason_size != 0 {
             return Err(Failure::invalid("the argument `reason` is null, but its size is not 0"));
         }
         let found = Compatibility::of(&publisher, &subscription);
         if !reason.is_null() {
-            // SAFETY: as the caller promises.
+            // SAFETY: [arrays] `reason` has room for `reason_size` bytes. [outputs] Only this call
+            // uses it.
             unsafe { copy_text(&found.reasons, reason, reason_size) };
         }
         compatibility.set(found.grade);

@@ -18,7 +18,9 @@ unsafe extern "C" fn rmw_serialize(
     serialized_message: *mut rmw_serialized_message_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [messages] the message is of the type, and nobody writes it. [type supports] The
+        // type support is null or valid. [bytes] The array is initialized, and only this call uses
+        // it.
         unsafe {
             given(ros_message, "ros_message")?;
             given(serialized_message, "serialized_message")?;
@@ -42,7 +44,9 @@ unsafe extern "C" fn rmw_deserialize(
     ros_message: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [bytes] the array is initialized, and nobody writes it. [type supports] The type
+        // support is null or valid. [messages] The message is of the type, and only this call uses
+        // it.
         unsafe {
             let serialized = given(serialized_message, "serialized_message")?;
             given(ros_message, "ros_message")?;

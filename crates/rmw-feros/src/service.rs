@@ -109,14 +109,15 @@ impl Source for Requests {
 /// # Safety
 /// The pointer is null or points at a living server.
 unsafe fn end<'a>(service: *const rmw_service_t) -> Result<&'a ServiceEnd, Failure> {
-    // SAFETY: as the caller promises; `data` of ours is the end until it is destroyed.
+    // SAFETY: [handles] the server is null or lives, and `data` of ours is the end until it is
+    // destroyed.
     unsafe { given(ours(service)?.data.cast::<ServiceEnd>(), "service") }
 }
 
 /// # Safety
 /// The contract of [`end`].
 unsafe fn server(service: *const rmw_service_t) -> Result<Arc<Server>, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the server is null or lives.
     let server = unsafe { end(service) }?.server.0.lock().clone();
     server.ok_or_else(|| Failure::invalid("the node of the service has ended"))
 }
@@ -134,7 +135,8 @@ unsafe extern "C" fn rmw_create_service(
     qos_profile: *const rmw_qos_profile_t,
 ) -> *mut rmw_service_t {
     guarded_pointer(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the node lives. [type supports] The type support outlives the server.
+        // [strings] The name ends with NUL. [pointers] The profile is valid for the call.
         unsafe {
             let node = node::end(node)?;
             let program = programs::of_service(type_support)?;
@@ -204,7 +206,8 @@ unsafe extern "C" fn rmw_destroy_service(
     service: *mut rmw_service_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] node and server live, and the library made both boxes. [destruction]
+        // This is the last use of the server.
         let end = unsafe {
             node::end(node)?;
             end(service)?;
@@ -229,7 +232,9 @@ unsafe extern "C" fn rmw_take_request(
     taken: *mut bool,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the server lives. [messages] The request is an initialized message of
+        // the service's type, which nobody else uses. [outputs] There is memory for header and
+        // flag.
         unsafe {
             let end = server(service)?;
             let header = Out::new(request_header, "request_header")?;
@@ -284,7 +289,8 @@ unsafe extern "C" fn rmw_send_response(
     ros_response: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the server lives. [pointers] The header is valid for the call.
+        // [messages] The response is of the service's type, and nobody writes it meanwhile.
         unsafe {
             let end = server(service)?;
             let id = given(request_header, "request_header")?;
@@ -320,10 +326,10 @@ unsafe extern "C" fn rmw_service_set_on_new_request_callback(
     user_data: *const c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the server is null or lives.
         let end = unsafe { server(service) }?;
         let told: Arc<dyn Told> = end.entity.clone();
-        // SAFETY: as the caller promises.
+        // SAFETY: [callbacks] the function may be called with its data until it is replaced.
         unsafe { end.entity.listener.set(callback, user_data) };
         end.context.callbacks.listen(told, callback.is_some())
     })
@@ -335,7 +341,7 @@ unsafe fn actual_qos(
     service: *const rmw_service_t,
     profile: *mut rmw_qos_profile_t,
 ) -> Result<(), Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the server lives. [outputs] There is memory for the profile.
     let (end, profile) = unsafe { (server(service)?, Out::new(profile, "qos")?) };
     profile.set(qos::to_rmw(&end.service.qos()));
     Ok(())
@@ -350,7 +356,7 @@ unsafe extern "C" fn rmw_service_request_subscription_get_actual_qos(
     service: *const rmw_service_t,
     profile: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, outputs] `actual_qos` gets the arguments of this call.
     guarded(|| unsafe { actual_qos(service, profile) })
 }
 
@@ -363,6 +369,6 @@ unsafe extern "C" fn rmw_service_response_publisher_get_actual_qos(
     service: *const rmw_service_t,
     profile: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, outputs] `actual_qos` gets the arguments of this call.
     guarded(|| unsafe { actual_qos(service, profile) })
 }

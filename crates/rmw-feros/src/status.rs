@@ -67,7 +67,7 @@ impl Status {
     /// # Safety
     /// `to` is memory for the status of this kind of event.
     pub(crate) unsafe fn write(self, to: *mut c_void) {
-        // SAFETY: as the caller promises.
+        // SAFETY: [outputs] there is memory for the status of this kind of event.
         unsafe {
             match self {
                 Self::Matched(status) => to.cast::<rmw_matched_status_t>().write(status),

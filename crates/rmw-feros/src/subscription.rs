@@ -108,7 +108,8 @@ impl Source for Messages {
 pub(crate) unsafe fn end<'a>(
     subscription: *const rmw_subscription_t,
 ) -> Result<&'a SubscriptionEnd, Failure> {
-    // SAFETY: as the caller promises; `data` of ours is the end until it is destroyed.
+    // SAFETY: [handles] the subscription is null or lives, and `data` of ours is the end until it
+    // is destroyed.
     unsafe { given(ours(subscription)?.data.cast::<SubscriptionEnd>(), "subscription") }
 }
 
@@ -126,7 +127,9 @@ unsafe extern "C" fn rmw_create_subscription(
     subscription_options: *const rmw_subscription_options_t,
 ) -> *mut rmw_subscription_t {
     guarded_pointer(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the node lives. [type supports] The type support outlives the
+        // subscription. [strings] The name ends with NUL. [pointers] Profile and options, with
+        // their filter, are valid for the call.
         unsafe {
             let node = node::end(node)?;
             let program = programs::of_message(type_support)?;
@@ -160,9 +163,10 @@ unsafe fn create(
         ));
     }
     let filter = Arc::new(filter);
-    // SAFETY: as the caller promises.
+    // SAFETY: [pointers] the filter options are null or valid for the call.
     if let Some(wanted) = unsafe { options.content_filter_options.as_ref() } {
-        // SAFETY: as the caller promises.
+        // SAFETY: [strings, arrays] the texts of the filter options end with NUL, as many as they
+        // say.
         unsafe { filter.set(wanted) }?;
     }
     let ringer = Ringer::new();
@@ -235,7 +239,8 @@ unsafe extern "C" fn rmw_destroy_subscription(
     subscription: *mut rmw_subscription_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] node and subscription live, and the library made both boxes.
+        // [destruction] This is the last use of the subscription.
         unsafe {
             node::end(node)?;
             end(subscription)?;
@@ -267,7 +272,7 @@ impl SubscriptionEnd {
         user_data: *const c_void,
     ) -> Result<(), Failure> {
         let told: Arc<dyn Told> = self.entity.clone();
-        // SAFETY: as the caller promises.
+        // SAFETY: [callbacks] the function may be called with its data until it is replaced.
         unsafe { self.entity.listener.set(callback, user_data) };
         self.context.callbacks.listen(told, callback.is_some())
     }
@@ -284,7 +289,8 @@ unsafe extern "C" fn rmw_subscription_set_on_new_message_callback(
     callback: rmw_event_callback_t,
     user_data: *const c_void,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the subscription is null or lives. [callbacks] The function may be called
+    // with its data until it is replaced.
     guarded(|| unsafe { end(subscription)?.set_listener(callback, user_data) })
 }
 
@@ -298,7 +304,7 @@ unsafe extern "C" fn rmw_subscription_count_matched_publishers(
     publisher_count: *mut usize,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the subscription lives. [outputs] There is memory for the count.
         let (end, count) =
             unsafe { (end(subscription)?, Out::new(publisher_count, "publisher_count")?) };
         count.set(end.subscription.matched_publishers());
@@ -316,7 +322,7 @@ unsafe extern "C" fn rmw_subscription_get_actual_qos(
     profile: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the subscription lives. [outputs] There is memory for the profile.
         let (end, profile) = unsafe { (end(subscription)?, Out::new(profile, "qos")?) };
         profile.set(qos::to_rmw(&end.subscription.qos()));
         Ok(())
@@ -333,7 +339,9 @@ unsafe extern "C" fn rmw_subscription_set_content_filter(
     options: *const rmw_subscription_content_filter_options_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the subscription lives. [pointers, strings, arrays] The options are
+        // valid for the call, with as many texts as they say. [exclusive] No other call uses the
+        // subscription, whose flag is written.
         unsafe {
             let end = end(subscription)?;
             end.filter.set(given(options, "options")?)?;
@@ -354,7 +362,8 @@ unsafe extern "C" fn rmw_subscription_get_content_filter(
     options: *mut rmw_subscription_content_filter_options_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the subscription lives. [allocators] The allocator is valid. [outputs]
+        // There is memory for the options.
         let (end, allocator, out) = unsafe {
             let end = end(subscription)?;
             (end, Allocator::at(allocator)?, Out::new(options, "options")?)
@@ -374,6 +383,7 @@ unsafe extern "C" fn rmw_subscription_event_init(
     subscription: *const rmw_subscription_t,
     event_type: u32,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the subscription lives. [zero] The event is zero-initialized, and only this
+    // call uses it.
     guarded(|| unsafe { events::init(rmw_event, &end(subscription)?.events, event_type) })
 }

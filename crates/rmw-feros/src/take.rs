@@ -50,7 +50,8 @@ impl SubscriptionEnd {
     /// The struct is an initialized message of the type.
     unsafe fn take(&self, ros_message: *mut c_void) -> Result<Option<rmw_message_info_t>, Failure> {
         let taken = self.take_with(|message| {
-            // SAFETY: as the caller promises.
+            // SAFETY: [messages] the struct is an initialized message of the type, which nobody
+            // else uses.
             let decoded = unsafe { self.program.decode(message.object(), ros_message) };
             decoded.map_err(Failure::error)
         })?;
@@ -70,7 +71,8 @@ unsafe extern "C" fn rmw_take(
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the subscription lives. [messages] The message is of the subscription's
+        // type, and nobody else uses it. [outputs] There is memory for the flag.
         unsafe {
             let end = subscription::end(subscription)?;
             given(ros_message, "ros_message")?;
@@ -95,7 +97,8 @@ unsafe extern "C" fn rmw_take_with_info(
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the subscription lives. [messages] The message is of the subscription's
+        // type, and nobody else uses it. [outputs] There is memory for flag and information.
         unsafe {
             let end = subscription::end(subscription)?;
             given(ros_message, "ros_message")?;
@@ -126,7 +129,9 @@ unsafe extern "C" fn rmw_take_sequence(
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the subscription lives. [arrays] The sequences have as much room as
+        // they say. [messages] Each message is of the subscription's type, and nobody else uses it.
+        // [outputs] There is memory for the number.
         unsafe {
             let end = subscription::end(subscription)?;
             let messages = given(message_sequence, "message_sequence")?;
@@ -162,7 +167,8 @@ unsafe fn take_serialized(
     serialized_message: *mut rmw_serialized_message_t,
     taken: *mut bool,
 ) -> Result<Option<rmw_message_info_t>, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles] the subscription lives. [bytes] The array is initialized, and nobody else
+    // uses it. [outputs] There is memory for the flag.
     unsafe {
         let end = subscription::end(subscription)?;
         given(serialized_message, "serialized_message")?;
@@ -187,7 +193,7 @@ unsafe extern "C" fn rmw_take_serialized_message(
     taken: *mut bool,
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
+    // SAFETY: [handles, bytes, outputs] `take_serialized` gets the arguments of this call.
     guarded(|| unsafe { take_serialized(subscription, serialized_message, taken) }.map(|_| ()))
 }
 
@@ -204,7 +210,8 @@ unsafe extern "C" fn rmw_take_serialized_message_with_info(
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the subscription lives. [outputs] There is memory for the information.
+        // [bytes, outputs] `take_serialized` gets the other arguments of this call.
         unsafe {
             subscription::end(subscription)?;
             let message_info = Out::new(message_info, "message_info")?;

@@ -56,7 +56,8 @@ impl Entry {
     /// # Safety
     /// The entry is not null, and its entity lives through the wait.
     unsafe fn waitable<'a>(self) -> &'a Arc<dyn Waitable> {
-        // SAFETY: as the caller promises; each kind of entry points at the type below.
+        // SAFETY: [waits] the entity lives through the wait, and each kind of entry points at the
+        // type below.
         unsafe {
             let data = *self.place;
             match self.kind {
@@ -76,7 +77,7 @@ impl Entry {
     /// The contract of [`Entry::waitable`].
     unsafe fn confirm(self) -> bool {
         match self.kind {
-            // SAFETY: as the caller promises.
+            // SAFETY: [waits] the guard condition lives through the wait.
             Kind::GuardCondition => unsafe { guard_condition::end(*self.place) }.condition.take(),
             _ => true,
         }
@@ -88,7 +89,7 @@ impl Entry {
 /// # Safety
 /// The array is null, or has the number of entries that it says.
 unsafe fn places(array: *mut rmw_entities_t) -> impl Iterator<Item = *mut *mut c_void> {
-    // SAFETY: as the caller promises.
+    // SAFETY: [waits] the array is null or valid for the whole call.
     let (count, entries) = match unsafe { array.as_ref() } {
         Some(array) if !array.entities.is_null() => (array.count, array.entities),
         _ => (0, ptr::null_mut()),
@@ -111,7 +112,7 @@ impl Arrays {
     /// Each array is null, or has the number of entries that it says.
     unsafe fn entries(&self) -> impl Iterator<Item = Entry> {
         self.0.iter().flat_map(|&(kind, array)| {
-            // SAFETY: as the caller promises.
+            // SAFETY: [waits] the array is null or has `count` entries.
             unsafe { places(array) }.map(move |place| Entry { kind, place })
         })
     }
@@ -122,9 +123,9 @@ impl Arrays {
     /// The contract of [`Arrays::entries`]; each event is valid.
     unsafe fn check_events(&self) -> Result<(), Failure> {
         let [.., events] = self.0;
-        // SAFETY: as the caller promises.
+        // SAFETY: [waits] the array of events is null or has `count` entries.
         for place in unsafe { places(events.1) } {
-            // SAFETY: as the caller promises.
+            // SAFETY: [waits] the entry points at an event that lives through the wait.
             let event = unsafe { ours((*place).cast::<rmw_event_t>()) }?;
             if event.data.is_null() {
                 return Err(Failure::invalid("the event was not initialized"));
@@ -140,9 +141,9 @@ impl Arrays {
     unsafe fn are_those_of(&self, wait_set: &WaitSet) -> bool {
         let mut known = wait_set.entities().iter();
         for &(kind, array) in &self.0 {
-            // SAFETY: as the caller promises.
+            // SAFETY: [waits] the array is null or has `count` entries.
             for place in unsafe { places(array) } {
-                // SAFETY: as the caller promises.
+                // SAFETY: [waits] the entity lives through the wait.
                 let wanted = unsafe { Entry { kind, place }.waitable() };
                 let wanted = Arc::as_ptr(wanted).cast::<()>();
                 let is_known = known
@@ -164,7 +165,8 @@ impl Arrays {
         let mut ready = ready.iter().copied();
         let (mut next, mut index) = (ready.next(), 0);
         for &(_, array) in &self.0 {
-            // SAFETY: as the caller promises. An entry that became null is not looked at again.
+            // SAFETY: [waits] the array is null or has `count` entries. An entry that became null
+            // is not looked at again.
             for place in unsafe { places(array) } {
                 if next == Some(index) {
                     next = ready.next();
@@ -188,7 +190,8 @@ unsafe extern "C" fn rmw_create_wait_set(
     _max_conditions: usize,
 ) -> *mut rmw_wait_set_t {
     guarded_pointer(|| {
-        // SAFETY: as the caller promises. A wait may follow the shutdown of a context.
+        // SAFETY: [handles] the context is null, zero-initialized or valid. A wait may follow the
+        // shutdown of a context.
         let context = unsafe { Context::even_shut_down(context) }?;
         Ok(Box::into_raw(Box::new(rmw_wait_set_t {
             implementation_identifier: identifier(),
@@ -205,7 +208,8 @@ unsafe extern "C" fn rmw_create_wait_set(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the library made both boxes of the wait set. [destruction] This is its
+        // last use.
         unsafe {
             let end = ours(wait_set)?.data.cast::<WaitSetEnd>();
             drop(Box::from_raw(wait_set));
@@ -233,7 +237,7 @@ unsafe extern "C" fn rmw_wait(
     wait_timeout: *const rmw_time_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: [handles] the wait set is null or lives, and `data` of ours is its end.
         let end = unsafe { given(ours(wait_set)?.data.cast::<WaitSetEnd>(), "wait_set") }?;
         let arrays = Arrays([
             (Kind::Subscription, subscriptions),
@@ -242,11 +246,13 @@ unsafe extern "C" fn rmw_wait(
             (Kind::Client, clients),
             (Kind::Event, events),
         ]);
-        // SAFETY: as the caller promises.
+        // SAFETY: [waits] the array of events has `count` entries, and each points at a living
+        // event.
         unsafe { arrays.check_events() }?;
-        // SAFETY: as the caller promises.
+        // SAFETY: [pointers] the timeout is null or valid for the call.
         let timeout = unsafe { wait_timeout.as_ref() }.and_then(|timeout| timeout.finite());
-        // SAFETY: as the caller promises.
+        // SAFETY: [waits] the arrays have the entries that they say, whose entities live through
+        // the wait.
         let count = unsafe { wait(&end.context, &arrays, timeout) };
         if count == 0 { Err(Failure::timeout()) } else { Ok(()) }
     })
@@ -258,12 +264,12 @@ unsafe extern "C" fn rmw_wait(
 /// The contract of [`rmw_wait`].
 unsafe fn wait(context: &Context, arrays: &Arrays, timeout: Option<Duration>) -> usize {
     let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    // SAFETY: as the caller promises.
+    // SAFETY: [waits] each array is null or has `count` entries, whose entities live.
     let mut wait_set = context.wait_sets.take_where(|known| unsafe { arrays.are_those_of(known) });
     if wait_set.is_empty() {
-        // SAFETY: as the caller promises.
+        // SAFETY: [waits] each array is null or has `count` entries.
         for entry in unsafe { arrays.entries() } {
-            // SAFETY: as the caller promises.
+            // SAFETY: [waits] the entity lives through the wait.
             wait_set.add(Arc::clone(unsafe { entry.waitable() }));
         }
     }
@@ -272,12 +278,12 @@ unsafe fn wait(context: &Context, arrays: &Arrays, timeout: Option<Duration>) ->
     loop {
         let rest = end.map(|end| end.saturating_duration_since(Instant::now()));
         let ready = wait_set.wait(most.into_iter().chain(rest).min());
-        // SAFETY: as the caller promises.
+        // SAFETY: [waits] each array is null or has `count` entries.
         let (mut entries, mut passed) = (unsafe { arrays.entries() }, 0);
         for &index in ready {
             let entry = entries.nth(index - passed);
             passed = index + 1;
-            // SAFETY: as the caller promises.
+            // SAFETY: [waits] the entity lives through the wait.
             if entry.is_some_and(|entry| unsafe { entry.confirm() }) {
                 confirmed.push(index);
             }
@@ -288,7 +294,7 @@ unsafe fn wait(context: &Context, arrays: &Arrays, timeout: Option<Duration>) ->
         }
     }
     PooledWaitSet::keep(wait_set);
-    // SAFETY: as the caller promises.
+    // SAFETY: [waits] each array is null or has `count` entries, and only this call uses it.
     unsafe { arrays.report(&confirmed) };
     confirmed.len()
 }

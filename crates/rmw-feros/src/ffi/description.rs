@@ -57,7 +57,7 @@ impl Text {
         if self.data.is_null() {
             return String::new();
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: [type supports] rosidl generated the text, which has `size` bytes.
         let bytes = unsafe { std::slice::from_raw_parts(self.data.cast::<u8>(), self.size) };
         String::from_utf8_lossy(bytes).into_owned()
     }
@@ -70,7 +70,7 @@ impl<T> Sequence<T> {
         if self.data.is_null() {
             return &[];
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: [type supports] rosidl generated the sequence, which has `size` entries.
         unsafe { std::slice::from_raw_parts(self.data, self.size) }
     }
 }
@@ -79,7 +79,7 @@ impl Field {
     /// # Safety
     /// The contract of [`TypeDescription::read`].
     unsafe fn read(&self) -> feros_interface::FieldDescription {
-        // SAFETY: as the caller promises.
+        // SAFETY: [type supports] rosidl generated the description with all of its parts.
         unsafe {
             feros_interface::FieldDescription {
                 name: self.name.read(),
@@ -99,7 +99,7 @@ impl IndividualTypeDescription {
     /// # Safety
     /// The contract of [`TypeDescription::read`].
     unsafe fn read(&self) -> feros_interface::IndividualTypeDescription {
-        // SAFETY: as the caller promises.
+        // SAFETY: [type supports] rosidl generated the description with all of its parts.
         unsafe {
             feros_interface::IndividualTypeDescription {
                 type_name: self.type_name.read(),
@@ -115,7 +115,7 @@ impl TypeDescription {
     /// # Safety
     /// The description and all of its parts are initialized.
     pub(crate) unsafe fn read(&self) -> feros_interface::TypeDescription {
-        // SAFETY: as the caller promises.
+        // SAFETY: [type supports] rosidl generated the description with all of its parts.
         unsafe {
             feros_interface::TypeDescription {
                 type_description: self.type_description.read(),
