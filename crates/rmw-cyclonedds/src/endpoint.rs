@@ -45,7 +45,7 @@ pub(crate) struct ListenerState<S> {
     on_event: Option<Notify>,
     /// Called on each change of the matches, besides `on_event`.
     on_match: Option<Notify>,
-    /// For trace points; only subscriptions have them.
+    /// The endpoint in trace points; only subscriptions have one.
     traced: OnceLock<feros_trace::Endpoint>,
 }
 

@@ -8,7 +8,8 @@ use feros_rmw::engine::LOG_TARGET;
 use crate::circumstances::Circumstances;
 use crate::interface::Interface;
 
-/// Warns, once in a process, when a session looks for others by multicast and no interface can.
+/// Warns, once in a process, when a session looks for others by multicast and no interface can
+/// multicast.
 pub(crate) fn warn_if_impossible(of: &Circumstances<'_>) {
     static SAID: Once = Once::new();
     if let Some(warning) = warning(of) {

@@ -1,4 +1,4 @@
-//! QoS profiles to the engine's QoS and back.
+//! Conversion of QoS profiles to the engine's QoS, and back.
 
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};

@@ -60,7 +60,7 @@ impl SampleRef {
         info
     }
 
-    /// Only for samples that were not written yet.
+    /// Sets the related identity of a sample that was not written yet.
     pub(crate) fn set_related(&mut self, related: &sys::feros_identity) {
         // SAFETY: the sample is referenced and not shared yet; the engine copies the identity.
         unsafe { sys::feros_sample_set_related(self.0.as_ptr(), related) }

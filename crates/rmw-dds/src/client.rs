@@ -28,7 +28,7 @@ use crate::service_header::{self, SERVICE_HEADER_BYTES};
 const UNKNOWN_SEQUENCE_NUMBER: i64 = -1 << 32;
 
 pub(crate) struct DdsClient<P: Participant> {
-    // Dropped first: the announcement goes before the endpoints.
+    // Dropped first, so that the announcement is withdrawn before the endpoints.
     _member: NodeMember<P>,
     // Dropped before the reader, which its thread borrows.
     introduction: Introduction<ReaderOf<P>>,

@@ -1,7 +1,7 @@
 //! The shared part of the engines on DDS: all of an engine but the library itself.
 //!
 //! A library implements [`library`]: a participant that makes writers and readers of bytes. On
-//! this, the crate builds ROS 2 on DDS: the [`session`], publishers, subscriptions, services of
+//! these, this crate builds ROS 2 on DDS: the [`session`], publishers, subscriptions, services of
 //! both mappings, clients, and the graph.
 //!
 //! | module | holds |

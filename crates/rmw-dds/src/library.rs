@@ -49,7 +49,7 @@ pub trait Participant: Send + Sync + Sized + 'static {
     /// The configuration that the library runs with, for people.
     fn configuration(&self) -> String;
 
-    /// Its identity.
+    /// The identity.
     fn gid(&self) -> Gid;
 
     /// Starts to feed the graph with the participants and endpoints that the library discovers.
@@ -131,7 +131,7 @@ pub trait Endpoint: Send + Sync + 'static {
     /// Whether the library knows which participants have acknowledged an announcement.
     const KNOWS_WHO_READ_ANNOUNCEMENTS: bool;
 
-    /// Its identity.
+    /// The identity.
     fn gid(&self) -> Gid;
 
     /// Topic and type.
@@ -271,7 +271,7 @@ pub trait Reader: Endpoint {
         false
     }
 
-    /// Adds to the messages that are reported as lost.
+    /// Adds to the number of messages that are reported as lost.
     fn count_lost(&self, messages: u64);
 
     /// Records the trace points of received samples as this endpoint's, where the library allows
@@ -296,16 +296,16 @@ pub enum Origin {
 
 /// A sample as it was taken.
 pub trait Taken: Send + Sync + 'static {
-    /// Its writer.
+    /// The writer of the sample.
     fn writer(&self) -> Gid;
 
-    /// Its sequence number.
+    /// The sequence number of the sample.
     fn number(&self) -> i64;
 
     /// The related identity, if it has one.
     fn related(&self) -> Option<RelatedIdentity>;
 
-    /// Its number among all publications of its publisher, see [`Writer::write`].
+    /// The number of the sample among all publications of its publisher, see [`Writer::write`].
     fn publication_number(&self) -> i64 {
         match self.related() {
             Some((of, number)) if of == self.writer().0 => number,
@@ -313,7 +313,7 @@ pub trait Taken: Send + Sync + 'static {
         }
     }
 
-    /// Its bytes.
+    /// The bytes of the sample.
     fn bytes(&self) -> &[u8];
 
     /// The sample as the client library receives it; `reader` took it.

@@ -14,7 +14,7 @@ use crate::library::{Participant, Writer, WriterOf};
 
 /// The state of a session, which its endpoints keep alive.
 pub(crate) struct SessionState<P: Participant> {
-    // Dropped in this order: the readers that feed the graph end before the participant.
+    // The order of dropping: the readers that feed the graph end before the participant.
     _discovery: P::Discovery,
     announcer: WriterOf<P>,
     nodes: Mutex<Nodes>,

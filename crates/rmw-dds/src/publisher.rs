@@ -19,7 +19,8 @@ use crate::names::EndpointNames;
 use crate::nodes::{NodeMember, SessionState};
 
 pub(crate) struct DdsPublisher<P: Participant> {
-    // Dropped in this order: the sending thread ends, the announcement goes, then the writer.
+    // The order of dropping: the sending thread ends, the announcement is withdrawn, then the
+    // writer.
     sender: Option<SendingThread<(BufferOf<P>, Stamp)>>,
     _member: NodeMember<P>,
     writer: Arc<WriterOf<P>>,

@@ -30,11 +30,11 @@ pub(crate) struct Responses<T> {
 
 /// The marks by which a client knows the responses to its own requests.
 pub(crate) struct Own {
-    /// Its reader of replies.
+    /// The gid of the client's reader of replies.
     pub(crate) replies: Gid,
-    /// Its writer of requests.
+    /// The gid of the client's writer of requests.
     pub(crate) requests: Gid,
-    /// Its number in payload headers.
+    /// The client's number in payload headers.
     pub(crate) header: [u8; 8],
 }
 

@@ -30,7 +30,7 @@ use clients::{Clients, HeaderClient};
 use replies::Replies;
 
 pub(crate) struct DdsService<P: Participant> {
-    // Dropped first: the announcement goes before the endpoints.
+    // Dropped first, so that the announcement is withdrawn before the endpoints.
     _member: NodeMember<P>,
     requests: ReaderOf<P>,
     replies: Arc<Replies<P>>,

@@ -36,9 +36,9 @@
 //!     buffer is null or came from its allocator, and has `buffer_capacity` bytes, of which
 //!     `buffer_length` are initialized. Nobody writes it during the call, and nobody uses one that
 //!     the call writes.
-//! 12. **allocators**: the functions of an allocator that has all of them are those of
-//!     `rcutils/allocator.h` and work with its state, as long as memory of the allocator is in use.
-//!     Memory is returned to the allocator that it came from.
+//! 12. **allocators**: the functions of a complete allocator do what `rcutils/allocator.h`
+//!     documents, as long as memory of the allocator is in use. Memory is returned to the allocator
+//!     that it came from.
 //! 13. **callbacks**: a callback may be called with its data on any thread until it is replaced or
 //!     its object is destroyed (`rmw_subscription_set_on_new_message_callback`).
 //! 14. **exclusive**: a function that rmw documents as not thread-safe is not called for an object

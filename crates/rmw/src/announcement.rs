@@ -61,12 +61,12 @@ pub enum AnnounceError {
         /// The reason why the text cannot be announced.
         reason: AnnouncementError,
     },
-    /// The engine failed with a code only.
+    /// The engine failed, and gave only a code.
     #[error("the announcement of an endpoint of {topic} was not changed: the engine says {code}")]
     Engine {
         /// Name of the topic.
         topic: String,
-        /// The engine's own word for the failure.
+        /// The engine's description of the failure.
         code: String,
     },
 }

@@ -61,7 +61,7 @@ impl BridgeMark {
     #[must_use]
     pub fn read(announcement: Option<&str>) -> Option<Self> {
         let (bridge, from) = announcement?.strip_prefix(BEGIN)?.split_once('.')?;
-        // Later versions may say more.
+        // Later versions may append further fields.
         let from = from.split(',').next().unwrap_or_default();
         Some(Self {
             bridge: u64::from_str_radix(bridge, 16).ok()?,

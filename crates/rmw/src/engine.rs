@@ -66,7 +66,7 @@ pub trait Session: Send + Sync {
     /// Identity of the participant.
     fn gid(&self) -> Gid;
 
-    /// The policies that the engine keeps.
+    /// The policies that the engine supports.
     fn kept(&self) -> Kept {
         Kept::ALL
     }
@@ -128,11 +128,11 @@ pub trait Session: Send + Sync {
         options: ClientOptions<'_>,
     ) -> Result<Arc<dyn Client>, CreateEndpointError>;
 
-    /// The graph as it is known now. Cheap while nothing changes: the same snapshot is handed out
-    /// again.
+    /// The graph as it is known now. The call is cheap while nothing changes: it returns the same
+    /// snapshot again.
     fn graph(&self) -> Arc<GraphSnapshot>;
 
-    /// Calls `notify` after each change of the graph, until the session closes or the guard that is
-    /// returned is dropped.
+    /// Calls `notify` after each change of the graph, until the session closes or the returned
+    /// guard is dropped.
     fn on_graph_change(&self, notify: Notify) -> GraphChangeGuard;
 }

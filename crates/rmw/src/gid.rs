@@ -79,7 +79,7 @@ mod sessions {
     }
 }
 
-/// As `ros2 topic info -v` prints it: `01.0f.…`, 16 bytes in hexadecimal joined by dots.
+/// The form that `ros2 topic info -v` prints: `01.0f.…`, 16 bytes in hexadecimal joined by dots.
 impl fmt::Display for Gid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, byte) in self.0.iter().enumerate() {

@@ -35,7 +35,7 @@ pub(super) struct Replies<P: Participant> {
 }
 
 struct MadeReplies<P: Participant> {
-    // Dropped first: the announcement goes before the endpoint.
+    // Dropped first, so that the announcement is withdrawn before the endpoint.
     _member: NodeMember<P>,
     writer: WriterOf<P>,
 }

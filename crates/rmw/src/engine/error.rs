@@ -44,14 +44,14 @@ pub enum CreateEndpointError {
         /// Name of the topic or service.
         name: String,
     },
-    /// The engine failed with a code only.
+    /// The engine failed, and gave only a code.
     #[error("{name} cannot be created: {operation} failed with {code}")]
     Engine {
         /// Name of the topic, service or node.
         name: String,
         /// The operation that failed.
         operation: &'static str,
-        /// The engine's own word for the failure.
+        /// The engine's description of the failure.
         code: String,
     },
 }
@@ -62,6 +62,6 @@ pub enum CreateEndpointError {
 pub struct EventError {
     /// Name of the topic.
     pub topic: String,
-    /// The engine's own word for the failure.
+    /// The engine's description of the failure.
     pub code: String,
 }

@@ -1,6 +1,6 @@
 //! The work of every engine before it makes an endpoint: it checks names, policies and the
-//! announcement, resolves policies, and warns of policies that it does not keep. An engine declares
-//! itself by a [`Front`]; its own code then sees options that are checked.
+//! announcement, resolves policies, and warns of policies that it does not support. An engine
+//! declares itself by a [`Front`]; its own code then sees options that are checked.
 
 use super::{
     ClientOptions, CreateEndpointError, LOG_TARGET, PublisherOptions, ServiceOptions,
@@ -8,9 +8,9 @@ use super::{
 };
 use crate::qos::{Liveliness, QosProfile};
 
-/// The policies that an engine keeps. The engine still announces a policy that it does not keep,
-/// since others may want to know it; when an endpoint asks for such a policy, the engine warns that
-/// it has no effect.
+/// The policies that an engine supports. The engine still announces a policy that it does not
+/// support, since others may want to know it; when an endpoint asks for such a policy, the engine
+/// warns that it has no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {
     /// Whether a publisher matches a subscription only if it offers the policies that the
@@ -38,13 +38,13 @@ impl Kept {
 /// The declaration of an engine.
 #[derive(Debug)]
 pub struct Front {
-    /// The policies that the engine keeps.
+    /// The policies that the engine supports.
     pub kept: Kept,
     /// Checks the name of a topic or service; the flag is true for names outside of ROS's
     /// conventions (`avoid_ros_namespace_conventions`).
     pub check_name: fn(&str, bool) -> Result<(), CreateEndpointError>,
     /// The beginning of a warning: how the engine treats a deadline and a liveliness that it does
-    /// not keep.
+    /// not support.
     pub instead_of_times: &'static str,
     /// The reason why the engine cannot restrict a service to requests of its own host, and the
     /// cure; `None` if it can. A user who relies on the restriction must not get a service that is
@@ -53,8 +53,8 @@ pub struct Front {
 }
 
 impl Front {
-    /// Checks the options of a publisher and resolves its policies; `subscriptions` are those of
-    /// the topic's subscriptions.
+    /// Checks the options of a publisher and resolves its policies; `subscriptions` are the
+    /// policies of the topic's subscriptions.
     ///
     /// # Errors
     /// See [`CreateEndpointError`].
@@ -70,8 +70,8 @@ impl Front {
         self.check_qos(options.topic, &options.qos)
     }
 
-    /// Checks the options of a subscription and resolves its policies; `publishers` are those of
-    /// the topic's publishers.
+    /// Checks the options of a subscription and resolves its policies; `publishers` are the
+    /// policies of the topic's publishers.
     ///
     /// # Errors
     /// See [`CreateEndpointError`].

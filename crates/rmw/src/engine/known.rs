@@ -20,9 +20,9 @@ pub enum Wire {
 pub struct KnownEngine {
     /// The name by which users choose the engine, and its Cargo feature.
     pub name: &'static str,
-    /// Its protocol.
+    /// The protocol of the engine.
     pub wire: Wire,
-    /// The policies that it keeps.
+    /// The policies that the engine supports.
     pub kept: Kept,
     /// Whether it carries the announcements of endpoints to other processes. Without them, programs
     /// on two engines do not recognize the two endpoints of one publisher.
@@ -79,7 +79,7 @@ pub const ZENOH: KnownEngine = KnownEngine {
 /// All engines, the default first.
 pub const ALL: [KnownEngine; 4] = [CYCLONEDDS, FASTDDS, ROS1, ZENOH];
 
-/// The engine of this name.
+/// The engine with this name.
 pub fn by_name(name: &str) -> Option<&'static KnownEngine> {
     static KNOWN: [KnownEngine; 4] = ALL;
     KNOWN.iter().find(|engine| engine.name == name)

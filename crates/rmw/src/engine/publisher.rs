@@ -25,7 +25,7 @@ pub enum PublishMode {
     /// never waits. When the queue is full, the oldest message in it is dropped and counted, as the
     /// history of a publisher does.
     Asynchronous {
-        /// Messages that wait to be sent, at least 1.
+        /// The most messages that wait to be sent, at least 1.
         queue_depth: usize,
     },
 }
@@ -50,7 +50,7 @@ pub struct PublisherOptions<'a> {
     pub announcement: &'a str,
     /// Whether publishing waits for the link.
     pub mode: PublishMode,
-    /// Called when [`Publisher::take_event`] may have something.
+    /// Called when [`Publisher::take_event`] may return an event.
     pub on_event: Option<Notify>,
 }
 
@@ -82,7 +82,7 @@ pub enum PublishError {
         topic: String,
         /// Size of the sample.
         size_bytes: usize,
-        /// The largest possible.
+        /// The largest possible size.
         largest_bytes: usize,
     },
     /// The source timestamp cannot go on the wire.
@@ -147,15 +147,15 @@ pub enum PublishError {
     ClientBusy {
         /// Name of the service.
         service: String,
-        /// The responses that wait.
+        /// The number of responses that wait.
         waiting: usize,
     },
-    /// The engine failed with a code only.
+    /// The engine failed, and gave only a code.
     #[error("{topic} was not published: the engine says {code}")]
     Engine {
         /// Name of the topic or service.
         topic: String,
-        /// The engine's own word for the failure.
+        /// The engine's description of the failure.
         code: String,
     },
 }
@@ -172,12 +172,12 @@ pub enum WaitForAckedError {
         /// How long the call waited.
         waited: Duration,
     },
-    /// The engine failed with a code only.
+    /// The engine failed, and gave only a code.
     #[error("waiting for acknowledgements of {topic} failed: the engine says {code}")]
     Engine {
         /// Name of the topic.
         topic: String,
-        /// The engine's own word for the failure.
+        /// The engine's description of the failure.
         code: String,
     },
 }
@@ -258,8 +258,8 @@ pub trait Publisher: Send + Sync {
     /// The number of subscriptions that match now. Never waits for the network.
     fn matched_subscriptions(&self) -> usize;
 
-    /// The subscriptions that match now, those of the same session included. Allocates; never waits
-    /// for the network, nor for a publish that waits.
+    /// The subscriptions that match now, those of the same session included. The call allocates; it
+    /// never waits for the network, nor for another call that publishes.
     ///
     /// A match is in the list from its notification ([`PublisherOptions::on_event`]) until the
     /// match ends.
@@ -271,16 +271,16 @@ pub trait Publisher: Send + Sync {
     }
 
     /// Announces another text from now on; the empty text announces nothing. Others see it in their
-    /// graph, whose change is notified, and in their [`matches`](super::Subscription::matches); the
-    /// matches themselves stay as they are.
+    /// graph, with a notification, and in their [`matches`](super::Subscription::matches); the
+    /// matches themselves do not change.
     ///
-    /// May wait for a publish that waits; never waits for others to see it.
+    /// May wait for another call that publishes; never waits until others see the text.
     ///
     /// # Errors
     /// See [`AnnounceError`]; after an error nothing was changed.
     fn announce(&self, announcement: &str) -> Result<(), AnnounceError>;
 
-    /// Waits until all reliable subscriptions acknowledged all that was published.
+    /// Waits until all reliable subscriptions have acknowledged all published messages.
     ///
     /// # Errors
     /// [`WaitForAckedError::Timeout`] after `timeout`.
@@ -320,6 +320,6 @@ pub trait Publisher: Send + Sync {
     /// Returns an error if the engine refuses.
     fn take_event(&self) -> Result<Option<PublisherEvent>, EventError>;
 
-    /// Messages that were dropped by an asynchronous publisher because its queue was full.
+    /// The number of messages that an asynchronous publisher dropped because its queue was full.
     fn dropped_messages(&self) -> u64;
 }

@@ -20,7 +20,7 @@ pub struct ServiceOptions<'a> {
     pub service: &'a str,
     /// Type as `package/srv/Name`.
     pub type_name: &'a str,
-    /// Hash of the service type; not needed on wires that announce the hashes of its messages.
+    /// Hash of the service type; not needed if the wire carries the hashes of its messages.
     pub type_hash: Option<TypeHash>,
     /// Hash of the request message.
     pub request_hash: Option<TypeHash>,
@@ -28,7 +28,7 @@ pub struct ServiceOptions<'a> {
     pub response_hash: Option<TypeHash>,
     /// Policies of both directions.
     pub qos: QosProfile,
-    /// How the server announces itself; it understands clients of either mapping in any case.
+    /// The mapping that the server announces; it understands clients of both mappings in any case.
     pub mapping: ServiceMapping,
     /// Whether the writer of responses may be made only when there is a client: for services that
     /// every node has and that few clients call. Others see the service in any case; a client finds
@@ -41,7 +41,7 @@ pub struct ServiceOptions<'a> {
     pub local_requests_only: bool,
     /// The server's announcement beyond DDS, see [`crate::announcement`].
     pub announcement: &'a str,
-    /// Called when [`Service::take_request`] may have something.
+    /// Called when [`Service::take_request`] may return a request.
     pub on_request: Notify,
     /// Called when [`Service::clients`] may have changed.
     pub on_match: Notify,
@@ -56,7 +56,7 @@ pub struct ClientOptions<'a> {
     pub service: &'a str,
     /// Type as `package/srv/Name`.
     pub type_name: &'a str,
-    /// Hash of the service type; not needed on wires that announce the hashes of its messages.
+    /// Hash of the service type; not needed if the wire carries the hashes of its messages.
     pub type_hash: Option<TypeHash>,
     /// Hash of the request message.
     pub request_hash: Option<TypeHash>,
@@ -68,7 +68,7 @@ pub struct ClientOptions<'a> {
     pub force_mapping: Option<ServiceMapping>,
     /// The client's announcement beyond DDS, see [`crate::announcement`].
     pub announcement: &'a str,
-    /// Called when [`Client::take_response`] may have something.
+    /// Called when [`Client::take_response`] may return a response.
     pub on_response: Notify,
     /// Called when [`Client::servers`] may have changed.
     pub on_match: Notify,

@@ -172,7 +172,7 @@ pub enum OpenError {
     OneOfSeveral {
         /// Name of all engines together.
         engines: &'static str,
-        /// Name of the one that could not start.
+        /// Name of the engine that could not start.
         engine: &'static str,
         /// The error of that engine.
         reason: Box<OpenError>,
@@ -187,7 +187,7 @@ pub enum OpenError {
         /// The message of the engine.
         detail: String,
     },
-    /// The engine failed with a code only.
+    /// The engine failed, and gave only a code.
     #[error(
         "{engine} could not open a session in domain {domain_id}: {operation} failed with {code}"
     )]
@@ -198,7 +198,7 @@ pub enum OpenError {
         domain_id: u32,
         /// The operation that failed.
         operation: &'static str,
-        /// The engine's own word for the failure.
+        /// The engine's description of the failure.
         code: String,
     },
 }

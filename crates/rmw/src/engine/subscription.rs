@@ -30,9 +30,9 @@ pub struct SubscriptionOptions<'a> {
     pub announcement: &'a str,
     /// Whether the subscription ignores publishers of the same session.
     pub ignore_local_publications: bool,
-    /// Called when [`Subscription::take`] may have something.
+    /// Called when [`Subscription::take`] may return a message.
     pub on_data: Notify,
-    /// Called when [`Subscription::take_event`] may have something.
+    /// Called when [`Subscription::take_event`] may return an event.
     pub on_event: Option<Notify>,
 }
 
@@ -40,12 +40,12 @@ pub struct SubscriptionOptions<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TakeError {
-    /// The engine failed with a code only.
+    /// The engine failed, and gave only a code.
     #[error("nothing could be taken from {topic}: the engine says {code}")]
     Engine {
         /// Name of the topic or service.
         topic: String,
-        /// The engine's own word for the failure.
+        /// The engine's description of the failure.
         code: String,
     },
 }
@@ -92,7 +92,8 @@ pub trait Subscription: Send + Sync {
     /// because its messages also come by another transport. When it is unset, counting begins anew
     /// with the next message of the publisher.
     ///
-    /// Its memory is bounded: publishers that no longer match are forgotten when there are many.
+    /// The memory of this is bounded: publishers that no longer match are forgotten when there are
+    /// many.
     fn expect_gaps(&self, publisher: Gid, expect: bool);
 
     /// Takes the next event that was not taken yet.

@@ -43,7 +43,7 @@ impl QosPolicy {
         Self::AvoidRosNamespaceConventions,
     ];
 
-    /// Its name in parameters and files, which is that of the field of `rmw_qos_profile_t`.
+    /// The name in parameters and files, which is the name of the field of `rmw_qos_profile_t`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::History => "history",
@@ -58,7 +58,7 @@ impl QosPolicy {
         }
     }
 
-    /// Whether its value is a duration.
+    /// Whether the value of the policy is a duration.
     pub const fn is_duration(self) -> bool {
         matches!(self, Self::Deadline | Self::Lifespan | Self::LivelinessLeaseDuration)
     }
