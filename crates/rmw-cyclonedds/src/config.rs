@@ -136,8 +136,8 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
 
 fn internal(xml: &mut String, user: &str, tuning: &Tuning) {
     // Fast DDS notices that a participant or endpoint leaves only if the message carries the key's
-    // hash; otherwise it keeps the participant for the lease of ten seconds, and answers the next
-    // process at those ports badly.
+    // hash; otherwise it keeps them for the lease of ten seconds, and answers the next process at
+    // those ports badly.
     //
     // A message of many fragments is complete after several rounds of heartbeat, request and
     // repetition, and a lossy network loses each of the three as often as data. So they follow each

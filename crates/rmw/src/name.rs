@@ -10,7 +10,7 @@ use std::fmt;
 /// less 8).
 pub const MAX_NAME_LENGTH: usize = 247;
 
-/// A name that ROS 2 does not allow, with the position of the error and the allowed characters.
+/// A name that ROS 2 does not allow, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} is not a valid {what}: {reason}")]
 pub struct NameError {
