@@ -4,7 +4,8 @@
     scripts/check_text.py [--command TARGET/feros]
 
 - Lines of Markdown and of Rust comments have at most 100 columns (not tables, links and code).
-- The targets of relative links and anchors exist; files that ARCHITECTURE.md names exist.
+- The targets of relative links and anchors exist; files that ARCHITECTURE.md names exist, and its
+  table of crates has the imports of their manifests.
 - Messages on the book's troubleshooting page are in the sources, and the launch page names every
   action and substitution.
 - Rust examples of the README are on pages of the book, where they are compiled.
@@ -106,13 +107,53 @@ def check_links():
                     fault(path, number, f"the link {target} leads out of the book")
 
 
+def expanded(name):
+    """The paths that a name like `a/{b,c}.rs` stands for."""
+    match = re.search(r"\{([^{}]*)\}", name)
+    if not match:
+        return [name]
+    inserted = [name[: match.start()] + one + name[match.end() :] for one in match[1].split(",")]
+    return [path for one in inserted for path in expanded(one)]
+
+
 def check_map():
     """The files that the architecture's page names."""
     page = ROOT / "ARCHITECTURE.md"
+    folders = "crates|docs|examples|fuzz|interfaces|lab|scripts|tests"
     for number, line in prose(page.read_text()):
-        for name in re.findall(r"`((?:crates|docs|tests|examples)/[\w./-]+)`", line):
-            if not (ROOT / name).exists():
-                fault(page, number, f"there is no {name}")
+        for name in re.findall(rf"`((?:{folders})/[\w./{{}},-]+)`", line):
+            for path in expanded(name):
+                if not (ROOT / path).exists():
+                    fault(page, number, f"there is no {path}")
+
+
+# Every crate may import these; the architecture's table does not repeat them.
+BASE = {"files", "sync", "time", "trace", "wording"}
+
+
+def check_imports():
+    """The architecture's table of crates: each imports what its row says, from rows above it."""
+    page = ROOT / "ARCHITECTURE.md"
+    rows = {}
+    for number, line in prose(page.read_text()):
+        row = re.match(r"\| `crates/([\w-]+)` \|[^|]*\| ([\w, -]*?) ?\|", line)
+        if not row:
+            continue
+        crate, said = row[1], {name for name in row[2].split(", ") if name}
+        manifest = (ROOT / "crates" / crate / "Cargo.toml").read_text()
+        tables = re.findall(r"^\[(?:.*[.])?(?:build-)?dependencies\]\n((?:(?!\[).*\n?)*)", manifest, re.M)
+        names = re.findall(r"^(feros(?:-[\w-]+)?)\b", "".join(tables), re.M)
+        imported = {name.removeprefix("feros-") for name in names}
+        for name in sorted(said ^ (imported - BASE)):
+            state = "is not imported" if name in said else "is missing"
+            fault(page, number, f"{crate}: {name} {state}")
+        for name in sorted(imported):
+            if name not in rows and (ROOT / "crates" / name).is_dir():
+                fault(page, number, f"{crate} imports {name}, which must be in a row above it")
+        rows[crate] = number
+    for path in sorted((ROOT / "crates").iterdir()):
+        if path.is_dir() and path.name not in rows:
+            fault(page, 1, f"the table of crates has no row of crates/{path.name}")
 
 
 def sources():
@@ -188,6 +229,7 @@ def main():
     check_columns()
     check_links()
     check_map()
+    check_imports()
     check_module_files()
     check_messages()
     check_launch()
