@@ -67,7 +67,7 @@ pub enum Error {
     GetParameter(#[from] feros_parameter::GetParameterError),
     /// A managed node did not change its state.
     #[error(transparent)]
-    ChangeState(#[from] crate::lifecycle::ChangeStateError),
+    ChangeState(#[from] crate::lifecycle_states::change_state_error::ChangeStateError),
     /// A node was not added to an executor.
     #[error(transparent)]
     AddNode(#[from] crate::executor::AddNodeError),

@@ -311,16 +311,3 @@ impl Drop for Executor {
         groups.iter().for_each(|group| group.leave());
     }
 }
-
-/// Runs a node's callbacks on this thread until its context is shut down, like `rclcpp::spin`.
-///
-/// # Errors
-/// When the node is on an executor already.
-///
-/// # Panics
-/// When a callback panics.
-pub fn spin(node: &Node) -> Result<(), crate::Error> {
-    let executor = Executor::new();
-    executor.add_node(node)?;
-    Ok(executor.spin()?)
-}

@@ -61,6 +61,7 @@ mod graph_changes;
 mod identity;
 mod lazy_client;
 pub mod lifecycle;
+mod lifecycle_states;
 mod logger_services;
 pub mod logging;
 mod message_forms;
@@ -78,6 +79,7 @@ mod service;
 mod service_introspection;
 pub mod signals;
 mod sleep;
+mod spin;
 mod subscription;
 mod timer;
 mod topic_statistics;
@@ -100,7 +102,7 @@ pub use clock::{Clock, ClockChange, ClockType, JumpGuard, JumpThreshold, TimeJum
 pub use context::{Context, ContextError, ContextOptions, ShutdownGuard};
 pub use create_error::CreateError;
 pub use error::Error;
-pub use executor::{AddNodeError, Executor, ExecutorBuilder, IsolatedExecutors, spin};
+pub use executor::{AddNodeError, Executor, ExecutorBuilder, IsolatedExecutors};
 pub use feros_engine_list::{
     ENGINE_NAMES, ENGINE_VARIABLE, EngineError, chosen_engine, engine, engines,
 };
@@ -123,6 +125,7 @@ pub use service::{
     GenericService, Responder, SerializedResponder, Service, ServiceCallback, ServiceOptions,
 };
 pub use service_introspection::{CallId, ServiceIntrospectionState};
+pub use spin::spin;
 pub use subscription::{
     ContentFilterOptions, Dispatch, GenericSubscription, SerializedFilter, SerializedFilterError,
     SetContentFilterError, Subscription, SubscriptionCallback, SubscriptionOptions,

@@ -30,25 +30,20 @@
 //! ```
 
 mod activation;
-mod callback_return;
 mod callbacks;
-mod change_state_error;
 mod client;
 mod communication;
 mod creation;
 mod node;
 mod options;
 mod publisher;
-mod state;
-mod state_machine;
-mod transition;
 
-pub use callback_return::CallbackReturn;
+pub use crate::lifecycle_states::callback_return::CallbackReturn;
+pub use crate::lifecycle_states::change_state_error::ChangeStateError;
+pub use crate::lifecycle_states::state::State;
+pub use crate::lifecycle_states::transition::{Transition, TransitionKey};
 pub use callbacks::LifecycleCallbacks;
-pub use change_state_error::ChangeStateError;
 pub use client::LifecycleClient;
 pub use node::{LifecycleNode, WeakLifecycleNode};
 pub use options::LifecycleNodeOptions;
 pub use publisher::{LifecycleLoan, LifecyclePublisher};
-pub use state::State;
-pub use transition::{Transition, TransitionKey};

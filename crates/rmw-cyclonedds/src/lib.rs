@@ -23,6 +23,7 @@ mod discovery;
 mod domain;
 mod endpoint;
 mod interface;
+mod library;
 mod matches;
 mod multicast;
 mod origin;

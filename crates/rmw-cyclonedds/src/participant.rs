@@ -7,14 +7,9 @@ use feros_cyclonedds_sys as sys;
 use feros_rmw::{CreateEndpointError, Gid, OpenError, SessionOptions};
 
 use crate::dds::{Code, Entity};
-use crate::discovery::Discovery;
-use crate::domain::{Domain, ENGINE_NAME, ENGINE_VERSION};
-use crate::endpoint::{Reader, Writer};
+use crate::domain::{Domain, ENGINE_NAME};
 use crate::qos::Qos;
-use crate::sample::Taken;
 use crate::topic::Topic;
-use feros_rmw_dds::graph::Graph;
-use feros_rmw_dds::library::{self, Creation};
 use feros_rmw_dds::names::EndpointNames;
 use feros_sync::Mutex;
 
@@ -87,45 +82,5 @@ impl Participant {
         topics.retain(|_, topic| topic.strong_count() > 0);
         topics.insert(key, Arc::downgrade(&topic));
         Ok(topic)
-    }
-}
-
-impl library::Participant for Participant {
-    type Writer = Writer;
-    type Reader = Reader;
-    type Discovery = Discovery;
-
-    fn engine_name(&self) -> &'static str {
-        ENGINE_NAME
-    }
-
-    fn engine_version(&self) -> String {
-        ENGINE_VERSION.to_owned()
-    }
-
-    fn configuration(&self) -> String {
-        self.domain.configuration.clone()
-    }
-
-    fn gid(&self) -> Gid {
-        self.gid
-    }
-
-    fn discover(self: &Arc<Self>, graph: &Arc<Graph>) -> Result<Discovery, CreateEndpointError> {
-        Discovery::start(self, graph.clone())
-    }
-
-    fn create_writer(
-        self: &Arc<Self>,
-        creation: Creation<'_, Taken>,
-    ) -> Result<Writer, CreateEndpointError> {
-        Writer::new(self, creation)
-    }
-
-    fn create_reader(
-        self: &Arc<Self>,
-        creation: Creation<'_, Taken>,
-    ) -> Result<Reader, CreateEndpointError> {
-        Reader::new(self, creation)
     }
 }

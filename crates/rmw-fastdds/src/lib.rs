@@ -19,6 +19,7 @@
 
 mod discovery;
 mod endpoint;
+mod library;
 mod listener;
 mod liveness;
 mod log;

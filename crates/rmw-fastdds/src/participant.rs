@@ -11,17 +11,13 @@ use std::sync::{Arc, Weak};
 
 use feros_fastdds_sys::{self as sys, Shim};
 use feros_rmw::engine::LOG_TARGET;
-use feros_rmw::{CreateEndpointError, DiscoveryRange, Gid, OpenError, QosProfile, SessionOptions};
+use feros_rmw::{DiscoveryRange, Gid, OpenError, SessionOptions};
 use feros_rmw_dds::graph::Graph;
-use feros_rmw_dds::library::{self, Creation, Notifications, Taken as _};
-use feros_rmw_dds::names::EndpointNames;
 use feros_sync::Mutex;
 
 use crate::ENGINE_NAME;
 use crate::discovery::{Discovered, on_endpoint, on_participant};
-use crate::endpoint::{Reader, Writer};
 use crate::log;
-use crate::sample::Taken;
 use crate::settings::Settings;
 
 /// The largest domain id whose ports exist.
@@ -32,7 +28,7 @@ pub(crate) struct Participant {
     pub(crate) shim: &'static Shim,
     // Outlives `raw`, whose callbacks use it.
     pub(crate) discovered: Box<Discovered>,
-    gid: Gid,
+    pub(crate) gid: Gid,
     pub(crate) settings: Settings,
     options: SessionOptions,
     others: Mutex<Vec<Weak<Participant>>>,
@@ -134,6 +130,33 @@ impl Participant {
         self.raw.as_ptr()
     }
 
+    /// The configuration that the participant runs with, for people.
+    pub(crate) fn configuration(&self) -> String {
+        let version = self.shim.fastdds_version();
+        // The variables and the file of Fast DDS 2, for which the shim also reads the variable of
+        // Fast DDS 3.
+        let (variables, file): (&[_], _) = if version.starts_with("2.") {
+            (
+                &["FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"],
+                "DEFAULT_FASTRTPS_PROFILES.xml",
+            )
+        } else {
+            (&["FASTDDS_DEFAULT_PROFILES_FILE"], "DEFAULT_FASTDDS_PROFILES.xml")
+        };
+        let profiles = variables.iter().find_map(std::env::var_os).map_or_else(
+            || format!("none ({file} of the working directory, if there is one)"),
+            |file| file.to_string_lossy().into_owned(),
+        );
+        format!(
+            "Fast DDS {version}, profiles: {profiles}, open policies from XML: {}, publication mode: {:?}, discovery: {:?}, \
+             static peers: {:?}",
+            self.settings.qos_from_xml,
+            self.settings.publication_mode,
+            self.options.discovery_range,
+            self.options.static_peers
+        )
+    }
+
     /// Makes an endpoint by `make`, in this participant or, if its topic has another type there, in
     /// another.
     pub(crate) fn place<T>(
@@ -169,92 +192,6 @@ impl Participant {
         if code != 0 {
             tracing::debug!(%endpoint, code, "an ended process was forgotten before");
         }
-    }
-}
-
-impl library::Participant for Participant {
-    type Writer = Writer;
-    type Reader = Reader;
-    type Discovery = Reader;
-
-    const NO_LOCAL_REQUESTS_ONLY: Option<&'static str> = Some(
-        "Fast DDS does not tell where a request comes from; leave local_requests_only out, use \
-         ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST, or another engine",
-    );
-
-    fn engine_name(&self) -> &'static str {
-        ENGINE_NAME
-    }
-
-    fn engine_version(&self) -> String {
-        self.shim.fastdds_version()
-    }
-
-    fn configuration(&self) -> String {
-        let version = self.shim.fastdds_version();
-        // The variables and the file of Fast DDS 2, for which the shim also reads the variable of
-        // Fast DDS 3.
-        let (variables, file): (&[_], _) = if version.starts_with("2.") {
-            (
-                &["FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"],
-                "DEFAULT_FASTRTPS_PROFILES.xml",
-            )
-        } else {
-            (&["FASTDDS_DEFAULT_PROFILES_FILE"], "DEFAULT_FASTDDS_PROFILES.xml")
-        };
-        let profiles = variables.iter().find_map(std::env::var_os).map_or_else(
-            || format!("none ({file} of the working directory, if there is one)"),
-            |file| file.to_string_lossy().into_owned(),
-        );
-        format!(
-            "Fast DDS {version}, profiles: {profiles}, open policies from XML: {}, publication mode: {:?}, discovery: {:?}, \
-             static peers: {:?}",
-            self.settings.qos_from_xml,
-            self.settings.publication_mode,
-            self.options.discovery_range,
-            self.options.static_peers
-        )
-    }
-
-    fn gid(&self) -> Gid {
-        self.gid
-    }
-
-    /// The callbacks of the participant report participants and endpoints; this reader receives
-    /// nodes.
-    fn discover(self: &Arc<Self>, _: &Arc<Graph>) -> Result<Reader, CreateEndpointError> {
-        let participant = Arc::downgrade(self);
-        let on_sample = move |taken: Taken| {
-            if let Some(participant) = participant.upgrade()
-                && !participant.discovered.is_own(taken.writer())
-            {
-                participant.discovered.announced(&taken);
-            }
-        };
-        self.create_reader(Creation {
-            names: EndpointNames::of_discovery(),
-            qos: &QosProfile::keep_all().transient_local(),
-            data: None,
-            ignores_local: false,
-            notifications: Notifications {
-                on_sample: Some(Arc::new(on_sample)),
-                ..Notifications::default()
-            },
-        })
-    }
-
-    fn create_writer(
-        self: &Arc<Self>,
-        creation: Creation<'_, Taken>,
-    ) -> Result<Writer, CreateEndpointError> {
-        Writer::new(self, &creation)
-    }
-
-    fn create_reader(
-        self: &Arc<Self>,
-        creation: Creation<'_, Taken>,
-    ) -> Result<Reader, CreateEndpointError> {
-        Reader::new(self, &creation)
     }
 }
 

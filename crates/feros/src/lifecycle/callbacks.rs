@@ -1,9 +1,9 @@
 //! The work of a managed node in its transitions.
 
 use crate::error::Error;
-use crate::lifecycle::callback_return::CallbackReturn;
 use crate::lifecycle::node::{LifecycleNode, RunCallback};
-use crate::lifecycle::state::State;
+use crate::lifecycle_states::callback_return::CallbackReturn;
+use crate::lifecycle_states::state::State;
 
 /// The work of a managed node in its transitions. The node owns the callbacks, and calls one at a
 /// time.

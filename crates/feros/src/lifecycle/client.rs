@@ -14,7 +14,7 @@ use feros_rmw::QosProfile;
 use crate::create_error::CreateError;
 use crate::error::Error;
 use crate::lazy_client::LazyClient;
-use crate::lifecycle::transition::TransitionKey;
+use crate::lifecycle_states::transition::TransitionKey;
 use crate::node::Node;
 use crate::subscription::Subscription;
 

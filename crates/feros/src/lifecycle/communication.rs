@@ -13,8 +13,8 @@ use feros_rmw::QosProfile;
 use crate::callback_group::CallbackGroupKind;
 use crate::create_error::CreateError;
 use crate::lifecycle::node::LifecycleNode;
-use crate::lifecycle::state::State;
-use crate::lifecycle::transition::{Transition, TransitionKey};
+use crate::lifecycle_states::state::State;
+use crate::lifecycle_states::transition::{Transition, TransitionKey};
 use crate::service::{Service, ServiceOptions};
 
 /// The services that other nodes use, as long as this lives.

@@ -4,9 +4,9 @@
 //! the node itself can set the callback's result. In `rcl_lifecycle`, a request with the number of
 //! a result counts as the callback's result.
 
-use crate::lifecycle::callback_return::CallbackReturn;
-use crate::lifecycle::state::State;
-use crate::lifecycle::transition::{Transition, TransitionKey};
+use crate::lifecycle_states::callback_return::CallbackReturn;
+use crate::lifecycle_states::state::State;
+use crate::lifecycle_states::transition::{Transition, TransitionKey};
 
 /// The state of one managed node.
 #[derive(Debug)]

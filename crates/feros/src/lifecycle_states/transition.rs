@@ -5,8 +5,8 @@ use std::fmt;
 
 use feros_msgs::lifecycle_msgs::msg::{Transition as TransitionMessage, TransitionDescription};
 
-use crate::lifecycle::callback_return::CallbackReturn;
-use crate::lifecycle::state::State::{
+use crate::lifecycle_states::callback_return::CallbackReturn;
+use crate::lifecycle_states::state::State::{
     self, Activating, Active, CleaningUp, Configuring, Deactivating, ErrorProcessing, Finalized,
     Inactive, ShuttingDown, Unconfigured,
 };

@@ -1,7 +1,7 @@
 //! Why a managed node did not change its state as requested.
 
-use crate::lifecycle::state::State;
-use crate::lifecycle::transition::Transition;
+use crate::lifecycle_states::state::State;
+use crate::lifecycle_states::transition::Transition;
 
 /// Why a managed node did not change its state as requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
