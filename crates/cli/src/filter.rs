@@ -117,7 +117,7 @@ fn wrong_step(whole: ValueRef<'_>, path: &[String]) -> Option<String> {
             }
             ValueRef::Array(_) => "a list",
             ValueRef::String(_) | ValueRef::WString(_) => "a text",
-            _ => return Some(format!("a number or truth value has no {name}")),
+            _ => return Some(format!("a number or boolean has no {name}")),
         };
         return (!METHODS.contains(&name.as_str())).then(|| format!("{noun} has no {name}"));
     }

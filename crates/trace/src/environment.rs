@@ -51,7 +51,7 @@ pub enum EnvironmentError {
     Write(#[from] WriteError),
     /// The system cannot start the thread.
     #[error(
-        "FEROS_TRACE_PERIOD: the thread that writes cannot be started: {0}; end others, or raise `ulimit -u`"
+        "FEROS_TRACE_PERIOD: the thread that writes cannot be started: {0}; end other processes, or raise `ulimit -u`"
     )]
     Thread(std::io::Error),
 }

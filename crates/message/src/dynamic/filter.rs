@@ -192,7 +192,7 @@ type Kind = Option<&'static str>;
 
 const NUMBER: &str = "a number";
 const TEXT: &str = "a text";
-const TRUTH: &str = "a truth value";
+const TRUTH: &str = "a boolean";
 
 fn comparable(left: Kind, right: Kind, wants_text: bool) -> Result<(), ContentFilterError> {
     let text_or = |kind: Kind| if wants_text { Some(TEXT) } else { kind };

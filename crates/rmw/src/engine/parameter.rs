@@ -30,7 +30,7 @@ pub trait ParameterServer {
 /// The value of a node's parameter, of the types of `rcl_interfaces/msg/ParameterType`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ParameterData<'a> {
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A whole number.
     Integer(i64),
@@ -40,7 +40,7 @@ pub enum ParameterData<'a> {
     String(&'a str),
     /// Bytes.
     ByteArray(&'a [u8]),
-    /// Truth values.
+    /// Booleans.
     BoolArray(&'a [bool]),
     /// Whole numbers.
     IntegerArray(&'a [i64]),

@@ -26,7 +26,7 @@ pub(super) fn lock(path: &Path) -> Result<File, LockError> {
     let mut file = open(path).map_err(LockError::Unusable)?;
     let about = file.metadata().map_err(LockError::Unusable)?;
     if !about.is_file() {
-        let what = "it is no regular file; remove it";
+        let what = "it is not a regular file; remove it";
         return Err(LockError::Unusable(Error::new(ErrorKind::InvalidInput, what)));
     }
     match file.try_lock() {
