@@ -8,6 +8,6 @@ pub enum CallbackReturn {
     Success = 97,
     /// The node returns to the state that it came from, or is finalized if it was shutting down.
     Failure = 98,
-    /// Something broke; [`on_error`](super::LifecycleCallbacks::on_error) is called.
+    /// Something broke; [`on_error`](crate::LifecycleCallbacks::on_error) is called.
     Error = 99,
 }

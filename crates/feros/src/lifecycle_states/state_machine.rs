@@ -10,28 +10,28 @@ use crate::lifecycle_states::transition::{Transition, TransitionKey};
 
 /// The state of one managed node.
 #[derive(Debug)]
-pub(super) struct StateMachine {
+pub(crate) struct StateMachine {
     state: State,
 }
 
 /// Why a transition does not begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     NotPossible,
     UnderWay,
 }
 
 impl StateMachine {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { state: State::Unconfigured }
     }
 
-    pub(super) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> State {
         self.state
     }
 
     /// Begins the requested transition, if it may begin now.
-    pub(super) fn begin(&mut self, wanted: TransitionKey<'_>) -> Result<Transition, Refusal> {
+    pub(crate) fn begin(&mut self, wanted: TransitionKey<'_>) -> Result<Transition, Refusal> {
         if !self.state.is_primary() {
             return Err(Refusal::UnderWay);
         }
@@ -43,7 +43,7 @@ impl StateMachine {
     }
 
     /// Ends the running callback; `None` if no callback runs.
-    pub(super) fn finish(&mut self, result: CallbackReturn) -> Option<Transition> {
+    pub(crate) fn finish(&mut self, result: CallbackReturn) -> Option<Transition> {
         let transition = Transition::after_callback(self.state, result)?;
         self.state = transition.goal();
         Some(transition)

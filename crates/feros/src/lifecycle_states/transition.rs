@@ -102,7 +102,7 @@ impl Transition {
     }
 
     /// The transition that follows from the result of the callback in a state.
-    pub(super) fn after_callback(state: State, result: CallbackReturn) -> Option<Self> {
+    pub(crate) fn after_callback(state: State, result: CallbackReturn) -> Option<Self> {
         let label = match result {
             CallbackReturn::Success => SUCCESS,
             CallbackReturn::Failure => FAILURE,
@@ -142,14 +142,14 @@ pub enum TransitionKey<'a> {
 const MAX_SHOWN: usize = 40;
 
 impl TransitionKey<'_> {
-    pub(super) fn fits(self, transition: Transition) -> bool {
+    pub(crate) fn fits(self, transition: Transition) -> bool {
         match self {
             Self::Id(id) => transition.id == id,
             Self::Label(label) => transition.label == label,
         }
     }
 
-    pub(super) fn to_message(self) -> TransitionMessage {
+    pub(crate) fn to_message(self) -> TransitionMessage {
         match self {
             Self::Id(id) => TransitionMessage { id, label: String::new() },
             Self::Label(label) => TransitionMessage { id: 0, label: label.to_owned() },

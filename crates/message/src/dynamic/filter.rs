@@ -192,7 +192,7 @@ type Kind = Option<&'static str>;
 
 const NUMBER: &str = "a number";
 const TEXT: &str = "a text";
-const TRUTH: &str = "a boolean";
+const BOOLEAN: &str = "a boolean";
 
 fn comparable(left: Kind, right: Kind, wants_text: bool) -> Result<(), ContentFilterError> {
     let text_or = |kind: Kind| if wants_text { Some(TEXT) } else { kind };
@@ -218,7 +218,7 @@ impl Operand {
             },
         };
         match scalar {
-            Some(Scalar::Bool(_)) => Ok(Some(TRUTH)),
+            Some(Scalar::Bool(_)) => Ok(Some(BOOLEAN)),
             Some(Scalar::Integer(_) | Scalar::Single(_) | Scalar::Float(_)) => Ok(Some(NUMBER)),
             Some(Scalar::Text(_)) => Ok(Some(TEXT)),
             None => Err(ContentFilterError::Kinds {
