@@ -24,6 +24,26 @@
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `writer`, `reader`, `message`, `metadata` | bags, their messages and `metadata.yaml` |
+//! | `mcap_file`, `sqlite_file` | the two storages |
+//! | `reindex`, `copy`, `merge`, `convert_options` | bags made from bags |
+//! | `selection` | the topics to record, play or copy |
+//! | `recorder`, `player`, `queue`, `adapted_qos` | the nodes, with the feature `node`: receive, look for topics and write; read ahead and publish |
+//! | `qos`, `yaml` | policies and YAML as rosbag2 writes them |
+//! | `unpacking`, `interrupt`, `error` | limits for unpacking, an end to long reads, the errors |
+//!
+//! # Invariants
+//!
+//! - A message is never decoded.
+//! - A number in a file is compared with the file's size before anything is allocated; the unpacked
+//!   size (`unpacking`) and the steps of a query (`sqlite_file`) are bounded, and an `Interrupt`
+//!   ends each of them.
+//! - Data written before an error is intact.
 #![forbid(unsafe_code)]
 
 mod convert_options;

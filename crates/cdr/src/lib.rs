@@ -11,8 +11,6 @@
 //! * [`Build`] writes a message in place, field by field, into memory that will be sent as it is.
 //!
 //! Runs of primitives move as blocks whenever the byte order of the sample is that of the machine.
-//! Received bytes are hostile until checked: every count is compared with the bytes that remain
-//! before anything is allocated, and malformed input is a [`DecodeError`], never a panic.
 //!
 //! # Choices where ROS 2 leaves room
 //!
@@ -36,6 +34,23 @@
 //! assert_eq!(back, values);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `encode`, `writer`, `sizer` | values to bytes; their size beforehand |
+//! | `decode`, `reader` | bytes to values |
+//! | `view` | values that borrow from bytes |
+//! | `build`, `canvas`, `splitter`, `sequence_mut` | messages that are built in place |
+//! | `layout`, `primitive`, `wstring`, `header` | memory layout, numbers, texts of `wstring`, the encapsulation header |
+//! | `error` | the errors |
+//!
+//! # Invariants
+//!
+//! The crate has no `unsafe` code and does no input or output. Received bytes are hostile until
+//! checked: every count is compared with the bytes that remain before anything is allocated, and
+//! malformed input is a [`DecodeError`], never a panic.
 
 mod build;
 mod canvas;

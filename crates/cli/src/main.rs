@@ -1,6 +1,26 @@
 //! The command `feros`: inspect, feed and measure a ROS 2 system from the shell.
 //!
 //! The modules follow the command line: `feros topic echo` is `commands/topic/echo.rs`.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `commands` | the verbs; `commands/completion` offers names of the running system to a shell |
+//! | `connection`, `types`, `described`, `values` | the command's node, known types, types that nodes describe, messages that users type |
+//! | `asking`, `silent_services`, `packages` | questions to nodes, services without events, installed packages |
+//! | `filter` | the language of `--filter` |
+//! | `output`, `csv`, `notices` | text on standard output and standard error |
+//! | `qos_args`, `value_parsers`, `help_heading`, `nearest` | options that verbs share |
+//! | `ending`, `process_group` | ends of verbs, and processes that they start |
+//! | `error` | errors and exit codes |
+//!
+//! # Invariants
+//!
+//! - An error names the cure.
+//! - Results go to standard output, everything else to standard error.
+//! - Untrusted text reaches a terminal only through `output` and `notices`, which escape what a
+//!   terminal would obey; a pipe gets the bytes.
 #![forbid(unsafe_code)]
 
 mod asking;

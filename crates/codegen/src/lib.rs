@@ -16,6 +16,11 @@
 //! Each message `Pose` becomes an owned struct `Pose`; `PoseView`, which reads it in place, if it
 //! has something to borrow; and `PoseMut`, which writes it in place, with `PoseShape` if not all
 //! sizes are fixed. A name that a definition uses already gets an underscore.
+//!
+//! # Invariants
+//!
+//! Every name that the grammar of interfaces allows gives source that compiles
+//! (`tests/corner_cases`).
 
 mod emit;
 mod error;

@@ -32,6 +32,10 @@
 //! [`index`] finds libraries by package and plugin, [`install`] puts them there, [`library`] reads
 //! a library's components without running it, [`stamp`] decides whether a library fits its
 //! container, and [`remote`] talks to a running container.
+//!
+//! # Invariants
+//!
+//! No code of a library runs before its build stamp was compared.
 #![forbid(unsafe_code)]
 
 mod component;

@@ -7,6 +7,19 @@
 //!
 //! Waiting is done on the engine's own notifications: a lost notification makes a test fail that a
 //! poll would let pass. The only time limit is a watchdog.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `harness` | sessions, nodes and endpoints of tests, and waiting |
+//! | `discovery`, `lifecycle` | sessions that find each other; the creation and end of endpoints |
+//! | `topics`, `services` | messages and calls |
+//! | `qos`, `events`, `announcements` | policies, events, announcements and matches |
+//!
+//! # Invariants
+//!
+//! No test depends on a certain engine: the session reports the policies that its engine keeps.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a failed test panics")]
 
 pub mod announcements;

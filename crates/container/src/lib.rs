@@ -10,8 +10,20 @@
 //! }
 //! ```
 //!
-//! `manager` keeps the components, `placement` defines the tasks of a kind of container,
-//! `in_process` and `process` perform them, and `loader` is the only module with unsafe code.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `manager`, `request`, `services`, `completion` | the components of a container, load requests, the services |
+//! | `placement`, `in_process`, `process` | the trait of placements; components in this process, or in one each |
+//! | `loader` | opens libraries |
+//! | `restart`, `command_line` | restarts of failed components, and the arguments of containers |
+//!
+//! # Invariants
+//!
+//! A panic ends only its component. No child process outlives its container. Only `loader` has
+//! `unsafe` code.
 #![deny(unsafe_code)] // allowed again where libraries are opened
 
 mod command_line;

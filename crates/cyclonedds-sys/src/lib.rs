@@ -7,6 +7,11 @@
 //!
 //! Build scripts of dependent crates find headers and library as `DEP_FEROS_DDSC_INCLUDE`,
 //! `DEP_FEROS_DDSC_LIB` and `DEP_FEROS_DDSC_SHIM`.
+//!
+//! # Invariants
+//!
+//! No private C layout is repeated in Rust. The build edits the sources of Cyclone DDS at anchors,
+//! and stops if an anchor is missing (`docs/decisions/0002-cyclone-dds-from-source.md`).
 #![allow(missing_docs, reason = "the C headers document these names")]
 #![allow(non_camel_case_types, reason = "the names of the C API are kept")]
 

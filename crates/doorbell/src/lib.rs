@@ -7,8 +7,6 @@
 //!   that other processes map and ring.
 //! - [`SlotSet`]: like the flags, for one thread.
 //!
-//! The crate knows no engine, no message and no executor.
-//!
 //! # Checking the concurrency
 //!
 //! Everything here runs under [loom](https://docs.rs/loom), which tries the interleavings and
@@ -17,6 +15,20 @@
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p feros-doorbell --release --lib
 //! ```
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `doorbell` | a futex word and ready flags in memory that processes share |
+//! | `ready_set` | the ready flags of one executor or wait set |
+//! | `flags`, `slot_set` | flags with a summary; the same for one thread |
+//! | `ringer`, `routes`, `listener` | the handle that rings, and the destinations of its rings |
+//!
+//! # Invariants
+//!
+//! The crate knows no engine, no message and no executor. A flag that is set twice counts once. No
+//! ring is lost, and a ring wakes each executor and wait set at most once.
 #![forbid(unsafe_code)]
 
 mod doorbell;

@@ -2,21 +2,25 @@
 //! domains, and could not communicate without it.
 //!
 //! The bridge knows no types: serialized bytes are published unchanged on the other side. It
-//! watches all sides, and bridges a name that is offered on one side and wanted on another. It
-//! keeps nothing without a receiver, and nothing comes back or comes twice: endpoints that a bridge
-//! made are not bridged again, and of several bridges between the same sides, one bridges each
-//! name.
+//! watches all sides, and bridges a name that is offered on one side and wanted on another.
+//! Nothing comes back or comes twice.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `arrivals` | endpoints that may be about to appear on another side too |
-//! | `view` | the endpoints of a side |
+//! | `side`, `view` | a side, and its endpoints |
+//! | `counts`, `bell` | counts and warnings, and the doorbell of a thread |
 //! | `process` | the process of an endpoint |
 //! | `plan` | the names to bridge, and warnings about others |
 //! | `class` | quality of service across the bridge |
 //! | `topic`, `service` | the bridging of one name between two sides, with a thread each |
 //! | `topic_key` | the identity of a bridged topic |
 //! | `mirror` | the publisher that represents another one on the other side |
+//!
+//! # Invariants
+//!
+//! The crate knows no engine and no message type. Nothing is carried without a receiver. Endpoints
+//! that a bridge made are not bridged again, and one bridge carries each name.
 #![forbid(unsafe_code)]
 
 mod arrivals;

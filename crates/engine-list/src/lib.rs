@@ -1,4 +1,9 @@
 //! The engines of this program, and the choice of a context's engine.
+//!
+//! # Invariants
+//!
+//! Nothing above this crate imports an engine's crate, except the command for the router of Zenoh.
+//! The feature of an engine adds that engine and changes no other.
 
 use std::sync::Arc;
 

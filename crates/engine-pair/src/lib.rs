@@ -3,8 +3,7 @@
 //!
 //! Every endpoint is an endpoint on each of the two engines. The announcement of the one on the
 //! second engine names its twin on the first ([`feros_rmw::twin`]), so other endpoints on both
-//! engines know the two as one, by the gid on the first. No message is passed from engine to
-//! engine, so none goes in circles.
+//! engines know the two as one, by the gid on the first.
 //!
 //! - *A message goes where it is needed*: always to the first engine, and to the second if that has
 //!   a subscription that the first lacks, or if a policy needs the writing. Both engines count it,
@@ -27,7 +26,13 @@
 //! | `announced` | the announcement of an endpoint |
 //! | `joining`, `graph`, `status` | matches, graph and events, joined from both engines |
 //! | `heard` | the received messages of a twin |
+//! | `shared` | the state that endpoints share |
 //! | `later` | notifications after a time |
+//!
+//! # Invariants
+//!
+//! The crate knows no engine and no message type. Both engines count a publisher's messages alike.
+//! No message is passed from engine to engine.
 #![forbid(unsafe_code)]
 
 mod announced;

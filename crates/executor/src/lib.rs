@@ -1,13 +1,12 @@
 //! The executor core of Feros: one doorbell, ready flags, timers and a spinning loop that sleeps in
 //! one place.
 //!
-//! The crate knows no engine and no message. What can become ready is an [`Entity`]: a body that
-//! does one unit of work per call ([`Executable`]) and a [`Ringer`], the handle with which any code
-//! (an engine's receive thread, another callback, another thread) signals that there is work.
-//! Ringing sets a flag in the executor's [`Doorbell`] and wakes the spinning thread only if it
-//! sleeps, so a message costs at most one system call for its hand-over, and a flag set twice costs
-//! nothing more. The cost of finding the next ready entity does not depend on the number of idle
-//! ones.
+//! What can become ready is an [`Entity`]: a body that does one unit of work per call
+//! ([`Executable`]) and a [`Ringer`], the handle with which any code (an engine's receive thread,
+//! another callback, another thread) signals that there is work. Ringing sets a flag in the
+//! executor's [`Doorbell`] and wakes the spinning thread only if it sleeps, so a message costs at
+//! most one system call for its hand-over, and a flag set twice costs nothing more. The cost of
+//! finding the next ready entity does not depend on the number of idle ones.
 //!
 //! ```
 //! use feros_executor::{Executor, Entity, Progress, Ringer};
@@ -43,8 +42,23 @@
 //!
 //! Code that needs no executor waits for the same entities with a [`WaitSet`].
 //!
-//! # The rules every part keeps
+//! # Modules
 //!
+//! | module | holds |
+//! |---|---|
+//! | `executor`, `options`, `outcome`, `core` | the executor, its options, its results, and the state that its threads share |
+//! | `spin`, `spinner`, `worker_threads` | the spin functions, one thread that spins, and several |
+//! | `leader_followers` | how several threads share the work |
+//! | `entity`, `table`, `attributes`, `execution` | entities, their slots, and the execution that a thread is in |
+//! | `policy`, `policies` | the trait of a policy, and a file for each; four of them use `policies/keyed` |
+//! | `groups`, `supervisor` | callback groups, and panics of callbacks |
+//! | `timer`, `timer_core`, `timer_queues`, `deadlines`, `clock` | timers and clocks |
+//! | `wait_set`, `wait_set_pool`, `waitable`, `guard_condition` | waiting without an executor, and triggers from anywhere |
+//! | `busy_wait`, `processors`, `realtime` | polling before sleeping, processors and scheduling of threads |
+//!
+//! # Invariants
+//!
+//! - The crate knows no engine and no message.
 //! - No lock is held while a callback or a `Drop` of a callback's captures runs: bodies are taken
 //!   out of their slots while they run. (The policy is called under the executor's lock.)
 //! - Flags are hints. A flag set without a reason costs one execution that finds nothing; work

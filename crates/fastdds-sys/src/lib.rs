@@ -5,7 +5,12 @@
 //! in `FEROS_FASTDDS_PREFIX`, a sourced ROS 2 installation (`AMENT_PREFIX_PATH`), a Python
 //! environment with the ROS 2 wheels (`VIRTUAL_ENV`, or `.venv` beside the sources), or `/usr`. It
 //! is found at run time by `FEROS_FASTDDS_SHIM`, beside the program, in `../lib`, or where it was
-//! built.
+//! built. `shim/api_2.hpp` and `shim/api_3.hpp` have the differences between the versions.
+//!
+//! # Invariants
+//!
+//! Nothing of Fast DDS is linked or loaded before the engine is chosen. Messages stay bytes: Fast
+//! DDS 3 sends from, receives into and lends the buffers of a pool of the shim.
 #![allow(non_camel_case_types, reason = "names of the C header")]
 
 mod types;

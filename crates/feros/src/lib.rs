@@ -41,6 +41,30 @@
 //!
 //! Endpoints and timers live as long as their handles: keep them. Everything may be used from any
 //! thread.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `context`, `node`, `creation`, `node_members` | the context; what a node is, what it makes, and the entities that it has on an executor |
+//! | `publisher`, `subscription`, `service`, `client`, `timer` | endpoints and timers; `subscription/callback` has the forms that a closure may take |
+//! | `content`, `message_forms`, `serialize` | messages within a process, views and raw messages, serialization |
+//! | `executor`, `callback_group`, `callback_state` | executors, and how callbacks are scheduled |
+//! | `action` | actions, on services and topics: `state` is the table, `server` and `client` have both sides |
+//! | `lifecycle` | managed nodes: `state_machine` is the table, `communication` the wire |
+//! | `parameter`, `qos_overrides` | parameters of nodes and their services; values in `feros_parameter` |
+//! | `events`, `graph_changes`, `mismatches`, `topic_statistics`, `diagnostics` | news about endpoints and the graph |
+//! | `logging`, `rosout`, `logger_services` | log messages |
+//! | `clock`, `sleep`, `rate`, `wait_for_message` | time and waiting |
+//! | `type_description`, `service_introspection`, `identity`, `lazy_client` | types that nodes describe, events of calls |
+//! | `arguments`, `signals` | the command line of ROS, signals |
+//! | `error`, `create_error`, `publish_error`, `wait_error` | the errors |
+//!
+//! # Invariants
+//!
+//! - No callback of the user runs with a lock held.
+//! - Every accepted goal of an action ends, and its client hears of the end, whatever happens to
+//!   the code that works for it.
 #![forbid(unsafe_code)]
 
 pub mod action;

@@ -1,5 +1,9 @@
 //! Files that users or other files name: definitions, parameter files, launch files. Opening one
 //! never waits, as a pipe without a writer would. Also finds the prefixes of installed files.
+//!
+//! # Invariants
+//!
+//! Only regular files are opened, and opening never waits.
 #![forbid(unsafe_code)]
 
 mod prefixes;

@@ -1,4 +1,22 @@
-//! Parses .msg, .srv and .action definitions into one tree; type descriptions and RIHS01 hashes.
+//! Parses `.msg`, `.srv` and `.action` definitions into one tree, by the rules of rosidl, and makes
+//! type descriptions and RIHS01 hashes. An [`InterfaceSet`] finds types: those that Feros ships,
+//! those in folders, and those that the environment names, with one search for the command, bags,
+//! the view, engines and Python.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `parse`, `tree` | the parser, and the tree that it makes |
+//! | `name`, `set` | names of types, and sets of types that refer to each other |
+//! | `description`, `described` | type descriptions and hashes; definitions from the descriptions of other nodes |
+//! | `load`, `search`, `shipped` | definitions from folders, from the environment, and built in |
+//! | `display` | definitions as text |
+//!
+//! # Invariants
+//!
+//! Only `load` and `search` do input or output. A wrong or hostile definition is an error that
+//! names its place.
 #![forbid(unsafe_code)]
 
 mod described;

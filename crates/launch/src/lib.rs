@@ -2,8 +2,7 @@
 //!
 //! A launch file passes through `tree` (one tree for both syntaxes, every piece with its place) ->
 //! `action` (the meaning of each entity, checked as a whole) -> [`Plan`] (with given arguments:
-//! processes, components, complete command lines) -> [`run`]. No process is started before the
-//! whole plan is complete; commands of `$(command ...)` run to their end during planning.
+//! processes, components, complete command lines) -> [`run`].
 //!
 //! ```
 //! use feros_launch::{Packages, Planner};
@@ -22,6 +21,23 @@
 //! assert_eq!(process.command_line(), "echo 'good morning' world");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `tree`, `position` | XML and YAML as one tree, with places |
+//! | `action` | the tags, and the check of each element |
+//! | `substitution`, `expression`, `value` | texts with substitutions, `$(eval ...)`, values |
+//! | `plan`, `packages` | evaluation with arguments into steps; `plan/actions` dispatches on the tag |
+//! | `run` | runs the steps: one thread that waits in one `poll` |
+//! | `level`, `error` | severities and errors |
+//!
+//! # Invariants
+//!
+//! No process is started before the whole plan is complete. Commands of `$(command ...)` belong to
+//! planning: they run to their end, and not for a file that is only looked at. No process is left
+//! behind. The crate knows no node, engine or message.
 #![forbid(unsafe_code)]
 
 mod action;

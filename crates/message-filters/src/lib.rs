@@ -31,7 +31,20 @@
 //!
 //! A closure is called by one thread at a time and without a lock. Where two threads call two
 //! inputs, the second thread leaves its result to the first. The number of waiting messages is
-//! bounded, and dropped messages are counted.
+//! bounded.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `policy`, `exact_time`, `approximate_time` | which messages belong together: the trait, and both policies |
+//! | `synchronizer`, `input`, `outlet` | a policy with inputs before it and a closure after it |
+//! | `cache`, `chain` | the last messages of a topic; filters put together at run time |
+//! | `transform_filter` | messages that wait for a transform |
+//!
+//! # Invariants
+//!
+//! No node is known: inputs are closures. Dropped messages are counted.
 #![forbid(unsafe_code)]
 
 mod approximate_time;

@@ -3,6 +3,19 @@
 //!
 //! Everything above the wire is generic over [`Message`], [`Service`] and [`Action`]; everything
 //! below it handles bytes.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `traits`, `action` | the traits of generated messages, services and actions |
+//! | `dynamic` | messages whose type is known only at run time |
+//! | `description`, `schema` | the description of a type, and its definition in the form of bags |
+//! | `service_event` | the contents of service events |
+//!
+//! # Invariants
+//!
+//! A dynamic message and a generated message of the same type have the same bytes.
 
 mod action;
 mod description;

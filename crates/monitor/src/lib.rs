@@ -1,6 +1,16 @@
 //! Watches a running system: how often and how late messages arrive, which transports they take,
 //! what does not match, and what the processes of nodes cost.
 //!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `graph` | topics and nodes of a graph, with the transports of their matches |
+//! | `meter`, `losses` | figures of a topic, and its losses |
+//! | `processes`, `program_name`, `rmw_programs`, `domains` | processes of nodes, their names, their implementations and domains |
+//!
+//! # Invariants
+//!
 //! Watching disturbs as little as possible. The graph is known anyway; a topic has a subscription
 //! only as long as there is a [`TopicMeter`] for it, best effort and without decoding messages; and
 //! processes are read from `/proc`.

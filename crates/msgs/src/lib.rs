@@ -49,6 +49,11 @@
 //! assert_eq!((seen.header.frame_id, seen.height, seen.data), ("camera", 2, &[7u8; 4][..]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Invariants
+//!
+//! The definitions in `interfaces/` are those of stock ROS 2, unchanged, because their hashes
+//! travel over the network. Tests compare hashes and bytes with committed values of stock ROS 2.
 
 mod diagnostic_status;
 mod image;

@@ -1,6 +1,11 @@
 //! `#[derive(Parameters)]`: a struct of handles whose fields declare the parameters.
 //!
 //! To be used through `feros`, where the trait `Parameters` has the documentation.
+//!
+//! # Invariants
+//!
+//! The generated code refers to `feros` only. An error is reported at the place where it was
+//! written.
 #![forbid(unsafe_code)]
 
 mod attributes;

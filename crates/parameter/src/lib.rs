@@ -5,6 +5,22 @@
 //! (`rclcpp/src/rclcpp/node_interfaces/node_parameters.cpp`); parameter files and values from the
 //! command line follow rcl's parser (`rcl_yaml_param_parser`). The crate `feros` adds the node's
 //! methods, services, events and client.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `store`, `slot`, `handle` | the parameters of a node, the value of one, and its typed handle |
+//! | `value`, `variant`, `descriptor`, `builder` | values, Rust types for them, descriptors and declarations |
+//! | `change`, `change_queue`, `callbacks` | changes, their order, and callbacks around them |
+//! | `file`, `overrides`, `node_pattern` | parameter files, and values from the command line |
+//! | `yaml`, `number`, `print` | YAML by rcl's rules |
+//! | `error` | the errors |
+//!
+//! # Invariants
+//!
+//! Callbacks run without a lock. Changes are announced in the order in which they were committed,
+//! through a bounded queue.
 #![forbid(unsafe_code)]
 
 mod builder;

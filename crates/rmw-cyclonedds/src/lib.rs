@@ -14,6 +14,10 @@
 //! A message on its way: `publish` lends memory of the engine's pool, the caller serializes into
 //! it, and the engine sends from there; on the other side the engine copies it once, from the
 //! received datagrams into a contiguous sample, which `take` lends.
+//!
+//! # Invariants
+//!
+//! A reply uses the service mapping of its request. A malformed sample is refused and counted.
 
 mod c_string;
 mod circumstances;

@@ -13,6 +13,11 @@
 //! | [`status`] | counters behind the events of endpoints |
 //! | [`names`] | names of endpoints on the wire |
 //! | [`service_header`] | the header of the payload-header mapping |
+//!
+//! # Invariants
+//!
+//! The crate knows no DDS library: everything that depends on one is behind the traits of
+//! [`library`].
 
 pub mod announced_qos;
 pub mod graph;

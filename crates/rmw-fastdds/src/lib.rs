@@ -16,6 +16,11 @@
 //! A message on its way: the caller serializes into a buffer of the shim, and Fast DDS sends from
 //! there; on the other side Fast DDS receives into such a buffer, which `take` lends. Fast DDS 2
 //! has buffers of its own on both sides, and the shim copies.
+//!
+//! # Invariants
+//!
+//! A callback of Fast DDS runs under locks of Fast DDS, so it takes no lock of Feros that is held
+//! during a call into Fast DDS.
 
 mod discovery;
 mod endpoint;

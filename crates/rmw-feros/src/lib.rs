@@ -21,9 +21,13 @@
 //! | `graph`, `endpoint_info`, `names`, `qos`, `info`, `identity` | queries and conversions |
 //! | `features` | unsupported functions |
 //!
-//! The code is `unsafe` only where the interface requires it: it reads values behind pointers of
-//! the host program, by the clauses in `contract`. No panic crosses the interface
-//! (`error::guarded`).
+//! # Invariants
+//!
+//! - No panic crosses the interface (`error::guarded`), and no function of the host program is
+//!   called with a lock held.
+//! - The code is `unsafe` only where the interface requires it: it reads values behind pointers of
+//!   the host program, by the clauses in `contract`.
+//! - The library is linked to nothing of ROS 2.
 
 mod allocation;
 mod arguments;

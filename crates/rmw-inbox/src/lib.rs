@@ -11,6 +11,11 @@
 //! | `gate` | [`Gate`]: a notification that can be closed for good |
 //! | `matches` | [`Matches`]: the matches of an endpoint |
 //! | `status` | [`Status`]: the events of an endpoint |
+//!
+//! # Invariants
+//!
+//! A receiving thread of the library never waits. Every queue is bounded, and its losses are
+//! reported.
 #![forbid(unsafe_code)]
 
 mod gate;

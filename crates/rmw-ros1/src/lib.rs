@@ -4,19 +4,23 @@
 //! | module | holds |
 //! |---|---|
 //! | `session` | a session: its nodes, the factory of endpoints, the refused requests |
-//! | `participant` | the endpoints of this process under one master, and their matches |
+//! | `participant`, `matches` | the endpoints of this process under one master, and their matches |
 //! | `upkeep`, `bell`, `others` | the thread that queries the master, and other processes |
 //! | `node_topics`, `outgoing`, `incoming` | a node's TCPROS topics, which its endpoints share |
 //! | `place` | the place and the description of a new endpoint |
 //! | `publisher`, `writer`, `subscription` | the endpoints of topics |
 //! | `service`, `requests`, `client`, `caller` | the endpoints of services, and pending calls |
-//! | `parameters`, `kept_parameters` | parameters in both directions between nodes and the master |
+//! | `parameters`, `kept_parameters`, `followed`, `followed_parameters` | parameters in both directions between nodes and the master |
 //! | `message` | aligned bytes of messages, with their metadata |
 //!
 //! Endpoints of one process and master hand messages to each other directly, with their
 //! announcements, so that the intra-process transport finds them. For other endpoints, messages are
 //! converted by the plan of their type, and only the information that ROS 1 has about them is
 //! known.
+//!
+//! # Invariants
+//!
+//! Peers see plain ROS 1. Nodes of one process exchange nothing by TCPROS.
 #![forbid(unsafe_code)]
 
 mod bell;

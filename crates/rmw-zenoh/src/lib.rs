@@ -8,6 +8,7 @@
 //! | `member`, `announcing` | an endpoint in the graph, and its announcement |
 //! | `graph`, `matches` | the graph from liveliness tokens; the matches of an endpoint |
 //! | `publisher`, `subscription`, `service`, `client` | the endpoints |
+//! | `inbox`, `sample` | received messages that were not taken yet, and samples made of them |
 //! | `fence` | checks whether another session has handled all messages sent to it |
 //! | `router` | a router, so that none has to be installed |
 //!
@@ -15,6 +16,10 @@
 //! The token's text describes the endpoint, and the endpoint's gid is the hash of that text.
 //! Messages are sent under the key of their topic and type, requests and responses as queries and
 //! replies.
+//!
+//! # Invariants
+//!
+//! Stock peers see nothing of Feros's own. A callback of Zenoh never waits.
 
 mod announcing;
 mod client;

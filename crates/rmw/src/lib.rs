@@ -28,6 +28,14 @@
 //! Engines are values: a program chooses one at run time. Every function of the traits states its
 //! preconditions, errors, and whether it blocks, allocates and is thread-safe. The crate
 //! `feros-conformance` holds one test suite for all engines.
+//!
+//! # Invariants
+//!
+//! - No message type is known here.
+//! - Names, QoS rules and queries of the graph are answered here, so that every engine answers
+//!   alike.
+//! - A notification may come too often, but never too seldom, and it owns no endpoint: it could be
+//!   the last owner, inside the engine.
 
 pub mod announcement;
 pub mod bridge_mark;

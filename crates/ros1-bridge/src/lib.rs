@@ -3,8 +3,20 @@
 //! list of types.
 //!
 //! It watches both sides, and bridges a name that is offered on one side and wanted on the other.
-//! It keeps nothing without a receiver, and no message comes back: on each side, it ignores its own
-//! endpoints.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `sides` | the state of each side |
+//! | `topic`, `service`, `actions` | one name in one direction |
+//! | `names`, `types` | names that can be bridged, and pairs of types |
+//! | `facing`, `counts` | other bridges, counts and warnings |
+//!
+//! # Invariants
+//!
+//! Nothing is subscribed to without a receiver on the other side. No message comes back: on each
+//! side, the bridge ignores its own endpoints.
 #![forbid(unsafe_code)]
 
 mod actions;

@@ -4,6 +4,24 @@
 //!
 //! Names of types are those of `feros_interface`: `std_msgs/String` of ROS 1 is
 //! `std_msgs/msg/String` here.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `definition`, `catalog`, `types`, `ros1_type`, `names` | definitions, known definitions with checksums, types and names of ROS 1 |
+//! | `mapping`, `rules`, `plan` | pairs of types of ROS 1 and ROS 2, and the plans that convert messages |
+//! | `action` | the topics of actionlib |
+//! | `master`, `slave_api`, `xmlrpc`, `http` | XML-RPC: the master, and the calls of a node |
+//! | `node`, `node_error`, `own_host`, `address`, `siblings` | a node under a master, its address, and nodes of the same process |
+//! | `publication`, `subscription`, `service`, `header` | TCPROS: topics and services |
+//! | `runtime`, `connections`, `within` | tasks on few threads, limits of connections, answers within a time |
+//! | `lines`, `peer_text`, `strangers` | bounded warnings, and texts of peers that are safe to log |
+//!
+//! # Invariants
+//!
+//! The crate knows no node of ROS 2. Input of a peer is bounded before it is kept, and a definition
+//! counts only with its checksum. No peer causes a thread to be started.
 #![forbid(unsafe_code)]
 
 mod action;

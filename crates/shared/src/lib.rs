@@ -2,6 +2,12 @@
 //! engine, one registry of subscriptions and one set of statics, however many libraries it loads.
 //!
 //! Linking it is all that a program has to do: `use feros_shared as _;`
+//!
+//! # Invariants
+//!
+//! The crate is not a member of the workspace (`Cargo.toml` has the reason). It asks for every
+//! feature that members of the workspace ask of its dependencies; a test of `feros-container`
+//! reports missing ones.
 #![forbid(unsafe_code)]
 
 pub use feros;

@@ -18,6 +18,31 @@
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p feros-shm --release --lib
 //! ```
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `announcement`, `declined`, `reason`, `classify` | what endpoints announce, and the transport of a match, with the reasons against shorter ones |
+//! | `host_id`, `transport_set`, `token`, `format_version`, `limits` | the location of a process, allowed transports, identities, the version of all formats, limits of the system |
+//! | `segment`, `peer` | the process segment, and the segment of another process |
+//! | `node`, `space`, `sweep`, `dead` | one iceoryx2 node per process, the user's folder, and removal of what killed processes left |
+//! | `publisher`, `pool`, `chunks`, `populate` | a publisher's memory: its chunks, their users, their pages |
+//! | `link`, `receiving_end`, `port`, `sample` | a subscription's connection to one publisher, and its messages |
+//! | `connection`, `ring`, `sending_end` | one connection: made and ended by iceoryx2, with Feros's own rings (decision 0013) |
+//! | `ipc`, `storage`, `closed_storage`, `service`, `reentrant` | the configuration of iceoryx2, and the files that it is given (decision 0011) |
+//! | `call` | the memory of calls: what a client gives, and the channels that servers claim |
+//! | `process_handle`, `process_end` | other processes, and their ends |
+//! | `error` | the errors |
+//!
+//! # Invariants
+//!
+//! - Content of shared memory is untrusted and is checked where it is used. A process of the same
+//!   user can cause lost messages, but no crash, except by the files that iceoryx2 keeps for itself
+//!   (`SECURITY.md`); only processes that share these files read them.
+//! - No access allocates a page: pages are present before they are written, so a full `/dev/shm`
+//!   ends no process.
+//! - Every change of memory that processes share increments [`FORMAT_VERSION`].
 #![deny(unsafe_code)] // allowed again where memory is mapped
 #![cfg_attr(loom, allow(dead_code, unreachable_pub))] // what serves the modules that loom leaves out
 

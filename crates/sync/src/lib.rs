@@ -6,6 +6,11 @@
 //! A poisoned lock means that a thread panicked while it held it. Feros runs no code of users under
 //! a lock, and each critical section leaves its data consistent after every statement; so the locks
 //! of this crate ignore poison, and a panic of one callback takes nothing else with it.
+//!
+//! # Invariants
+//!
+//! Code that loom checks takes its atomics and locks from here. No user code runs under a lock of
+//! this crate.
 #![forbid(unsafe_code)]
 
 mod drop_oldest_queue;

@@ -2,7 +2,22 @@
 //! tests that would hang, threads and processes that end with the test, and reports of skipped
 //! tests.
 //!
-//! The crate depends on no other crate of Feros, so that every crate can use it in its tests.
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `waiting`, `awaiting` | conditions, and futures without an executor |
+//! | `watchdog` | ends tests that would hang |
+//! | `background`, `process` | threads and processes that end with the test |
+//! | `built` | programs of other packages |
+//! | `domain` | a DDS domain for each test |
+//! | `log_lines` | the log of a thread |
+//! | `skipped` | tests that are left out, with the reason |
+//!
+//! # Invariants
+//!
+//! The crate depends on no other crate of Feros, so that every crate can use it, in tests only. No
+//! test passes or fails because of its speed.
 #![forbid(unsafe_code)]
 
 mod awaiting;

@@ -36,6 +36,23 @@
 //! | `tf2::TransformException` | [`LookupError`], an enum |
 //! | `tf2_ros::TransformListener` | `TransformListener` |
 //! | `tf2_ros::MessageFilter` | `feros_message_filters::TransformFilter` |
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `buffer`, `tree`, `history`, `frame_id` | the buffer, its frames, the transforms of each frame over time |
+//! | `walk` | the way from one frame to another |
+//! | `future` | waiting for a transform |
+//! | `transform`, `geometry`, `point_cloud` | transforms, and messages brought into other frames |
+//! | `node` | listener and broadcasters, with the feature `node` |
+//! | `render` | the frames, for people and tools |
+//! | `insert_error`, `lookup_error` | the errors |
+//!
+//! # Invariants
+//!
+//! The buffer knows no node. The memory that a publisher can make it hold is bounded. At a steady
+//! rate, neither an insertion nor a lookup allocates.
 #![forbid(unsafe_code)]
 
 mod buffer;

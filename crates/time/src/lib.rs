@@ -1,5 +1,9 @@
 //! A point in time on a clock. A crate of its own, because both the executor, which knows no
 //! messages, and the messages, which know no executor, use it.
+//!
+//! # Invariants
+//!
+//! The crate knows no other crate: it is below both the executor and the messages.
 #![forbid(unsafe_code)]
 
 use std::ops::{Add, Sub};

@@ -7,6 +7,23 @@
 //! [`series`](fn@series) and [`join`].
 //!
 //! It is a separate crate, so that traced code depends on none of this.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `read`, `blocks` | the file of a process, and its blocks, from untrusted bytes |
+//! | `merge` | joins the records of several processes |
+//! | `layers`, `figures` | the layers of messages, and their groups |
+//! | `summary` | the times of each topic and transport |
+//! | `live` | running programs, whose files grow |
+//! | `series` | points that a laboratory gets from programs |
+//! | `perfetto` | a trace in the form of ui.perfetto.dev |
+//!
+//! # Invariants
+//!
+//! The crate knows no client library and no engine. The data kept of growing files is bounded,
+//! whatever the files contain.
 
 mod blocks;
 mod figures;

@@ -26,6 +26,23 @@
 //! show the layers of a running program. Then a program keeps at most `FEROS_TRACE_BYTES` on the
 //! disk, 64 MiB by default: a new file is begun when the present one has half of them, and the
 //! former one is kept as `<process>.before.ferostrace`.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `point` | the points that a message passes |
+//! | `passing` | the functions that layers call there |
+//! | `event`, `ring` | one passing, and the ring of a thread |
+//! | `recorder`, `endpoint`, `clock` | the trace of this process: whether it is on, its rings, its endpoints |
+//! | `environment`, `periodic` | the settings of the environment, and writing while the program runs |
+//! | `file` | the file of a process |
+//! | `transport` | the names of the transports |
+//!
+//! # Invariants
+//!
+//! The ring of a thread is bounded, and a recording thread never waits for a thread that reads or
+//! writes the trace.
 
 mod event;
 mod point;

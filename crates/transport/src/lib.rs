@@ -7,8 +7,25 @@
 //! in each publisher's order. `intra_process` and `shared_memory` are modules of their own; the
 //! network is left to the engine. `calls` has the additional parts of servers and clients.
 //!
-//! The crate knows no node, no executor, no message type and no user callback. The client library
-//! chooses the form of a message within a process ([`Object`], [`Outgoing`]).
+//! The client library chooses the form of a message within a process ([`Object`], [`Outgoing`]).
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `publisher`, `subscription`, `service`, `client` | the untyped ends |
+//! | `routing` | a publisher's matches by transport, and whether the engine has to send |
+//! | `sending` | one publish |
+//! | `receiving`, `local_link` | the order of received messages, and one publisher apart from the engine |
+//! | `intra_process` | queues, and the registry of this process |
+//! | `shared_memory` | the handshake of a match, both sides, retries, and the thread of upkeep |
+//! | `calls` | requests and responses on the local transports |
+//! | `events`, `counters`, `graph`, `bytes` | events by kind, counts by transport, transports of other processes, reused memory |
+//!
+//! # Invariants
+//!
+//! The crate knows no node, no executor, no message type and no user callback. Only a publishing
+//! thread waits for a full link, or for a subscription that keeps all.
 #![forbid(unsafe_code)]
 
 mod bytes;

@@ -23,6 +23,22 @@
 //! * A `bool` other than 0 is read and written as 1.
 //! * A C text or sequence without memory is empty if its size is 0, and refused otherwise.
 //! * Padding is written as zero.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `type_support`, `ffi` | finds the introspection of a type; the structures of ROS 2 |
+//! | `compile`, `program`, `layout` | the program of a type: blocks with the same layout in struct and body, texts, sequences |
+//! | `encode`, `decode` | follow a program |
+//! | `message`, `service` | the programs that users hold |
+//! | `memory`, `shim` | texts and sequences in C and C++ |
+//! | `error` | the errors |
+//!
+//! # Invariants
+//!
+//! A count is compared with bytes and bounds before anything is resized. A message whose bytes were
+//! refused can still be finalized.
 
 mod compile;
 mod decode;

@@ -14,6 +14,12 @@
 //! feros::spin(&node)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Invariants
+//!
+//! - No message keeps the memory that it arrived in.
+//! - The data that waits for a client is bounded.
+//! - No path of a request reaches the disk, except through `server/asset`.
 #![forbid(unsafe_code)]
 
 pub mod protocol;

@@ -1,4 +1,16 @@
 //! The server: control of access, the operations of each connection, and their shared state.
+//!
+//! # Modules
+//!
+//! | module | holds |
+//! |---|---|
+//! | `listening`, `lobby`, `access`, `peer` | sockets and their limits, requests for the page, access |
+//! | `session`, `outbox`, `clients` | one connection, its waiting data, and the clients' wishes |
+//! | `hub`, `catalogue`, `feeds` | what sessions share: channels and schemas, and one subscription per topic |
+//! | `watcher`, `figures`, `connection_graph`, `layers` | follows the graph, and makes the figures of the page |
+//! | `calls`, `parameters`, `publishing`, `reading` | services, parameters and topics that clients use |
+//! | `page`, `asset`, `clock`, `kept` | the page, files of packages, simulated time, kept values |
+//! | `options`, `error` | options and errors |
 
 mod access;
 mod asset;

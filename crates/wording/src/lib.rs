@@ -1,5 +1,10 @@
 //! Shared parts of messages to people: untrusted text that a terminal does not obey ([`harmless`]),
 //! and suggestions for mistyped names ([`did_you_mean`]).
+//!
+//! # Invariants
+//!
+//! The crate does no input or output. The cost of every function is linear in the length of its
+//! text, whatever the text is.
 #![forbid(unsafe_code)]
 
 mod harmless;

@@ -3,6 +3,10 @@
 //! It knows a system under test only by its manifest (`peers/NAME/peer.toml`) and by the contract
 //! that its programs follow (`peers/README.md`): Feros is measured through the same interface as
 //! every system it is compared with.
+//!
+//! # Invariants
+//!
+//! The laboratory depends on no client library and no engine.
 
 pub mod contract;
 mod document;
