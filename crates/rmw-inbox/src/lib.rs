@@ -4,8 +4,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `inbox` | [`Inbox`]: received messages of a subscription that its user has not taken yet |
-//! | `requests` | [`Requests`], [`Pending`]: received requests of a server, and those without a
-//! response |
+//! | `requests` | [`Requests`], [`Pending`]: received requests of a server, and those without a response |
 //! | `responses` | [`Responses`]: received responses of a client that its user has not taken yet |
 //! | `room` | [`Room`]: lets publishers wait for subscriptions that keep all and are full |
 //! | `gate` | [`Gate`]: a notification that can be closed for good |
