@@ -2,7 +2,7 @@
 
 use syn::{Attribute, Error, Expr, ExprLit, ExprRange, Field, Lit, LitStr, Meta, Result};
 
-/// The declaration of one field.
+/// The contents of a field's `#[parameter(...)]` and its documentation.
 #[derive(Default)]
 pub(crate) struct FieldAttributes {
     pub(crate) name: Option<LitStr>,
@@ -12,9 +12,9 @@ pub(crate) struct FieldAttributes {
     pub(crate) constraints: Option<LitStr>,
     pub(crate) is_read_only: bool,
     pub(crate) ignores_override: bool,
-    /// The field is a struct of parameters itself, below the field's name.
+    /// The field is itself a struct of parameters, whose names begin with the field's name.
     pub(crate) is_nested: bool,
-    /// The documentation, in one line.
+    /// The documentation, joined into one line.
     pub(crate) description: String,
 }
 
@@ -80,7 +80,7 @@ impl FieldAttributes {
     }
 }
 
-/// The lines of a field's documentation, joined by blanks.
+/// Returns the lines of a field's documentation, joined by spaces.
 fn description(attributes: &[Attribute]) -> String {
     let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
         Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {

@@ -1,4 +1,4 @@
-//! The code that declares a struct's parameters.
+//! Generates the code that declares a struct's parameters.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -32,7 +32,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// `field: ...`, with the handle of its parameter.
+/// Generates `field: ...`, the initializer that declares the field's parameter.
 fn declaration(field: &Field) -> Result<TokenStream> {
     let attributes = FieldAttributes::of(field)?;
     let Some(ident) = &field.ident else {
@@ -80,7 +80,7 @@ fn declaration(field: &Field) -> Result<TokenStream> {
     Ok(quote! { #ident: #builder #(#calls)*.declare()? })
 }
 
-/// The `T` of a `Parameter<Option<T>>`.
+/// Returns the `T` of a `Parameter<Option<T>>`; `None` for any other type.
 fn optional_of(ty: &Type) -> Option<&Type> {
     only_argument(ty, "Parameter").and_then(|inner| only_argument(inner, "Option"))
 }

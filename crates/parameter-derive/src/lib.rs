@@ -1,11 +1,11 @@
 //! `#[derive(Parameters)]`: a struct of handles whose fields declare the parameters.
 //!
-//! To be used through `feros`, where the trait `Parameters` has the documentation.
+//! Use the macro through `feros`; the documentation is at the trait `Parameters` there.
 //!
 //! # Invariants
 //!
-//! The generated code refers to `feros` only. An error is reported at the place where it was
-//! written.
+//! The generated code refers to `feros` only. An error is reported at the position in the user's
+//! code that causes it.
 #![forbid(unsafe_code)]
 
 mod attributes;

@@ -1,4 +1,4 @@
-//! The declaration of a parameter with description, range and more.
+//! The builder that declares a parameter with a description, a range and other properties.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -22,7 +22,7 @@ pub struct ParameterBuilder<T> {
 }
 
 impl<T: ParameterForm> ParameterBuilder<T> {
-    /// A parameter of `store` that starts with `default`.
+    /// Starts the declaration of a parameter of `store` whose default is `default`.
     pub fn new(store: &Arc<Store>, name: &str, default: ParameterValue) -> Self {
         let descriptor = ParameterDescriptor {
             name: name.to_owned(),
@@ -45,19 +45,20 @@ impl<T: ParameterForm> ParameterBuilder<T> {
         self
     }
 
-    /// Describes other constraints on the value for people; an on-set callback enforces them.
+    /// Describes other constraints on the value for people; enforce them with an on-set callback.
     pub fn additional_constraints(mut self, constraints: &str) -> Self {
         constraints.clone_into(&mut self.descriptor.additional_constraints);
         self
     }
 
-    /// The value cannot be changed after it was declared.
+    /// Makes the parameter read-only: its value cannot change after the declaration.
     pub fn read_only(mut self) -> Self {
         self.descriptor.read_only = true;
         self
     }
 
-    /// Starts with the default, and ignores command line, parameter files and options.
+    /// Starts the parameter with its default, and ignores the command line, the parameter files and
+    /// the node's options.
     pub fn ignore_override(mut self) -> Self {
         self.ignore_override = true;
         self
@@ -76,7 +77,8 @@ impl<T: ParameterForm> ParameterBuilder<T> {
 }
 
 impl ParameterBuilder<ParameterValue> {
-    /// A parameter of the type of its default, where the Rust type leaves the type open.
+    /// Starts the declaration of a parameter that keeps the type of `default`, although
+    /// `ParameterValue` itself allows any type.
     pub fn with_type(store: &Arc<Store>, name: &str, default: ParameterValue) -> Self {
         let parameter_type = default.parameter_type();
         let mut builder = Self::new(store, name, default);
@@ -87,13 +89,13 @@ impl ParameterBuilder<ParameterValue> {
 }
 
 impl<T: RangedForm> ParameterBuilder<T> {
-    /// The value, or each of its values, lies between these bounds, which belong to the range.
+    /// Requires the value, or each element of a list, to lie in `range`, bounds included.
     pub fn range(self, range: RangeInclusive<T::Bound>) -> Self {
         self.stepped_range(range, T::Step::default())
     }
 
-    /// The value, or each of its values, is the lower bound, a number of steps above it, or the
-    /// upper bound.
+    /// Requires the value, or each element of a list, to be the lower bound, a whole number of
+    /// steps above the lower bound, or the upper bound.
     pub fn stepped_range(mut self, range: RangeInclusive<T::Bound>, step: T::Step) -> Self {
         T::bound(&mut self.descriptor, *range.start(), *range.end(), step);
         self

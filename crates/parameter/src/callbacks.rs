@@ -1,5 +1,5 @@
-//! Callbacks around changes of parameters. They run without any lock, and may read parameters but
-//! not change them.
+//! Callbacks around changes of parameters. They run without any lock. They may read parameters but
+//! must not change them.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -44,16 +44,16 @@ impl Drop for ParameterCallbackGuard {
                 lists.post.iter().position(|(n, _)| mine(*n)).map(|at| lists.post.remove(at));
             (pre, on, post)
         };
-        drop(removed); // outside the lock: what it captured may do anything
+        drop(removed); // outside the lock: dropping the callback's captures may run any code
     }
 }
 
 thread_local! {
-    /// The `Callbacks` whose callbacks this thread runs, by address.
+    /// The addresses of the `Callbacks` whose callbacks this thread is running.
     static RUNNING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Callbacks run on this thread for as long as this value lives.
+/// Marks this thread as running callbacks for as long as this value lives.
 struct Running;
 
 impl Drop for Running {
@@ -72,7 +72,8 @@ impl Callbacks {
         Running
     }
 
-    /// Refuses changes by callbacks of the same node, which would recurse without end.
+    /// Fails if this thread is running a callback of the same node, where a change would recurse
+    /// without end.
     pub(crate) fn refuse_within(&self) -> Result<(), SetParameterError> {
         let within = RUNNING.with_borrow(|running| running.contains(&self.address()));
         if within { Err(SetParameterError::WithinCallback) } else { Ok(()) }

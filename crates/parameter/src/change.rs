@@ -9,11 +9,12 @@ pub enum ChangeKind {
     New,
     /// The value was set.
     Changed,
-    /// The parameter was undeclared by a value of type [`NotSet`](crate::ParameterType::NotSet).
+    /// The parameter was undeclared by setting it to a value of type
+    /// [`NotSet`](crate::ParameterType::NotSet).
     Deleted,
     /// The parameter was declared without a value, which `/parameter_events` does not report.
     DeclaredWithoutValue,
-    /// The parameter was forgotten by [`Store::undeclare`](crate::Store::undeclare), which neither
+    /// The parameter was undeclared by [`Store::undeclare`](crate::Store::undeclare), which neither
     /// callbacks nor `/parameter_events` report, as in rclcpp.
     Undeclared,
 }
@@ -23,15 +24,15 @@ pub enum ChangeKind {
 pub struct Change {
     /// The parameters with their new values.
     pub parameters: Vec<NamedValue>,
-    /// What happened to each of them.
+    /// What happened to each parameter, in the same order.
     pub kinds: Vec<ChangeKind>,
 }
 
-/// The work of a node when parameters change, besides its post-set callbacks.
+/// What a node does when parameters change, in addition to its post-set callbacks.
 ///
-/// Calls come one at a time, in the order of the changes, without any lock.
+/// The methods are called one at a time, in the order of the changes, while no lock is held.
 pub trait ChangeObserver: Send + Sync {
-    /// Called before the post-set callbacks; not for parameters that were undeclared.
+    /// Called before the post-set callbacks, except for [`ChangeKind::Undeclared`].
     fn before_callbacks(&self, change: &Change);
 
     /// Called after the post-set callbacks.

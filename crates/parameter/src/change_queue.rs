@@ -1,4 +1,4 @@
-//! The queue of changes: the observer and the post-set callbacks are notified in the order of the
+//! The queue of changes, which notifies the observer and the post-set callbacks in the order of the
 //! changes.
 
 use std::collections::VecDeque;
@@ -10,10 +10,11 @@ use feros_sync::Mutex;
 use crate::callbacks::Callbacks;
 use crate::change::{Change, ChangeKind, ChangeObserver};
 
-/// The most changes that wait for a post-set callback that does not return.
+/// The limit on queued changes, which pile up while a post-set callback does not return.
 const CAPACITY: usize = 1000;
 
-/// Delivers changes one after the other, without any lock, on a thread that made one of them.
+/// Delivers changes one after the other, without any lock, on a thread that made one of the
+/// changes.
 pub(crate) struct ChangeQueue {
     node: String,
     observer: Arc<dyn ChangeObserver>,
@@ -41,8 +42,8 @@ impl ChangeQueue {
         Self { node, observer, state: Mutex::default(), dropped: FailureCounter::new() }
     }
 
-    /// Adds a change; called with the lock of the parameters, so that the order of the queue is
-    /// that of the changes.
+    /// Adds a change. The caller holds the lock of the parameters, so that changes are queued in
+    /// the order in which they were made.
     pub(crate) fn push(&self, change: Change) {
         let mut state = self.state.lock();
         if state.waiting.len() >= CAPACITY {
@@ -57,7 +58,7 @@ impl ChangeQueue {
         state.waiting.push_back(change);
     }
 
-    /// Delivers all changes that wait, unless another thread does so.
+    /// Delivers all queued changes, unless another thread is delivering them.
     pub(crate) fn deliver(&self, callbacks: &Callbacks) {
         loop {
             let change = {

@@ -12,7 +12,7 @@ use crate::value::{ParameterType, ParameterValue};
 pub struct ParameterDescriptor {
     /// The name.
     pub name: String,
-    /// The type of its value; with dynamic typing, of its present value.
+    /// The type of the parameter; with dynamic typing, the type of its present value.
     pub parameter_type: ParameterType,
     /// The description for people.
     pub description: String,
@@ -22,9 +22,9 @@ pub struct ParameterDescriptor {
     pub read_only: bool,
     /// The value may be of any type.
     pub dynamic_typing: bool,
-    /// Bounds of a floating point number, or of each of several.
+    /// The bounds of a floating point number, or of each number in a list.
     pub floating_point_range: Option<FloatingPointRange>,
-    /// Bounds of an integer, or of each of several.
+    /// The bounds of an integer, or of each integer in a list.
     pub integer_range: Option<IntegerRange>,
 }
 
@@ -59,7 +59,7 @@ impl From<ParameterDescriptor> for ParameterDescriptorMessage {
 }
 
 impl ParameterDescriptor {
-    /// Whether the parameter takes this value, by type and range.
+    /// Checks the type and the range of a value for the parameter `name`.
     pub(crate) fn check(
         &self,
         name: &str,
@@ -96,7 +96,7 @@ impl ParameterDescriptor {
     }
 }
 
-/// Both ends belong to a range, whatever its step.
+/// Whether `value` is in `range`. Both ends belong to a range, whatever its step.
 fn has_integer(range: &IntegerRange, value: i64) -> bool {
     let IntegerRange { from_value, to_value, step } = *range;
     if value == from_value || value == to_value {
@@ -118,7 +118,8 @@ fn has_double(range: &FloatingPointRange, value: f64) -> bool {
     step == 0.0 || nearly_equal(value, from_value + ((value - from_value) / step).round() * step)
 }
 
-/// Equal except for rounding, by the measure of `rclcpp`: 100 units in the last place.
+/// Whether two numbers are equal up to rounding. The tolerance is that of `rclcpp`: 100 units in
+/// the last place.
 fn nearly_equal(a: f64, b: f64) -> bool {
     let difference = (a - b).abs();
     a == b || (difference.is_finite() && difference <= f64::EPSILON * (a + b).abs() * 100.0)

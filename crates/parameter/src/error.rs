@@ -1,9 +1,9 @@
-//! Why a parameter is not declared, set, undeclared or read. Reasons that other nodes receive have
-//! the words of rclcpp (`rclcpp/src/rclcpp/node_interfaces/node_parameters.cpp`).
+//! Errors of declaring, setting, undeclaring and reading parameters. Reasons that other nodes
+//! receive use the words of rclcpp (`rclcpp/src/rclcpp/node_interfaces/node_parameters.cpp`).
 
 use crate::value::ParameterType;
 
-/// Why parameters were not set; all keep their values.
+/// Why parameters were not set; all of them keep their values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetParameterError {
@@ -26,12 +26,12 @@ pub enum SetParameterError {
     WrongType {
         /// The parameter.
         name: String,
-        /// The type that it takes.
+        /// The type of the parameter.
         expected: ParameterType,
         /// The type that was given.
         given: ParameterType,
     },
-    /// The value is out of the parameter's range, or between its steps.
+    /// The value is outside the parameter's range, or between two of its steps.
     #[error("Parameter {{{name}}} doesn't comply with {range_type} range.")]
     OutOfRange {
         /// The parameter.
@@ -39,7 +39,7 @@ pub enum SetParameterError {
         /// `integer` or `floating point`.
         range_type: &'static str,
     },
-    /// An on-set callback refused.
+    /// An on-set callback refused the values.
     #[error("{reason}")]
     Refused {
         /// The reason that the callback gave.
@@ -54,19 +54,19 @@ pub enum SetParameterError {
          parameters list."
     )]
     EmptyList,
-    /// Unsetting the value would undeclare a parameter that must have one.
+    /// Unsetting the value would undeclare a parameter that is statically typed.
     #[error("cannot undeclare a statically typed parameter")]
     StaticallyTyped {
         /// The parameter.
         name: String,
     },
-    /// ROS strings have no NUL characters.
+    /// The name or the value contains a NUL character, which ROS strings cannot have.
     #[error("parameter '{name}' cannot be set because its name or value contains a NUL character")]
     Nul {
         /// The parameter.
         name: String,
     },
-    /// A callback of parameters tried to change parameters of the same node.
+    /// A parameter callback tried to change parameters of the same node.
     #[error("cannot set or declare a parameter, or change the callback from within set callback")]
     WithinCallback,
     /// Other threads changed parameters again and again while on-set callbacks ran.
@@ -95,8 +95,8 @@ pub enum DeclareParameterError {
         /// The parameter.
         name: String,
     },
-    /// The default, or its override from command line, parameter file or options, cannot be the
-    /// value of the parameter.
+    /// The default, or the override from the command line, a parameter file or the options, cannot
+    /// be the value of the parameter.
     #[error("parameter '{name}' could not be set: {source}{}", cure(source))]
     Value {
         /// The parameter.
@@ -104,17 +104,17 @@ pub enum DeclareParameterError {
         /// The reason.
         source: SetParameterError,
     },
-    /// The range is empty.
+    /// The range is empty, or its step is negative or NaN.
     #[error(
         "the range of parameter '{name}' is {range}: it must go up, with a step that is not negative"
     )]
     Range {
         /// The parameter.
         name: String,
-        /// From, to and step.
+        /// The bounds and the step, as text.
         range: String,
     },
-    /// The name is empty, or a callback of parameters of the same node declares a parameter.
+    /// The name is empty, or a parameter callback of the same node tried to declare a parameter.
     #[error(transparent)]
     NotAllowed(SetParameterError),
 }
@@ -155,7 +155,7 @@ pub enum UndeclareParameterError {
         /// The parameter.
         name: String,
     },
-    /// A callback of parameters of the same node undeclares a parameter.
+    /// A parameter callback of the same node tried to undeclare a parameter.
     #[error(transparent)]
     NotAllowed(SetParameterError),
 }

@@ -1,4 +1,4 @@
-//! Parameter files: YAML with values for parameters of nodes.
+//! Parameter files: YAML files with values for the parameters of nodes.
 //!
 //! ```yaml
 //! /**:                      # every node
@@ -25,7 +25,7 @@ use crate::overrides::ParameterOverrides;
 use crate::value::ParameterValue;
 use crate::yaml::{Events, MAX_DEPTH, VALUE, YamlError, error_at};
 
-/// The most bytes of a parameter file.
+/// The limit on the size of a parameter file, in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
 const KEY: &str = "ros__parameters";
@@ -50,7 +50,7 @@ pub enum ParameterFileError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// The place and the problem.
+        /// The position and the problem.
         source: YamlError,
     },
 }
@@ -58,8 +58,8 @@ pub enum ParameterFileError {
 /// Reads a parameter file.
 ///
 /// # Errors
-/// When it cannot be read, or is not a parameter file; the error names file, line and what was
-/// expected.
+/// When the file cannot be read, or is not a parameter file; the error names the file, the line and
+/// what was expected.
 pub fn read(path: &Path) -> Result<ParameterOverrides, ParameterFileError> {
     let unreadable =
         |reason: String| ParameterFileError::Unreadable { path: path.to_owned(), reason };
@@ -76,11 +76,11 @@ pub fn read(path: &Path) -> Result<ParameterOverrides, ParameterFileError> {
     parse(&text).map_err(|source| ParameterFileError::Malformed { path: path.to_owned(), source })
 }
 
-/// Reads the text of a parameter file. Several documents are merged, as in rcl
-/// (`rcl_yaml_param_parser/src/parse.c`): the later one wins.
+/// Reads the text of a parameter file. Several YAML documents in one text are merged, as in rcl
+/// (`rcl_yaml_param_parser/src/parse.c`): a later document wins over an earlier one.
 ///
 /// # Errors
-/// When it is not a parameter file; the error names the line and what was expected.
+/// When the text is not a parameter file; the error names the line and what was expected.
 ///
 /// ```
 /// use feros_parameter::file;
@@ -184,7 +184,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The next key of a mapping; `None` at its end.
+    /// Reads the next key of a mapping; `None` at the end of the mapping.
     fn key(&mut self, depth: usize) -> Result<Option<(String, Span)>, YamlError> {
         const NAME: &str = "a name and a colon";
         if depth > MAX_DEPTH {

@@ -9,9 +9,9 @@ use crate::store::Store;
 use crate::value::NamedValue;
 use crate::variant::{ParameterForm, ParameterVariant};
 
-/// A declared parameter, to be read as a `T` wherever it is needed. Clones are the same parameter.
+/// A handle that reads and sets a declared parameter as a `T`. Clones refer to the same parameter.
 ///
-/// Reading returns the last value, whether the node itself, `ros2 param set` or another node set
+/// Reading returns the latest value, whether the node itself, `ros2 param set` or another node set
 /// it.
 ///
 /// ```
@@ -43,8 +43,8 @@ impl<T: ParameterForm> Parameter<T> {
         Self { name: name.into(), slot, store: Arc::downgrade(store), form: PhantomData }
     }
 
-    /// The present value. A number or boolean costs one load; a string or list is cloned, see
-    /// [`Parameter::with`].
+    /// Returns the present value. Reading a number or boolean costs one load; a string or list is
+    /// cloned, which [`Parameter::with`] avoids.
     ///
     /// # Panics
     /// Never: a declared parameter keeps its type.
@@ -57,11 +57,10 @@ impl<T: ParameterForm> Parameter<T> {
         &self.name
     }
 
-    /// Sets its value, as the node's `set_parameter`.
+    /// Sets the value, like the node's `set_parameter`.
     ///
     /// # Errors
-    /// When its descriptor or a validation callback refuses the value, or the node no longer
-    /// exists.
+    /// When the descriptor or an on-set callback refuses the value, or the node no longer exists.
     pub fn set(&self, value: impl Into<T>) -> Result<(), SetParameterError> {
         let name = self.name.to_string();
         let Some(store) = self.store.upgrade() else {
@@ -73,10 +72,10 @@ impl<T: ParameterForm> Parameter<T> {
 }
 
 impl<T: ParameterVariant + ParameterForm> Parameter<T> {
-    /// Calls `look` with the value, without a clone; no lock is held meanwhile.
+    /// Calls `look` with the value, which is not cloned; no lock is held meanwhile.
     ///
     /// # Panics
-    /// When `look` does.
+    /// When `look` panics.
     pub fn with<R>(&self, look: impl FnOnce(&T) -> R) -> R {
         look(T::of(&self.slot.value()).expect("a declared parameter keeps its type"))
     }

@@ -1,7 +1,7 @@
-//! The parameters of a node, without the node: values and descriptors, declarations and changes,
-//! parameter files and overrides.
+//! Parameters, independent of any node: values and descriptors, declarations and changes, parameter
+//! files and overrides.
 //!
-//! A [`Store`] holds the parameters of one node and follows the rules and the words of rclcpp
+//! A [`Store`] holds the parameters of one node and follows the rules and the wording of rclcpp
 //! (`rclcpp/src/rclcpp/node_interfaces/node_parameters.cpp`); parameter files and values from the
 //! command line follow rcl's parser (`rcl_yaml_param_parser`). The crate `feros` adds the node's
 //! methods, services, events and client.

@@ -1,4 +1,4 @@
-//! Patterns of node names in parameter files, with the wildcards of rclcpp
+//! Patterns for node names in parameter files, with the wildcards of rclcpp
 //! (`rclcpp/src/rclcpp/parameter_map.cpp`).
 
 use std::fmt;
@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use feros_rmw::{NodeName, name};
 
-/// A node's full name, in which `*` stands for one part and `**` for any number of parts:
-/// `/robot/camera`, `/*/camera`, `/**`.
+/// A pattern for full names of nodes, in which `*` stands for one part and `**` for any number of
+/// parts: `/robot/camera`, `/*/camera`, `/**`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NodePattern(Vec<Part>);
 
@@ -19,12 +19,12 @@ enum Part {
 }
 
 impl NodePattern {
-    /// Every node: `/**`.
+    /// Returns the pattern that matches every node: `/**`.
     pub fn every_node() -> Self {
         Self(vec![Part::Any])
     }
 
-    /// Whether the pattern has no wildcards, so that it is for one node.
+    /// Whether the pattern has no wildcards, so that it matches only one node.
     pub fn is_literal(&self) -> bool {
         self.0.iter().all(|part| matches!(part, Part::Name(_)))
     }
@@ -33,7 +33,7 @@ impl NodePattern {
     pub fn matches(&self, node: &NodeName) -> bool {
         let full = node.fully_qualified();
         let names: Vec<&str> = full.split('/').filter(|part| !part.is_empty()).collect();
-        // The numbers of names that the parts so far can match: `reached[n]` for the first `n`.
+        // `reached[n]`: the parts handled so far can match exactly the first `n` names.
         let mut reached = vec![false; names.len() + 1];
         reached[0] = true;
         for part in &self.0 {

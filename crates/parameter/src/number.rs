@@ -1,8 +1,8 @@
-//! Numbers as the C library reads them, since rcl reads the scalars of parameter files with
+//! Reads numbers as the C library does, since rcl reads the scalars of parameter files with
 //! `strtol` and `strtod` (`rcl_yaml_param_parser/src/parse.c`).
 
-/// An integer as `strtoll` with base 0 reads it: decimal, `0x` hexadecimal, `0` octal. `None` where
-/// it would leave characters unread or overflow.
+/// Reads an integer as `strtoll` with base 0 does: decimal, `0x` hexadecimal, `0` octal. Returns
+/// `None` where `strtoll` would leave characters unread or overflow.
 pub(crate) fn integer(text: &str) -> Option<i64> {
     let (negative, digits) = split_sign(text);
     let (digits, radix) = match digits.as_bytes() {
@@ -10,7 +10,7 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
         [b'0', _, ..] => (&digits[1..], 8),
         _ => (digits, 10),
     };
-    // Rust accepts another sign here, C does not.
+    // Rust would accept a second sign here; C does not.
     if !digits.starts_with(|c: char| c.is_ascii_hexdigit()) {
         return None;
     }
@@ -18,8 +18,8 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
     i64::try_from(if negative { -magnitude } else { magnitude }).ok()
 }
 
-/// A number as `strtod` reads it, or a YAML word for infinity or NaN. `None` where `strtod` would
-/// leave characters unread, overflow or underflow.
+/// Reads a number as `strtod` does, or a YAML word for infinity or NaN. Returns `None` where
+/// `strtod` would leave characters unread, overflow or underflow.
 pub(crate) fn double(text: &str) -> Option<f64> {
     let (negative, unsigned) = split_sign(text);
     let magnitude = match unsigned {
@@ -50,7 +50,8 @@ fn decimal_double(text: &str) -> Option<f64> {
     (!(starts_as_number && out_of_range)).then_some(value)
 }
 
-/// The part after `0x`: hexadecimal digits with an optional point, and an optional binary exponent.
+/// Reads the part after `0x`: hexadecimal digits with an optional point, then an optional binary
+/// exponent.
 fn hexadecimal_double(text: &str) -> Option<f64> {
     let (mantissa, exponent) = match text.split_once(['p', 'P']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
@@ -76,11 +77,11 @@ fn hexadecimal_double(text: &str) -> Option<f64> {
     if value == 0 {
         return Some(0.0);
     }
-    // In two steps, since the power alone may be out of range where the product is not.
+    // The power is applied in two steps, since it may be out of range where the product is not.
     let half = i32::try_from(exponent.clamp(-4000, 4000) / 2).ok()?;
     let rest = i32::try_from(exponent.clamp(-4000, 4000)).ok()? - half;
     let result = value as f64 * 2_f64.powi(half) * 2_f64.powi(rest);
-    // Smaller numbers are accepted where they are exact, as in the GNU C library.
+    // Numbers below the normal range are accepted if they are exact, as in the GNU C library.
     let is_exact =
         || result > 0.0 && result * 2_f64.powi(-rest) * 2_f64.powi(-half) == value as f64;
     (result.is_finite() && (result >= f64::MIN_POSITIVE || is_exact())).then_some(result)

@@ -1,4 +1,4 @@
-//! Overrides of parameters, from parameter files and `-p`, for all nodes.
+//! Values from parameter files and `-p` that override the defaults of parameters, for all nodes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,12 +7,13 @@ use feros_rmw::NodeName;
 use crate::node_pattern::NodePattern;
 use crate::value::ParameterValue;
 
-/// Values for parameters of nodes, in the order in which the nodes were first named.
+/// Values for parameters, by patterns of nodes, in the order in which the patterns were first
+/// named.
 ///
-/// For one node, all entries count whose pattern matches; where two disagree, the later one counts.
-/// As in `rcl`, an entry has its place from the first time that its pattern is named: with a file
-/// that names `/**` and then `/camera`, a later `-p rate:=1` (which is for `/**`) does not win over
-/// the file's values for `/camera`; `-p camera:rate:=1` does.
+/// A node gets the values of all entries whose patterns match it; where two entries disagree, the
+/// later entry wins. As in `rcl`, an entry keeps the position at which its pattern was first named:
+/// with a file that names `/**` and then `/camera`, a later `-p rate:=1` (which is for `/**`) does
+/// not win over the file's values for `/camera`; `-p camera:rate:=1` does.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParameterOverrides {
     entries: Vec<(NodePattern, BTreeMap<String, ParameterValue>)>,
@@ -20,20 +21,20 @@ pub struct ParameterOverrides {
 }
 
 impl ParameterOverrides {
-    /// Sets the value of a parameter of the nodes that match, in place of an earlier value for the
+    /// Sets the value of a parameter for the nodes that match; it replaces an earlier value for the
     /// same pattern.
     pub fn set(&mut self, nodes: NodePattern, name: impl Into<String>, value: ParameterValue) {
         self.entry(nodes).insert(name.into(), value);
     }
 
-    /// Adds other overrides, which win over earlier ones for the same patterns.
+    /// Adds other overrides, which win over earlier values for the same patterns.
     pub fn merge(&mut self, others: Self) {
         for (nodes, values) in others.entries {
             self.entry(nodes).extend(values);
         }
     }
 
-    /// The values for one node, by the names of the parameters.
+    /// Returns the values for one node, by parameter name.
     pub fn for_node(&self, node: &NodeName) -> BTreeMap<String, ParameterValue> {
         let fitting = self.entries.iter().filter(|(nodes, _)| nodes.matches(node));
         fitting
@@ -48,7 +49,8 @@ impl ParameterOverrides {
         self.entries.is_empty()
     }
 
-    /// All patterns with their values, in the order in which they were first named.
+    /// Iterates over the patterns with their values, in the order in which the patterns were first
+    /// named.
     pub fn iter(&self) -> impl Iterator<Item = (&NodePattern, &BTreeMap<String, ParameterValue>)> {
         self.entries.iter().map(|(nodes, values)| (nodes, values))
     }

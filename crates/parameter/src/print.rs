@@ -1,11 +1,11 @@
-//! Values as YAML that reads back as the same value, by the rules of `rcl` and of YAML 1.1.
+//! Writes values as YAML that reads back as the same value, by the rules of `rcl` and of YAML 1.1.
 
 use std::fmt::{self, Write as _};
 
 use crate::value::ParameterValue;
 
-/// On one line, as `-p` takes it: `5`, `1.0`, `[a, b]`. A missing value is `null`, and bytes are
-/// written as integers, since YAML has no notation for them.
+/// Writes the value on one line, in the form that `-p` takes: `5`, `1.0`, `[a, b]`. A missing value
+/// is `null`, and bytes are written as integers, since YAML has no notation for bytes.
 impl fmt::Display for ParameterValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.elements() {
@@ -16,7 +16,7 @@ impl fmt::Display for ParameterValue {
 }
 
 impl ParameterValue {
-    /// The elements of a list, each as YAML; `None` for other values.
+    /// Returns the elements of a list, each as YAML; `None` for other values.
     pub fn elements(&self) -> Option<Vec<String>> {
         match self {
             Self::ByteArray(values) => Some(values.iter().map(ToString::to_string).collect()),
@@ -46,13 +46,13 @@ fn double(value: f64) -> String {
     if value.is_infinite() {
         return if value < 0.0 { "-.inf" } else { ".inf" }.to_owned();
     }
-    // `strtod` calls the decimal form of this number out of range, and so does rcl.
+    // `strtod`, and so rcl, would refuse the decimal form of this number as out of range.
     if value.is_subnormal() {
         let sign = if value < 0.0 { "-" } else { "" };
         return format!("{sign}0x0.{:013x}p-1022", value.abs().to_bits());
     }
     let text = format!("{value:?}");
-    // YAML 1.1 wants a point, and a sign in the exponent.
+    // YAML 1.1 requires a decimal point, and a sign in the exponent.
     match text.split_once('e') {
         None => text,
         Some((mantissa, exponent)) => {
@@ -63,7 +63,7 @@ fn double(value: f64) -> String {
     }
 }
 
-/// A string, in quotes where it could be mistaken for another value.
+/// Writes a string, with quotes where it could otherwise be read as another value.
 fn text(text: &str) -> String {
     let is_word =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '.' | '-' | ' ' | '+');
@@ -74,7 +74,7 @@ fn text(text: &str) -> String {
         && !text.ends_with(' ')
         && !text.eq_ignore_ascii_case("null")
         && ParameterValue::from_yaml(text) == Ok(text.into())
-        // Within a list, more characters have a meaning.
+        // More characters have a meaning within a list.
         && ParameterValue::from_yaml(&format!("[{text}]")) == Ok(vec![text].into());
     if is_plain {
         text.to_owned()

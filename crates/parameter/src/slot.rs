@@ -7,10 +7,10 @@ use feros_sync::RwLock;
 
 use crate::value::ParameterValue;
 
-/// The value of one parameter. A number or boolean is read with one load; other values are shared,
-/// not copied.
+/// The value of one parameter. A number or boolean is read with one atomic load; other values are
+/// shared, not copied.
 pub(crate) struct Slot {
-    /// A boolean, integer or floating point number, as bits.
+    /// The bits of a boolean, integer or floating point number.
     scalar: AtomicU64,
     value: RwLock<Arc<ParameterValue>>,
 }
@@ -31,7 +31,7 @@ impl Slot {
         self.value.read().clone()
     }
 
-    /// The bits of a scalar; without meaning where the value is not a scalar.
+    /// Returns the bits of a boolean or number; they mean nothing if the value is of another type.
     pub(crate) fn scalar(&self) -> u64 {
         self.scalar.load(Ordering::Acquire)
     }

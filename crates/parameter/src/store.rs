@@ -1,4 +1,4 @@
-//! The parameters of one node: declared, set and read by the rules of rclcpp
+//! The parameters of one node, which are declared, set and read by the rules of rclcpp
 //! (`rclcpp/src/rclcpp/node_interfaces/node_parameters.cpp`).
 
 use std::collections::{BTreeMap, HashSet};
@@ -16,8 +16,8 @@ use crate::error::{
 use crate::slot::Slot;
 use crate::value::{NamedValue, ParameterType, ParameterValue};
 
-/// The most times that on-set callbacks run for one change, because other threads changed
-/// parameters meanwhile.
+/// The limit on the runs of on-set callbacks for one change; they run again when other threads
+/// changed parameters meanwhile.
 const MAX_ATTEMPTS: u32 = 100;
 
 /// The parameters of one node.
@@ -31,30 +31,30 @@ pub struct Store {
 
 #[derive(Default)]
 struct State {
-    /// Boxed, since each node of the map has room for eleven.
+    /// The values are boxed, since each tree node of a `BTreeMap` reserves space for eleven.
     declared: BTreeMap<String, Box<Declared>>,
-    /// Counts changes, so that a validation notices changes by others.
+    /// Counts changes, so that a validation notices changes that other threads made meanwhile.
     generation: u64,
 }
 
 struct Declared {
-    /// The name is empty: it is the map's key.
+    /// The descriptor without its name, which is the key of the map.
     descriptor: ParameterDescriptor,
     slot: Arc<Slot>,
 }
 
-/// Names of parameters, and the prefixes that they have.
+/// Names of parameters and their prefixes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ParameterList {
-    /// Names in alphabetical order.
+    /// The names, in alphabetical order.
     pub names: Vec<String>,
-    /// The parts before the last `.` of names, each once.
+    /// The part of each name before its last `.`; each prefix is listed once.
     pub prefixes: Vec<String>,
 }
 
 impl Store {
-    /// The parameters of the node of this name, which start with `overrides` when they are
-    /// declared; `observer` is notified of changes.
+    /// Creates the empty store of the node of this name. Parameters start with their values in
+    /// `overrides` when they are declared; `observer` is notified of changes.
     pub fn new(
         node: String,
         allow_undeclared: bool,
@@ -70,13 +70,13 @@ impl Store {
         }
     }
 
-    /// The values that parameters start with instead of their defaults.
+    /// Returns the values with which parameters start instead of their defaults.
     pub fn overrides(&self) -> &BTreeMap<String, ParameterValue> {
         &self.overrides
     }
 
-    /// Declares a parameter that starts with the override of its name, unless overrides are to be
-    /// ignored, or with `default`.
+    /// Declares a parameter. It starts with the override of its name if there is one and
+    /// `ignore_override` is false, or else with `default`.
     pub(crate) fn declare(
         &self,
         mut descriptor: ParameterDescriptor,
@@ -128,10 +128,11 @@ impl Store {
         Err(refuse(SetParameterError::Contended { attempts: MAX_ATTEMPTS }))
     }
 
-    /// Declares all overrides that are not declared yet, dynamically typed.
+    /// Declares a dynamically typed parameter for every override that has no declared parameter
+    /// yet.
     ///
     /// # Errors
-    /// When an on-set callback refuses one of them.
+    /// When an on-set callback refuses a value.
     pub fn declare_overrides(&self) -> Result<(), DeclareParameterError> {
         for (name, value) in &self.overrides {
             if !self.is_declared(name) {
@@ -146,10 +147,10 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets a parameter.
+    /// Undeclares a parameter.
     ///
     /// # Errors
-    /// When it is not declared, read-only or statically typed.
+    /// When the parameter is not declared, is read-only or is statically typed.
     pub fn undeclare(&self, name: &str) -> Result<(), UndeclareParameterError> {
         self.callbacks.refuse_within().map_err(UndeclareParameterError::NotAllowed)?;
         let mut state = self.state.lock();
@@ -179,11 +180,11 @@ impl Store {
         self.state.lock().declared.contains_key(name)
     }
 
-    /// Sets all of these parameters or, if one of them cannot be set, none of them.
+    /// Sets all of these parameters; if one of them cannot be set, none is set.
     ///
     /// # Errors
-    /// For the first that is not declared, read-only, of another type, out of range or refused by
-    /// an on-set callback.
+    /// When a parameter is not declared, is read-only, has another type, is out of range or is
+    /// refused by an on-set callback; the error names the first such parameter.
     pub fn set(&self, mut parameters: Vec<NamedValue>) -> Result<(), SetParameterError> {
         self.callbacks.refuse_within()?;
         self.callbacks.pre_set(&mut parameters);
@@ -211,7 +212,7 @@ impl Store {
         Err(SetParameterError::Contended { attempts: MAX_ATTEMPTS })
     }
 
-    /// Whether these parameters may be set, as far as their declarations go.
+    /// Checks these values against the declarations of their parameters, without the callbacks.
     fn check(&self, state: &State, parameters: &[NamedValue]) -> Result<(), SetParameterError> {
         for (name, _) in parameters {
             if name.is_empty() {
@@ -230,7 +231,7 @@ impl Store {
         for parameter in parameters {
             let (name, value) = parameter;
             check_nul(parameter)?;
-            // A parameter that is declared by being set takes any value.
+            // A parameter that is declared only by this change takes any value.
             let Some(declared) = state.declared.get(name) else { continue };
             let takes_away = value.is_not_set() && !declared.slot.value().is_not_set();
             if takes_away && !declared.descriptor.dynamic_typing {
@@ -241,19 +242,20 @@ impl Store {
         Ok(())
     }
 
-    /// The value of a parameter; no value if the parameter does not exist and undeclared parameters
-    /// are allowed.
+    /// Returns the value of a parameter; `NotSet` if the parameter does not exist and undeclared
+    /// parameters are allowed.
     ///
     /// # Errors
-    /// When the parameter does not exist, or it has a static type and no value.
+    /// When the parameter does not exist and undeclared parameters are not allowed, or when it has
+    /// a static type and no value.
     pub fn get(&self, name: &str) -> Result<ParameterValue, GetParameterError> {
         self.get_in(&self.state.lock(), name)
     }
 
-    /// The values of several parameters at one moment.
+    /// Returns the values that several parameters have at the same moment.
     ///
     /// # Errors
-    /// As [`Store::get`], for the first that fails.
+    /// Like [`Store::get`], for the first parameter that fails.
     pub fn get_all<'a>(
         &self,
         names: impl IntoIterator<Item = &'a str>,
@@ -276,7 +278,8 @@ impl Store {
         }
     }
 
-    /// The parameters whose names begin with `prefix.`, without it; all for the empty prefix.
+    /// Returns the parameters whose names begin with `prefix.`, keyed by the rest of the name. With
+    /// an empty prefix, returns all parameters.
     pub fn get_by_prefix(&self, prefix: &str) -> BTreeMap<String, ParameterValue> {
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}.") };
         let state = self.state.lock();
@@ -290,10 +293,10 @@ impl Store {
             .collect()
     }
 
-    /// The types of the values that parameters have.
+    /// Returns the types of the parameters' present values.
     ///
     /// # Errors
-    /// When a parameter does not exist and undeclared ones are not allowed.
+    /// When a parameter does not exist and undeclared parameters are not allowed.
     pub fn types(&self, names: &[String]) -> Result<Vec<ParameterType>, GetParameterError> {
         let state = self.state.lock();
         let parameter_type = |name: &String| match state.declared.get(name) {
@@ -304,10 +307,10 @@ impl Store {
         names.iter().map(parameter_type).collect()
     }
 
-    /// The descriptors of parameters.
+    /// Returns the descriptors of parameters.
     ///
     /// # Errors
-    /// As [`Store::types`].
+    /// The same as for [`Store::types`].
     pub fn describe(
         &self,
         names: &[String],
@@ -325,8 +328,8 @@ impl Store {
         names.iter().map(describe).collect()
     }
 
-    /// The parameters below any of the prefixes (all without a prefix), at most `depth` parts below
-    /// it; 0 is any depth.
+    /// Lists the parameters below any of the prefixes, at most `depth` name parts deep; a depth of
+    /// 0 means any depth. Without prefixes, lists from the root.
     pub fn list(&self, prefixes: &[String], depth: u64) -> ParameterList {
         let near =
             |rest: &str| depth == 0 || (rest.bytes().filter(|b| *b == b'.').count() as u64) < depth;
@@ -351,7 +354,7 @@ impl Store {
         ParameterList { names, prefixes }
     }
 
-    /// Calls `callback` before parameters are set, with the new values: `callback` may change, add
+    /// Calls `callback` with the new values before parameters are set; `callback` may change, add
     /// and remove values.
     pub fn add_pre_set_callback(
         &self,
@@ -360,8 +363,8 @@ impl Store {
         self.callbacks.add_pre_set(Arc::new(callback))
     }
 
-    /// Asks `callback` whether parameters may be set or declared with these values; its error is
-    /// the reason for the refusal.
+    /// Calls `callback` with the new values before parameters are set or declared; an error from
+    /// `callback` refuses the values and gives the reason.
     pub fn add_on_set_callback(
         &self,
         callback: impl Fn(&[NamedValue]) -> Result<(), String> + Send + Sync + 'static,
@@ -393,7 +396,7 @@ impl State {
         slot
     }
 
-    /// Sets a parameter after the checks.
+    /// Sets a parameter whose value has passed the checks.
     fn set(&mut self, name: &str, value: &ParameterValue) -> ChangeKind {
         let Some(declared) = self.declared.get_mut(name) else {
             let descriptor =
@@ -416,7 +419,7 @@ impl State {
     }
 }
 
-/// Strings with a NUL cannot be sent.
+/// Refuses strings with a NUL character, which cannot be sent.
 fn check_nul((name, value): &NamedValue) -> Result<(), SetParameterError> {
     let has_nul = |text: &String| text.contains('\0');
     let found = match value {

@@ -46,17 +46,17 @@ impl ParameterType {
         Self::StringArray,
     ];
 
-    /// The type of this number; `None` for an unknown number.
+    /// Returns the type that has this number; `None` for an unknown number.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// The number in messages.
+    /// Returns the number of the type, as in messages.
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// The name in messages to people, as in `rclcpp`: `double_array`.
+    /// Returns the name of the type for people, as in `rclcpp`: `double_array`.
     pub fn name(self) -> &'static str {
         match self {
             Self::NotSet => "not set",
@@ -79,7 +79,7 @@ impl fmt::Display for ParameterType {
     }
 }
 
-/// The name of a parameter and a value for it.
+/// The name of a parameter, with a value for that parameter.
 pub type NamedValue = (String, ParameterValue);
 
 /// The value of a parameter.
@@ -132,9 +132,9 @@ impl ParameterValue {
         }
     }
 
-    /// The meaning of a value from a parameter file for a parameter of this type. YAML does not
-    /// give the type of the elements of an empty list, and has no bytes: an empty list becomes a
-    /// list of any type, and integers from 0 to 255 become bytes. Other values stay as they are.
+    /// Converts a value from a parameter file for a parameter of type `declared`. YAML has no type
+    /// for an empty list, and has no bytes: an empty list becomes an empty list of the declared
+    /// type, and integers from 0 to 255 become bytes. Other values stay as they are.
     ///
     /// ```
     /// use feros_parameter::{ParameterType, ParameterValue};
@@ -172,47 +172,47 @@ impl ParameterValue {
         matches!(self, Self::NotSet)
     }
 
-    /// The boolean, if it is one.
+    /// The boolean, if the value is one.
     pub fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(value) = self { Some(*value) } else { None }
     }
 
-    /// The integer, if it is one.
+    /// The integer, if the value is one.
     pub fn as_integer(&self) -> Option<i64> {
         if let Self::Integer(value) = self { Some(*value) } else { None }
     }
 
-    /// The floating point number, if it is one; an integer does not count, as in `rclcpp`.
+    /// The floating point number, if the value is one; an integer is not converted, as in `rclcpp`.
     pub fn as_double(&self) -> Option<f64> {
         if let Self::Double(value) = self { Some(*value) } else { None }
     }
 
-    /// The string, if it is one.
+    /// The string, if the value is one.
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(value) = self { Some(value) } else { None }
     }
 
-    /// The bytes, if it is a list of bytes.
+    /// The bytes, if the value is a list of bytes.
     pub fn as_byte_array(&self) -> Option<&[u8]> {
         if let Self::ByteArray(value) = self { Some(value) } else { None }
     }
 
-    /// The booleans, if it is a list of booleans.
+    /// The booleans, if the value is a list of booleans.
     pub fn as_bool_array(&self) -> Option<&[bool]> {
         if let Self::BoolArray(value) = self { Some(value) } else { None }
     }
 
-    /// The integers, if it is a list of integers.
+    /// The integers, if the value is a list of integers.
     pub fn as_integer_array(&self) -> Option<&[i64]> {
         if let Self::IntegerArray(value) = self { Some(value) } else { None }
     }
 
-    /// The floating point numbers, if it is a list of such numbers.
+    /// The floating point numbers, if the value is a list of them.
     pub fn as_double_array(&self) -> Option<&[f64]> {
         if let Self::DoubleArray(value) = self { Some(value) } else { None }
     }
 
-    /// The strings, if it is a list of strings.
+    /// The strings, if the value is a list of strings.
     pub fn as_string_array(&self) -> Option<&[String]> {
         if let Self::StringArray(value) = self { Some(value) } else { None }
     }
@@ -251,7 +251,7 @@ convert! {
     &[&str] => StringArray, value => value.iter().map(|&text| text.to_owned()).collect();
 }
 
-/// Messages with an unknown type become no value.
+/// A message with an unknown type number becomes `NotSet`.
 impl From<ParameterValueMessage> for ParameterValue {
     fn from(message: ParameterValueMessage) -> Self {
         match ParameterType::from_number(message.r#type) {

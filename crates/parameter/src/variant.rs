@@ -1,17 +1,17 @@
-//! Rust types that are values of parameters.
+//! The Rust types that parameters can have.
 
 use crate::descriptor::ParameterDescriptor;
 use crate::slot::Slot;
 use crate::value::{ParameterType, ParameterValue};
 use feros_msgs::rcl_interfaces::msg::{FloatingPointRange, IntegerRange};
 
-/// A Rust type that is the type of a parameter: `bool`, `i64`, `f64`, `String`, and vectors of
-/// these and of `u8`.
+/// A Rust type that corresponds to one type of parameters: `bool`, `i64`, `f64`, `String`, and
+/// vectors of these and of `u8`.
 pub trait ParameterVariant: Clone + Into<ParameterValue> + Send + Sync + 'static {
     /// The parameter's type.
     const TYPE: ParameterType;
 
-    /// A reference to the content of a value; `None` when the value is of another type.
+    /// Returns a reference to the content of a value; `None` if the value is of another type.
     fn of(value: &ParameterValue) -> Option<&Self>;
 }
 
@@ -22,15 +22,15 @@ pub trait ParameterVariant: Clone + Into<ParameterValue> + Send + Sync + 'static
 pub trait ParameterForm:
     Clone + Into<ParameterValue> + Send + Sync + 'static + sealed::Read
 {
-    /// The parameter's type; `None` with dynamic typing.
+    /// The parameter's type; `None` if the parameter is dynamically typed.
     const STATIC_TYPE: Option<ParameterType>;
 }
 
 pub(crate) mod sealed {
     use crate::slot::Slot;
 
-    /// Reads the value; `None` only when it is of another type, which never happens for a declared
-    /// parameter.
+    /// Reads the value; returns `None` only if the value is of another type, which never happens
+    /// for a declared parameter.
     pub trait Read: Sized {
         #[doc(hidden)]
         #[expect(private_interfaces, reason = "sealed")]
@@ -38,15 +38,15 @@ pub(crate) mod sealed {
     }
 }
 
-/// A type that stands for a value when a parameter is declared: the type itself, `&str` for
-/// `String`, slices and arrays for vectors.
+/// A type that can be given as the default when a parameter is declared: the type itself, `&str`
+/// for `String`, slices and arrays for vectors.
 ///
 /// `i64` and `f64` are the only numbers, so that `10` and `1.0` are understood without a suffix.
 pub trait IntoParameter {
     /// The parameter's Rust type.
     type Form: ParameterVariant;
 
-    /// The value.
+    /// Converts the value.
     fn into_parameter(self) -> Self::Form;
 }
 
@@ -171,11 +171,11 @@ arrays! {
     String => String;
 }
 
-/// A form whose values may be bounded: numbers, and lists of them.
+/// A type of parameter whose values may have bounds: numbers, and lists of numbers.
 pub trait RangedForm: ParameterForm {
-    /// The type of its bounds.
+    /// The type of the bounds.
     type Bound: Copy + 'static;
-    /// The type of the step between values; zero where every value between the bounds is allowed.
+    /// The type of the step between values. A step of zero allows every value between the bounds.
     type Step: Copy + Default + 'static;
 
     #[doc(hidden)]

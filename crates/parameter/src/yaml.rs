@@ -1,4 +1,4 @@
-//! Values from YAML, by the rules of rcl's parser (`rcl_yaml_param_parser/src/parse.c`).
+//! Reads values from YAML, by the rules of rcl's parser (`rcl_yaml_param_parser/src/parse.c`).
 
 use std::borrow::Cow;
 
@@ -7,39 +7,40 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 use crate::number;
 use crate::value::{ParameterType, ParameterValue};
 
-/// The deepest nesting of lists and mappings.
+/// The limit on the nesting of mappings.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// A text that is not the expected YAML.
+/// The error for text that is not the expected YAML.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}; expected {expected}")]
 pub struct YamlError {
-    /// Line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// Column, from 1.
+    /// The column, counted from 1.
     pub column: usize,
     /// The problem.
     pub problem: String,
-    /// The correct form.
+    /// What was expected instead.
     pub expected: &'static str,
 }
 
 pub(crate) const VALUE: &str = "a boolean, a number, a string, or a list of one of them";
 
-/// The events of one YAML document.
+/// The parser's events for a YAML text.
 pub(crate) struct Events<'a> {
     parser: Parser<'a, StrInput<'a>>,
-    /// The place of the last event.
+    /// The position of the last event.
     pub(crate) place: Span,
 }
 
 impl<'a> Events<'a> {
-    /// The events of a text with one document, after its beginning.
+    /// Starts to parse `text`.
     pub(crate) fn new(text: &'a str) -> Self {
         Self { parser: Parser::new_from_str(text), place: Span::default() }
     }
 
-    /// The next event; after the last one, always the end of the document.
+    /// Returns the next event, without the starts and ends of documents; at the end of the text,
+    /// always `StreamEnd`.
     pub(crate) fn next(&mut self) -> Result<Event<'a>, YamlError> {
         loop {
             let (event, place) = match self.parser.next_event() {
@@ -69,7 +70,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// An error at the last event.
+    /// Creates an error at the position of the last event.
     pub(crate) fn error(&self, problem: impl Into<String>, expected: &'static str) -> YamlError {
         error_at(self.place, problem, expected)
     }
@@ -82,8 +83,8 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// The elements of a list whose beginning was read. An empty list is a list of strings:
-    /// [`ParameterValue::as_declared`] converts it.
+    /// Reads the elements of a list after its start event. An empty list becomes a list of strings,
+    /// which [`ParameterValue::as_declared`] converts.
     pub(crate) fn list(&mut self) -> Result<ParameterValue, YamlError> {
         const HOMOGENEOUS: &str = "elements of one type, such as [1.0, 2.0] or [a, b]";
         let mut list = None;
@@ -105,7 +106,7 @@ impl<'a> Events<'a> {
         Ok(list.unwrap_or_else(|| empty_list_of(ParameterType::String)))
     }
 
-    /// The value of a scalar that was read.
+    /// Converts a scalar that was read.
     pub(crate) fn scalar(
         &self,
         text: &str,
@@ -152,7 +153,7 @@ fn plain_scalar(text: &str) -> ParameterValue {
     }
 }
 
-/// An empty list with elements of a type.
+/// Returns an empty list for elements of this type.
 fn empty_list_of(element: ParameterType) -> ParameterValue {
     match element {
         ParameterType::Bool => ParameterValue::BoolArray(Vec::new()),
@@ -162,7 +163,7 @@ fn empty_list_of(element: ParameterType) -> ParameterValue {
     }
 }
 
-/// Adds an element; the error names the element type of the list.
+/// Adds an element; on a mismatch, the error is the name of the list's element type.
 fn push(list: &mut ParameterValue, element: ParameterValue) -> Result<(), &'static str> {
     match (list, element) {
         (ParameterValue::BoolArray(list), ParameterValue::Bool(value)) => list.push(value),
@@ -180,11 +181,11 @@ fn push(list: &mut ParameterValue, element: ParameterValue) -> Result<(), &'stat
 impl ParameterValue {
     /// Reads a value as `rcl` does for `-p name:=value`: `true`, `yes`, `on` and the like are
     /// booleans; `5`, `0x1F` and `010` integers; `1.0`, `1e3` and `.nan` floating point numbers;
-    /// other words, and text in quotes or with the tag `!!str`, are strings. A list has elements of
-    /// one type.
+    /// other words, and text in quotes or with the tag `!!str`, are strings. All elements of a list
+    /// have the same type.
     ///
     /// # Errors
-    /// When it is not a value: nothing at all, a mixed list, a mapping, not YAML.
+    /// When the text is empty, a list of mixed types, a mapping or not YAML.
     pub fn from_yaml(text: &str) -> Result<Self, YamlError> {
         let mut events = Events::new(text);
         let value = match events.next()? {

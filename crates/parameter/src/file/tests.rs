@@ -1,4 +1,4 @@
-//! Parameter files: the values that they give a node, and the places of errors.
+//! Parameter files: the values that they give a node, and the positions of errors.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -188,7 +188,7 @@ fn any_value() -> impl Strategy<Value = ParameterValue> {
 }
 
 proptest! {
-    /// A node with the same parameters that loads a dump changes none of them.
+    /// When a node loads a dump of its own parameters, none of the values changes.
     #[test]
     fn what_is_dumped_and_loaded_is_the_same(
         parameters in btree_map("[a-zA-Z0-9_/ :#-]{1,6}(\\.[a-z0-9]{1,3}){0,2}", any_value(), 0..6)
@@ -198,7 +198,7 @@ proptest! {
         let mut read = overrides.for_node(&NodeName::new("/ns", "node").unwrap());
         for (name, value) in parameters {
             let loaded = read.remove(&name).map(|read| read.as_declared(value.parameter_type()));
-            // By their text, since NaN is not equal to itself.
+            // The values are compared as text, since NaN is not equal to itself.
             prop_assert_eq!(format!("{:?}", loaded), format!("{:?}", Some(value)), "{}", text);
         }
         prop_assert!(read.is_empty());

@@ -1,11 +1,11 @@
-//! Parameter files as text, with nested mappings for the parts of names.
+//! Writes parameter files, with nested mappings for the parts of names.
 
 use std::collections::BTreeMap;
 
 use crate::value::{NamedValue, ParameterValue};
 
-/// The text of a parameter file that gives the node of this name these values; a parameter without
-/// a value is left out.
+/// Returns the text of a parameter file that gives these values to the node of this name;
+/// parameters without a value are left out.
 pub fn to_text(node: &str, parameters: impl IntoIterator<Item = NamedValue>) -> String {
     let mut root = Group::default();
     for (name, value) in parameters.into_iter().filter(|(_, value)| !value.is_not_set()) {
@@ -25,7 +25,7 @@ pub fn to_text(node: &str, parameters: impl IntoIterator<Item = NamedValue>) -> 
     text
 }
 
-/// Parameters below a part of their names.
+/// The parameters that share the beginning of their names, up to some `.`.
 #[derive(Default)]
 struct Group {
     value: Option<ParameterValue>,
@@ -33,8 +33,8 @@ struct Group {
 }
 
 impl Group {
-    /// Writes the parameters below a group; `prefix` is the part of their names that is not a
-    /// mapping of its own, because that part is a parameter itself.
+    /// Writes the parameters below a group. A group that is a parameter itself cannot also be a
+    /// mapping, so its name becomes the `prefix` of the names below it.
     fn write_below(&self, prefix: &str, indent: usize, text: &mut String) {
         for (part, group) in &self.below {
             let name = format!("{prefix}{part}");
