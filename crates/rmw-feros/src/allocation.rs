@@ -1,4 +1,4 @@
-//! Memory that a host program frees itself, from the allocator that it passed.
+//! Memory that the host program frees, from the allocator that the host program passed.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
@@ -21,7 +21,7 @@ impl Allocator {
     /// Checks that no function is missing.
     ///
     /// # Safety
-    /// The functions are those of an allocator, and stay valid while this value is used.
+    /// The functions belong to one allocator, and stay valid while this value is used.
     pub(crate) unsafe fn new(raw: rcutils_allocator_t) -> Result<Self, Failure> {
         let rcutils_allocator_t { allocate, deallocate, reallocate, zero_allocate, .. } = raw;
         match (allocate, deallocate, reallocate, zero_allocate) {
@@ -64,7 +64,7 @@ impl Allocator {
     }
 
     fn allocate(&self, size_bytes: usize) -> Result<*mut c_void, Failure> {
-        // SAFETY: [allocators] the function is an allocator's.
+        // SAFETY: [allocators] the function belongs to a complete allocator.
         let memory = unsafe { (self.allocate)(size_bytes, self.raw.state) };
         if memory.is_null() { Err(Failure::out_of_memory(size_bytes)) } else { Ok(memory) }
     }
@@ -88,10 +88,10 @@ impl Allocator {
         }
     }
 
-    /// A copy of a text.
+    /// A copy of a string, with a NUL at its end.
     pub(crate) fn text(&self, text: &str) -> Result<*mut c_char, Failure> {
         let copy = self.array::<u8>(text.len() + 1)?;
-        // SAFETY: the memory was just allocated for the text and its NUL.
+        // SAFETY: the memory was just allocated for the string and its NUL.
         unsafe {
             ptr::copy_nonoverlapping(text.as_ptr(), copy, text.len());
             copy.add(text.len()).write(0);
@@ -99,7 +99,7 @@ impl Allocator {
         Ok(copy.cast())
     }
 
-    /// A copy of a C text.
+    /// A copy of a C string.
     pub(crate) fn c_text(&self, text: &CStr) -> Result<*mut c_char, Failure> {
         let bytes = text.to_bytes_with_nul();
         let copy = self.array::<u8>(bytes.len())?;
@@ -108,7 +108,7 @@ impl Allocator {
         Ok(copy.cast())
     }
 
-    /// An array of copies of texts.
+    /// An array with copies of the strings.
     pub(crate) fn texts<'a>(
         &self,
         texts: impl ExactSizeIterator<Item = &'a str>,
@@ -117,10 +117,11 @@ impl Allocator {
             rcutils_string_array_t { size: 0, data: self.array(texts.len())?, allocator: self.raw };
         for text in texts {
             match self.text(text) {
-                // SAFETY: there is room for all texts.
+                // SAFETY: there is room for all strings.
                 Ok(copy) => unsafe { made.data.add(made.size).write(copy) },
                 Err(failure) => {
-                    // SAFETY: all of it was allocated here, and nobody else has a pointer to it.
+                    // SAFETY: this function allocated all of the memory, and nobody else has a
+                    // pointer to it.
                     unsafe { self.free_texts(&made) };
                     return Err(failure);
                 }
@@ -134,14 +135,14 @@ impl Allocator {
     /// This allocator made the array, and nobody uses it any longer.
     unsafe fn free_texts(&self, array: &rcutils_string_array_t) {
         for index in 0..array.size {
-            // SAFETY: the array has `size` texts, each from this allocator.
+            // SAFETY: the array has `size` strings, each from this allocator.
             unsafe { self.free(*array.data.add(index)) };
         }
         // SAFETY: [allocators] this allocator made the array.
         unsafe { self.free(array.data) };
     }
 
-    /// The names, each with its types.
+    /// Converts a map from names to types into the arrays of rmw.
     pub(crate) fn names_and_types(
         &self,
         found: &feros_rmw::graph::NamesAndTypes,
@@ -154,14 +155,15 @@ impl Allocator {
             for of_name in found.values() {
                 let texts: Vec<&str> = of_name.iter().map(String::as_str).collect();
                 let array = self.texts(texts.into_iter())?;
-                // SAFETY: there is room for an array per name.
+                // SAFETY: there is room for one array for each name.
                 unsafe { types.add(done).write(array) };
                 done += 1;
             }
             Ok(())
         });
         if let Err(failure) = filled {
-            // SAFETY: all of it was allocated here, and nobody else has a pointer to it.
+            // SAFETY: this function allocated all of the memory, and nobody else has a pointer to
+            // it.
             unsafe {
                 (0..done).for_each(|index| self.free_texts(&*made.types.add(index)));
                 self.free(made.types);
@@ -174,7 +176,8 @@ impl Allocator {
 }
 
 impl rcutils_uint8_array_t {
-    /// Gives the array this length, with memory from its own allocator; its old content is lost.
+    /// Sets the length, and takes memory from the array's allocator as needed. The old content is
+    /// lost.
     ///
     /// # Safety
     /// The array was initialized, and nobody else uses it.
@@ -226,12 +229,12 @@ unsafe extern "C" fn c_allocate(size: usize, _: *mut c_void) -> *mut c_void {
 }
 
 unsafe extern "C" fn c_deallocate(memory: *mut c_void, _: *mut c_void) {
-    // SAFETY: the caller of an allocator's function returns memory that the allocator gave.
+    // SAFETY: callers return only memory that this allocator allocated.
     unsafe { libc::free(memory) }
 }
 
 unsafe extern "C" fn c_reallocate(memory: *mut c_void, size: usize, _: *mut c_void) -> *mut c_void {
-    // SAFETY: as in `c_deallocate`.
+    // SAFETY: callers pass only memory that this allocator allocated.
     unsafe { libc::realloc(memory, size) }
 }
 
@@ -244,7 +247,7 @@ unsafe extern "C" fn c_zero_allocate(count: usize, size: usize, _: *mut c_void) 
 mod tests {
     use super::*;
 
-    /// Counts the memory that is not freed yet, and fails after `budget` allocations.
+    /// Counts the allocations that are not freed yet, and fails after `budget` allocations.
     struct Limited {
         live: isize,
         budget: usize,
@@ -277,7 +280,7 @@ mod tests {
             state: ptr::from_mut(state).cast(),
             ..Allocator::of_c().raw
         };
-        // SAFETY: the two functions belong together.
+        // SAFETY: `allocate` and `deallocate` belong together.
         unsafe { Allocator::new(raw) }.expect("complete")
     }
 
@@ -287,7 +290,7 @@ mod tests {
         for name in ["/a", "/b"] {
             found.entry(name.to_owned()).or_default().insert("x/msg/Y".to_owned());
         }
-        // An array of names, its two names, an array of arrays, and two arrays of one type each.
+        // One array of names, two names, one array of arrays, and two arrays with one type each.
         let needed = 1 + 2 + 1 + 2 * 2;
         for budget in 0..needed {
             let mut state = Limited { live: 0, budget };

@@ -1,4 +1,4 @@
-//! Checks the arguments of host programs: null pointers, objects of other implementations, texts.
+//! Checks the arguments of host programs: null pointers, objects of other implementations, strings.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
@@ -49,7 +49,7 @@ fn is_null(what: &str) -> Failure {
     Failure::invalid(format!("the argument `{what}` is null"))
 }
 
-/// The value behind a pointer of the host program.
+/// The value behind a pointer from the host program.
 ///
 /// # Safety
 /// The pointer is null or points at a value that lives through the call.
@@ -74,7 +74,7 @@ pub(crate) unsafe fn ours<'a, T: Identified>(pointer: *const T) -> Result<&'a T,
     }
 }
 
-/// The data of a context, which a context keeps when it is shut down.
+/// The `impl_` pointer of a context. A context keeps it after shutdown.
 ///
 /// # Safety
 /// The contract of [`given`].
@@ -87,20 +87,20 @@ pub(crate) unsafe fn initialized(context: *const rmw_context_t) -> Result<*mut c
     Ok(held)
 }
 
-/// A text of the host program.
+/// A string from the host program.
 ///
 /// # Safety
-/// The pointer is null or points at a text that ends with NUL and lives through the call.
+/// The pointer is null or points at a string that ends with NUL and lives through the call.
 pub(crate) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a str, Failure> {
     if pointer.is_null() {
         return Err(is_null(what));
     }
-    // SAFETY: [strings] the text ends with NUL and lives for the whole call.
+    // SAFETY: [strings] the string ends with NUL and lives for the whole call.
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_str().map_err(|_| Failure::invalid(format!("the argument `{what}` is not UTF-8")))
 }
 
-/// Memory of the host program for a result. It may hold anything before, so its old content is
+/// Memory of the host program for a result. The memory may be uninitialized, so its old content is
 /// neither read nor dropped.
 pub(crate) struct Out<T>(NonNull<T>);
 
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn texts_are_checked() {
-        // SAFETY: each pointer is null or points at a text.
+        // SAFETY: each pointer is null or points at a string.
         let read = |pointer| unsafe { text(pointer, "name") };
         assert_eq!(read(c"ok".as_ptr()), Ok("ok"));
         assert!(read(ptr::null()).is_err_and(|error| error.text.contains("`name` is null")));

@@ -1,6 +1,6 @@
-//! The thread that reports news to host programs that never wait, such as the events executors of
-//! rclcpp and rclpy. It begins with the first entity that has a listener, and ends with the
-//! context.
+//! The thread that calls the listeners of host programs that never wait, such as the events
+//! executors of rclcpp and rclpy. The thread starts when the first entity gets a listener, and ends
+//! with the context. "News" are items or events that a listener has not yet heard of.
 
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -16,14 +16,15 @@ pub(crate) trait Told: Send + Sync {
     /// The ringer that rings when there may be news.
     fn ringer(&self) -> &Ringer;
 
-    /// Whether there is news that the listener was not told of.
+    /// Whether the entity has news for its listener.
     fn has_news(&self) -> bool;
 
-    /// Tells the listener.
+    /// Calls the listener with the number of new items.
     fn tell(&self);
 }
 
-/// An entity in the thread's wait set: ready when it has news, not while it has untaken items.
+/// An entity in the thread's wait set. It is ready when it has news, even if untaken items remain
+/// from before.
 struct News(Arc<dyn Told>);
 
 impl Waitable for News {
@@ -36,7 +37,7 @@ impl Waitable for News {
     }
 }
 
-/// The thread of a context, which may not have begun yet.
+/// The callback thread of a context; it may not have started yet.
 pub(crate) struct CallbackThread {
     /// Triggered when an entity gets or loses its listener.
     changed: GuardCondition,
@@ -52,13 +53,15 @@ struct State {
 }
 
 impl CallbackThread {
-    /// The thread calls `doorbell` once, when it begins; other processes wake it by that doorbell.
+    /// The thread calls `doorbell` once, when it starts; other processes wake the thread with that
+    /// doorbell.
     pub(crate) fn new(doorbell: fn() -> Option<Arc<dyn DoorbellMemory>>) -> Arc<Self> {
         let changed = GuardCondition::without_callback();
         Arc::new(Self { changed, doorbell, state: Mutex::default() })
     }
 
-    /// Starts to tell the listener of this entity's news, with earlier news at once, or stops.
+    /// Starts or stops to report this entity's news to its listener. Earlier news is reported
+    /// immediately.
     pub(crate) fn listen(
         self: &Arc<Self>,
         entity: Arc<dyn Told>,
@@ -98,7 +101,7 @@ impl CallbackThread {
         Ok(())
     }
 
-    /// Stops telling the listener of this entity's news.
+    /// Stops reporting this entity's news to its listener.
     pub(crate) fn remove(&self, entity: &Arc<dyn Told>) {
         let mut state = self.state.lock();
         let index = state.told.iter().position(|known| Arc::ptr_eq(known, entity));
@@ -110,7 +113,7 @@ impl CallbackThread {
         }
     }
 
-    /// The entities with listeners, unless they are still the ones of this generation.
+    /// The entities with listeners, or `None` if they have not changed since this generation.
     fn told_since(&self, generation: u64) -> Option<(u64, Vec<Arc<dyn Told>>)> {
         let state = self.state.lock();
         (state.generation != generation).then(|| (state.generation, state.told.clone()))
@@ -144,7 +147,7 @@ fn run(
         }
         drop(owner);
         for index in wait_set.wait(most) {
-            // The first entity is `changed`.
+            // The first entity of the wait set is `changed`.
             if let Some(entity) = index.checked_sub(1).and_then(|index| told.get(index)) {
                 entity.tell();
             }

@@ -22,7 +22,7 @@ use crate::info::{self, nanos};
 use crate::listener::Listener;
 use crate::{names, node, programs, qos};
 
-/// The object that `data` of a client points at.
+/// The end object: what `data` of a client points at.
 pub(crate) struct ClientEnd {
     context: Arc<Context>,
     program: ServiceProgram,
@@ -76,21 +76,21 @@ impl Source for Responses {
     }
 }
 
-/// The end that `data` of a client points at.
+/// The end object of a client.
 ///
 /// # Safety
 /// The pointer is null or points at a living client.
 pub(crate) unsafe fn end<'a>(client: *const rmw_client_t) -> Result<&'a ClientEnd, Failure> {
-    // SAFETY: [handles] the client is null or lives, and `data` of ours is the end until it is
-    // destroyed.
+    // SAFETY: [handles] the client is null or lives, and `data` of an object of this library points
+    // at its end object until it is destroyed.
     unsafe { given(ours(client)?.data.cast::<ClientEnd>(), "client") }
 }
 
-/// Makes a client.
+/// Creates a client.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says, through the call; the type support lives
-/// as long as the client.
+/// Each pointer is null or points at a valid value of its type through the call; the type support
+/// lives as long as the client.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_client(
     node: *const rmw_node_t,
@@ -157,10 +157,10 @@ fn create(
     })))
 }
 
-/// Ends a client.
+/// Destroys a client.
 ///
 /// # Safety
-/// Node and client are null or what their names say; nobody uses the client.
+/// Node and client are null or valid; nobody uses the client any longer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_client(
     node: *mut rmw_node_t,
@@ -190,7 +190,7 @@ unsafe extern "C" fn rmw_destroy_client(
 /// Sends a request, and returns its number.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says; the request is of the service's type.
+/// Each pointer is null or points at a valid value of its type; the request has the service's type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_send_request(
     client: *const rmw_client_t,
@@ -198,7 +198,7 @@ unsafe extern "C" fn rmw_send_request(
     sequence_id: *mut i64,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the client lives. [messages] The request is of the service's type, and
+        // SAFETY: [handles] the client lives. [messages] The request has the service's type, and
         // nobody writes it meanwhile. [outputs] There is memory for the number.
         unsafe {
             let end = end(client)?;
@@ -223,10 +223,11 @@ unsafe extern "C" fn rmw_send_request(
     })
 }
 
-/// Takes the next response, if there is one, and the number of its request.
+/// Takes the next response, if there is one, together with the number of its request.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says; the response is of the service's type.
+/// Each pointer is null or points at a valid value of its type; the response has the service's
+/// type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_response(
     client: *const rmw_client_t,
@@ -236,8 +237,8 @@ unsafe extern "C" fn rmw_take_response(
 ) -> rmw_ret_t {
     guarded(|| {
         // SAFETY: [handles] the client lives. [messages] The response is an initialized message of
-        // the service's type, which nobody else uses. [outputs] There is memory for header and
-        // flag.
+        // the service's type, which nobody else uses. [outputs] There is memory for the header and
+        // the flag.
         unsafe {
             let end = end(client)?;
             let header = Out::new(request_header, "request_header")?;
@@ -280,10 +281,10 @@ impl ClientEnd {
     }
 }
 
-/// Whether there is a server, so that a request sent now is answered.
+/// Writes whether a server is available for requests that are sent now.
 ///
 /// # Safety
-/// Node and client are null or what their names say; the result is null or memory for a bool.
+/// Node and client are null or valid; the result is null or memory for a bool.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_service_server_is_available(
     node: *const rmw_node_t,
@@ -301,8 +302,7 @@ unsafe extern "C" fn rmw_service_server_is_available(
     })
 }
 
-/// Sets or clears the function that a thread of this library calls with the number of new
-/// responses.
+/// Sets or clears the callback. A thread of this library calls it with the number of new responses.
 ///
 /// # Safety
 /// The client is null or valid. The callback may be called with the data on any thread until

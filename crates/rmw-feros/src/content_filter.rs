@@ -1,5 +1,5 @@
-//! Content filters, which apply where messages are received: a message that the filter rejects does
-//! not wake the subscription and does not count as waiting.
+//! Content filters. The receiving process applies them: a message that the filter rejects does not
+//! wake the subscription and is never taken.
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(crate) struct Filter {
     current: RwLock<Option<Arc<Current>>>,
 }
 
-// SAFETY: a type support is a static of its library, which nobody changes.
+// SAFETY: the type support is a static in its library, and nobody changes it.
 unsafe impl Send for Filter {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Filter {}
@@ -31,12 +31,12 @@ struct Current {
     parameters: Vec<CString>,
 }
 
-/// A text of the options; `None` if the pointer is null.
+/// A string of the filter options; `None` if the pointer is null.
 ///
 /// # Safety
-/// The pointer is null or points at a text, which lives as long as the options.
+/// The pointer is null or points at a string that lives as long as the options.
 unsafe fn read(text: *const std::ffi::c_char) -> Option<CString> {
-    // SAFETY: [strings] the text ends with NUL and lives as long as the options.
+    // SAFETY: [strings] the string ends with NUL and lives as long as the options.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_owned())
 }
 
@@ -45,7 +45,7 @@ fn utf8(text: &CStr) -> Result<&str, Failure> {
 }
 
 impl Filter {
-    /// A subscription's state before a filter is set.
+    /// Accepts every message until a filter is set.
     ///
     /// # Safety
     /// The type support lives as long as this value.
@@ -62,8 +62,8 @@ impl Filter {
         self.current.read().clone()
     }
 
-    /// Whether the subscription wants a serialized message. True for a message that cannot be
-    /// decoded: taking it reports the error.
+    /// Whether a serialized message passes the filter. True for a message that cannot be decoded,
+    /// so that taking the message reports the error.
     pub(crate) fn wants(&self, bytes: &[u8]) -> bool {
         let Some(current) = self.current() else { return true };
         current.ty.decode(bytes).map_or(true, |message| current.filter.matches(&message))
@@ -83,7 +83,7 @@ impl Filter {
             expression.ok_or_else(|| Failure::invalid("the content filter has no expression"))?;
         let given = &options.expression_parameters;
         let count = if given.data.is_null() { 0 } else { given.size };
-        // SAFETY: [arrays] the array has `size` texts. [strings] Each is null or ends with NUL.
+        // SAFETY: [arrays] the array has `size` strings. [strings] Each is null or ends with NUL.
         let parameters: Option<Vec<CString>> =
             (0..count).map(|index| unsafe { read(*given.data.add(index)) }).collect();
         let parameters = parameters
@@ -98,7 +98,7 @@ impl Filter {
         Ok(())
     }
 
-    /// The options that the filter was set with, in memory of the host program.
+    /// A copy of the options that the filter was set with, in memory of the host program.
     pub(crate) fn options(
         &self,
         allocator: &Allocator,
@@ -110,7 +110,7 @@ impl Filter {
         let parameters: Vec<&str> =
             current.parameters.iter().map(|text| utf8(text)).collect::<Result<_, _>>()?;
         let expression_parameters = allocator.texts(parameters.into_iter()).inspect_err(|_| {
-            // SAFETY: the text was just made.
+            // SAFETY: the string was just allocated.
             unsafe { allocator.free(filter_expression) };
         })?;
         Ok(rmw_subscription_content_filter_options_t { filter_expression, expression_parameters })
@@ -125,7 +125,7 @@ impl Filter {
         Ok(Current { ty, filter, expression, parameters })
     }
 
-    /// The type of the messages, from the description in their type support.
+    /// The type of the messages, read from the description in their type support.
     fn describe(&self) -> Result<DynamicType, Failure> {
         // SAFETY: [type supports] the type support outlives `self`, and its function returns a
         // static.

@@ -1,5 +1,5 @@
-//! The parts of an rmw context: a session of the engine, the transports that its endpoints may use,
-//! and the guard condition that wakes threads that wait for graph changes.
+//! The parts of an rmw context: a session of the engine, the transports that the context's
+//! endpoints may use, and the guard condition that wakes threads that wait for graph changes.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -22,12 +22,13 @@ pub(crate) struct Context {
     pub(crate) transports: TransportSet,
     /// Triggered when nodes, endpoints or the availability of services may have changed.
     pub(crate) graph_condition: GuardCondition,
-    /// The guard condition in the form of host programs.
+    /// The same guard condition as an rmw object.
     graph_condition_object: guard_condition::Object,
     pub(crate) wait_sets: WaitSetPool,
     pub(crate) callbacks: Arc<CallbackThread>,
     is_shut_down: AtomicBool,
-    /// The process that made the context: a forked child has none of its threads.
+    /// The id of the process that made the context. A forked child lacks the threads of that
+    /// process.
     process: u32,
     _graph_changes: GraphChangeGuard,
 }
@@ -59,7 +60,7 @@ impl Context {
         }))
     }
 
-    /// The context behind an rmw object that was not shut down.
+    /// The context behind an rmw object; an error if the context was shut down.
     ///
     /// # Safety
     /// The pointer is null or points at a context.
@@ -72,7 +73,7 @@ impl Context {
         Ok(found)
     }
 
-    /// The context behind an rmw object.
+    /// The context behind an rmw object, even after its shutdown.
     ///
     /// # Safety
     /// The contract of [`Context::of`].
@@ -81,8 +82,8 @@ impl Context {
     ) -> Result<Arc<Self>, Failure> {
         // SAFETY: [handles] the context is null, zero-initialized or valid.
         let raw = unsafe { initialized(context) }?.cast::<Self>().cast_const();
-        // SAFETY: `impl_` of our contexts is the result of `into_raw`, until `rmw_context_fini`
-        // takes it away.
+        // SAFETY: in contexts of this library `impl_` is the result of `into_raw`, until
+        // `rmw_context_fini` clears it.
         unsafe {
             Arc::increment_strong_count(raw);
             Ok(Arc::from_raw(raw))
@@ -107,18 +108,18 @@ impl Context {
         self.is_shut_down.load(Ordering::Acquire)
     }
 
-    /// The guard condition that nodes return to their host program.
+    /// The guard condition for graph changes, which nodes return to the host program.
     pub(crate) fn graph_condition_object(&self) -> *const rmw_guard_condition_t {
         self.graph_condition_object.raw()
     }
 
-    /// Whether this process is a forked child: nobody answers there, and the rest of the session
-    /// must not be touched.
+    /// Whether this process is a forked child of the process that made the context. The session's
+    /// threads do not exist in the child, so the child must not touch the session.
     pub(crate) fn is_forked(&self) -> bool {
         self.process != std::process::id()
     }
 
-    /// Drops a part of the context, or leaks it in a forked child.
+    /// Drops a value that uses the session; a forked child leaks the value.
     pub(crate) fn end<T>(&self, what: T) {
         if self.is_forked() {
             std::mem::forget(what);

@@ -1,5 +1,5 @@
-//! The distribution of ROS 2 that the library is for. The structures of rmw differ between
-//! distributions, so the library refuses any other one by name before it reads anything.
+//! Checks the distribution of ROS 2. The structures of rmw differ between distributions, so the
+//! library refuses host programs of other distributions before it reads any structure.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -10,19 +10,18 @@ use crate::error::Failure;
 /// The distribution whose headers the library follows.
 const DISTRIBUTION: &str = "kilted";
 
-/// The versions of the package rmw that identify distributions: major and minor number of its
-/// branches.
+/// The major and minor version of the package rmw in each distribution.
 const VERSIONS: [(&str, &str); 4] =
     [("6.1", "humble"), ("7.1", "iron"), ("7.3", "jazzy"), ("7.8", DISTRIBUTION)];
 
-/// Libraries of ROS 2 that call an implementation of rmw.
+/// The libraries of ROS 2 that call an rmw implementation.
 const CALLERS: [&str; 3] = ["librcl.so", "librmw_implementation.so", "librmw.so"];
 
-/// The most bytes to read from a file.
+/// The limit on the bytes read from a file.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Refuses the distribution that `ROS_DISTRO` names or that the loaded ROS 2 libraries belong to,
-/// unless it is the right one or unknown.
+/// Fails if `ROS_DISTRO` names another distribution, or if the loaded ROS 2 libraries belong to
+/// another one. Unknown distributions pass.
 pub(crate) fn check() -> Result<(), Failure> {
     check_name(std::env::var("ROS_DISTRO").ok().as_deref())?;
     static LOADED: OnceLock<Option<Loaded>> = OnceLock::new();
@@ -57,7 +56,7 @@ fn callers(maps: &str) -> impl Iterator<Item = PathBuf> {
     paths.filter(is_caller).map(Path::to_owned).collect::<Vec<_>>().into_iter()
 }
 
-/// A loaded library, and the version of rmw installed beside it.
+/// A loaded ROS 2 library, with the version of the package rmw in the same installation.
 #[derive(Debug, PartialEq, Eq)]
 struct Loaded {
     library: PathBuf,
@@ -65,7 +64,7 @@ struct Loaded {
 }
 
 impl Loaded {
-    /// Reads the version in the package's manifest below the library's prefix.
+    /// Reads the version from the manifest of rmw below the installation prefix of the library.
     fn of(library: &Path) -> Option<Self> {
         let manifests = library.ancestors().skip(2).take(3);
         let version = manifests.map(|prefix| prefix.join("share/rmw/package.xml"));

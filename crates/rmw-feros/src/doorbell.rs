@@ -1,4 +1,4 @@
-//! The doorbell by which other processes wake a thread that waits in this one.
+//! The doorbell with which other processes wake a waiting thread of this process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use feros_shm::ProcessSegment;
 /// has only a limited number of doorbells.
 pub(crate) const WITHOUT_DOORBELL: Duration = Duration::from_millis(10);
 
-/// A doorbell of this process. Without it messages take the network transport, and
-/// `feros topic info -v` shows the reason.
+/// A new doorbell of this process; `None` if the process cannot get one. Without a doorbell
+/// messages take the network transport, and `feros topic info -v` shows the reason.
 pub(crate) fn doorbell() -> Option<Arc<dyn DoorbellMemory>> {
     let doorbell = ProcessSegment::of_this_process().ok()?.doorbell();
     match doorbell {

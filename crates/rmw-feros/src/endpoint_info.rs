@@ -16,10 +16,10 @@ use crate::ffi::{
 use crate::graph::names_of;
 use crate::{node, qos};
 
-/// RIHS01.
+/// The version of type hashes: RIHS01.
 const HASH_VERSION: u8 = 1;
 
-/// One endpoint in the form of rmw.
+/// Converts the information about one endpoint into the form of rmw.
 fn fill(
     endpoint: &EndpointInfo,
     allocator: &Allocator,
@@ -34,7 +34,7 @@ fn fill(
         match allocator.text(text) {
             Ok(copy) => *place = copy,
             Err(failure) => {
-                // SAFETY: the texts were made here.
+                // SAFETY: this function allocated the strings.
                 made.into_iter().for_each(|copy| unsafe { allocator.free(copy) });
                 return Err(failure);
             }
@@ -59,10 +59,10 @@ fn fill(
 }
 
 /// # Safety
-/// [`fill`] made the texts with this allocator.
+/// [`fill`] made the strings with this allocator.
 unsafe fn free(info: &rmw_topic_endpoint_info_t, allocator: &Allocator) {
     for text in [info.node_name, info.node_namespace, info.topic_type] {
-        // SAFETY: [allocators] this allocator made the texts, and nobody uses them any longer.
+        // SAFETY: [allocators] this allocator made the strings, and nobody uses them any longer.
         unsafe { allocator.free(text.cast_mut()) };
     }
 }
@@ -78,7 +78,7 @@ fn fill_all(
             // SAFETY: there is room for all endpoints.
             Ok(info) => unsafe { info_array.add(index).write(info) },
             Err(failure) => {
-                // SAFETY: the entries before this one were made here.
+                // SAFETY: this function filled the entries before this one.
                 unsafe {
                     (0..index).for_each(|before| free(&*info_array.add(before), allocator));
                     allocator.free(info_array);
@@ -91,7 +91,7 @@ fn fill_all(
 }
 
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 unsafe fn of_topic(
     node: *const rmw_node_t,
     allocator: *mut rcutils_allocator_t,
@@ -131,7 +131,7 @@ unsafe fn of_topic(
 /// The information about the publishers of a topic.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_publishers_info_by_topic(
     node: *const rmw_node_t,
@@ -148,7 +148,7 @@ unsafe extern "C" fn rmw_get_publishers_info_by_topic(
 /// The information about the subscriptions of a topic.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_subscriptions_info_by_topic(
     node: *const rmw_node_t,

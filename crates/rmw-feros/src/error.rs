@@ -1,6 +1,6 @@
 //! The result of an rmw function that fails: a code, and a text with cause and cure, which rcutils
-//! keeps for the thread. Every entry point of the library runs in [`guarded`] or
-//! [`guarded_pointer`], where a panic ends.
+//! stores per thread. Every entry point of the library runs in [`guarded`] or [`guarded_pointer`],
+//! which turn a panic into an error.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -33,7 +33,7 @@ impl Failure {
         Self::new(RMW_RET_INVALID_ARGUMENT, text)
     }
 
-    /// A failure below rmw, with its own text.
+    /// A failure in a lower layer, with the text of that layer.
     pub(crate) fn error(error: impl Display) -> Self {
         Self::new(RMW_RET_ERROR, error.to_string())
     }
@@ -58,12 +58,12 @@ impl Failure {
         Self::new(RMW_RET_BAD_ALLOC, text)
     }
 
-    /// Time ran out; a text would add nothing.
+    /// The time ran out. The code says everything, so the text is empty.
     pub(crate) fn timeout() -> Self {
         Self::new(RMW_RET_TIMEOUT, "")
     }
 
-    /// No node of this name is known.
+    /// No node with this name is known.
     pub(crate) fn no_node(name: &str) -> Self {
         let text = format!("no node {name} is known: nodes that just started may appear later");
         Self::new(RMW_RET_NODE_NAME_NON_EXISTENT, text)
@@ -89,8 +89,8 @@ impl Failure {
 
 /// Runs the body of a function that returns a code.
 pub(crate) fn guarded(body: impl FnOnce() -> Result<(), Failure>) -> rmw_ret_t {
-    // Only later calls on the same object see the state that a panic leaves, and its locks ignore
-    // poison.
+    // Unwind safety: only later calls on the same object see the state after a panic, and its locks
+    // ignore poisoning.
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => RMW_RET_OK,
         Ok(Err(failure)) => failure.tell(),

@@ -1,5 +1,5 @@
-//! Events of publishers and subscriptions, with their statuses: each kind of event of an endpoint
-//! has its own waits, listener and takes.
+//! Events of publishers and subscriptions, with their statuses. Host programs wait for each kind of
+//! event of an endpoint, listen for it and take it separately.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,8 @@ use crate::identity::identifier;
 use crate::listener::Listener;
 use crate::status::{Eventful, Status};
 
-/// The news that an endpoint reports of its events. It exists before the endpoint does.
+/// Counts the endpoint's reports of events. It exists before the endpoint, which gets the function
+/// that reports.
 struct News {
     ringer: Ringer,
     /// The number of reports.
@@ -39,28 +40,28 @@ impl News {
     }
 }
 
-/// The events of an endpoint that is being made.
+/// The events of an endpoint that does not exist yet.
 pub(crate) struct Statuses(Arc<News>);
 
 impl Statuses {
-    /// Also returns the function that the endpoint is to call.
+    /// Also returns the function that the endpoint calls to report events.
     pub(crate) fn new() -> (Self, Notify) {
         let (news, notify) = News::new();
         (Self(news), notify)
     }
 
-    /// The events of this endpoint.
+    /// Attaches the events to their endpoint.
     pub(crate) fn of(self, endpoint: Arc<dyn Eventful>, thread: &Arc<CallbackThread>) -> Events {
         Events::new(self.0, endpoint, thread)
     }
 }
 
-/// The events of one endpoint, by kind, for the kinds that the host program asked for.
+/// The events of one endpoint, with an object for each kind that the host program asked for.
 pub(crate) struct Events {
     news: Arc<News>,
     endpoint: Arc<dyn Eventful>,
     thread: Weak<CallbackThread>,
-    /// The ends that `data` of rmw events points at.
+    /// The objects that `data` of rmw events points at.
     asked_for: Mutex<Vec<Arc<EventEnd>>>,
 }
 
@@ -69,7 +70,7 @@ impl Events {
         Self { news, endpoint, thread: Arc::downgrade(thread), asked_for: Mutex::default() }
     }
 
-    /// The end of one kind, which lives as long as the endpoint.
+    /// The object for one kind of event; it lives as long as the endpoint.
     fn end(&self, event_type: u32) -> Result<*const EventEnd, Failure> {
         let status = self.endpoint.kind(event_type).ok_or_else(|| {
             Failure::unsupported(format!("the endpoint has no events of kind {event_type}"))
@@ -95,7 +96,7 @@ impl Events {
         Ok(pointer)
     }
 
-    /// Stops telling the listeners.
+    /// Stops reporting to the listeners.
     pub(crate) fn finish(&self) {
         let asked_for: Vec<_> =
             self.asked_for.lock().iter().map(|end| Arc::clone(&end.entity)).collect();
@@ -108,13 +109,13 @@ impl Events {
     }
 }
 
-/// The object that `data` of an event points at.
+/// The end object: what `data` of an event points at.
 pub(crate) struct EventEnd {
     entity: Arc<EventEntity>,
     pub(crate) waitable: Arc<dyn Waitable>,
 }
 
-/// One kind of event of one endpoint; the endpoint may have ended.
+/// One kind of event of one endpoint. It may outlive the endpoint.
 struct EventEntity {
     event_type: u32,
     news: Arc<News>,
@@ -132,14 +133,15 @@ struct State {
     count: u64,
     /// The number of these events whose status was taken.
     taken: u64,
-    /// The number of these events that the listener was told of.
+    /// The number of these events that the listener has been told about.
     told: u64,
     /// The status that was last taken.
     status: Status,
 }
 
 impl EventEntity {
-    /// Counts the events again if there was a report since, and returns what `read` finds.
+    /// Counts the events again if the endpoint has reported since the last count; then calls `read`
+    /// with the state.
     fn look<T>(&self, read: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.state.lock();
         let told = self.news.told.load(Ordering::Acquire);
@@ -206,7 +208,7 @@ impl Told for EventEntity {
 /// Initializes an event of one kind of an endpoint.
 ///
 /// # Safety
-/// The event is null or valid, and it is zero or was finished.
+/// The event is null or valid, and it is zero-initialized or was finished.
 pub(crate) unsafe fn init(
     event: *mut rmw_event_t,
     events: &Events,
@@ -218,14 +220,14 @@ pub(crate) unsafe fn init(
         return Err(Failure::invalid("the event was already initialized"));
     }
     let data = events.end(event_type)?.cast_mut().cast();
-    // SAFETY: the event was checked.
+    // SAFETY: the event is valid, as checked above.
     unsafe {
         event.write(rmw_event_t { implementation_identifier: identifier(), data, event_type });
     }
     Ok(())
 }
 
-/// Whether endpoints have events of this kind.
+/// Whether this kind of event is supported.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_event_type_is_supported(event_type: u32) -> bool {
     (RMW_EVENT_INVALID + 1..=RMW_EVENT_PUBLICATION_MATCHED).contains(&event_type)
@@ -235,7 +237,7 @@ extern "C" fn rmw_event_type_is_supported(event_type: u32) -> bool {
 /// The event is null or valid, and its endpoint lives.
 unsafe fn entity<'a>(event: *const rmw_event_t) -> Result<&'a Arc<EventEntity>, Failure> {
     // SAFETY: [handles] the event is null, zero-initialized or ours. [owners] Its endpoint lives,
-    // which owns the end that `data` points at.
+    // and owns the object that `data` points at.
     let end = unsafe { given(ours(event)?.data.cast::<EventEnd>(), "event_handle") }?;
     Ok(&end.entity)
 }
@@ -266,7 +268,7 @@ unsafe extern "C" fn rmw_take_event(
     })
 }
 
-/// Sets or clears the function that a thread of this library calls with the number of new events of
+/// Sets or clears the callback. A thread of this library calls it with the number of new events of
 /// this kind.
 ///
 /// # Safety

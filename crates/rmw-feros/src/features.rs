@@ -9,7 +9,7 @@ use crate::ffi::{
     rmw_publisher_t, rmw_ret_t, rmw_subscription_t, rosidl_message_type_support_t,
 };
 
-/// Whether messages have this number: they have only the number that their publisher gives them.
+/// Whether a feature is supported: only the publication sequence number of messages is.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_feature_supported(feature: u32) -> bool {
     feature == RMW_FEATURE_MESSAGE_INFO_PUBLICATION_SEQUENCE_NUMBER
@@ -23,7 +23,7 @@ fn without_allocations() -> rmw_ret_t {
     })
 }
 
-/// Preallocates memory for a publisher: not supported.
+/// Not supported: preallocates memory for a publisher.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_init_publisher_allocation(
     _: *const rosidl_message_type_support_t,
@@ -33,13 +33,13 @@ extern "C" fn rmw_init_publisher_allocation(
     without_allocations()
 }
 
-/// Frees that memory: not supported.
+/// Not supported: frees preallocated memory.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_fini_publisher_allocation(_: *mut c_void) -> rmw_ret_t {
     without_allocations()
 }
 
-/// Preallocates memory for a subscription: not supported.
+/// Not supported: preallocates memory for a subscription.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_init_subscription_allocation(
     _: *const rosidl_message_type_support_t,
@@ -49,13 +49,13 @@ extern "C" fn rmw_init_subscription_allocation(
     without_allocations()
 }
 
-/// Frees that memory: not supported.
+/// Not supported: frees preallocated memory.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_fini_subscription_allocation(_: *mut c_void) -> rmw_ret_t {
     without_allocations()
 }
 
-/// The greatest size of a message with these bounds: not supported.
+/// Not supported: the maximum serialized size of a message with these bounds.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_get_serialized_message_size(
     _: *const rosidl_message_type_support_t,
@@ -78,7 +78,7 @@ fn without_network_flows() -> rmw_ret_t {
     })
 }
 
-/// The addresses that a publisher sends from: not supported.
+/// Not supported: the addresses from which a publisher sends.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_publisher_get_network_flow_endpoints(
     _: *const rmw_publisher_t,
@@ -88,7 +88,7 @@ extern "C" fn rmw_publisher_get_network_flow_endpoints(
     without_network_flows()
 }
 
-/// The addresses at which a subscription receives: not supported.
+/// Not supported: the addresses at which a subscription receives.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_subscription_get_network_flow_endpoints(
     _: *const rmw_subscription_t,
@@ -107,7 +107,7 @@ fn without_dynamic_messages() -> rmw_ret_t {
     })
 }
 
-/// Takes a message of a type known at run time: not supported.
+/// Not supported: takes a message whose type is only known at run time.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_take_dynamic_message(
     _: *const rmw_subscription_t,
@@ -118,7 +118,7 @@ extern "C" fn rmw_take_dynamic_message(
     without_dynamic_messages()
 }
 
-/// The same with the message's information: not supported.
+/// Not supported: takes such a message with its information.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_take_dynamic_message_with_info(
     _: *const rmw_subscription_t,
@@ -130,7 +130,7 @@ extern "C" fn rmw_take_dynamic_message_with_info(
     without_dynamic_messages()
 }
 
-/// A library that serializes dynamic messages: not supported.
+/// Not supported: the serialization library for dynamic messages.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_serialization_support_init(
     _: *const c_char,

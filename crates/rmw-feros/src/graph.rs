@@ -15,7 +15,7 @@ use crate::ffi::{
 };
 use crate::{names, node};
 
-/// The graph that the context of a node sees.
+/// A snapshot of the graph that the context of a node sees.
 ///
 /// # Safety
 /// The node is null or valid.
@@ -24,7 +24,7 @@ unsafe fn graph(node: *const rmw_node_t) -> Result<Arc<GraphSnapshot>, Failure> 
     Ok(unsafe { node::end(node) }?.context.session.graph())
 }
 
-/// Memory for an array, which has to be empty.
+/// The memory for an array. Fails unless the array is empty.
 ///
 /// # Safety
 /// The pointer is null or points at an array.
@@ -41,7 +41,7 @@ unsafe fn empty_array(
     }
 }
 
-/// Memory for names and types, which has to be empty.
+/// The memory for names and types. Fails unless it is empty.
 ///
 /// # Safety
 /// The pointer is null or points at names and types.
@@ -77,7 +77,7 @@ unsafe fn node_names(
     };
     let allocator = Allocator::of_c();
     let texts = |of: fn(&feros_rmw::NodeInfo) -> &str| allocator.texts(graph.nodes.iter().map(of));
-    // The C allocator fails only when nothing works any longer; earlier results are not freed then.
+    // If the C allocator fails, nothing works any longer; so the earlier arrays are not freed then.
     let of_names = texts(|node| node.name.name())?;
     let of_namespaces = texts(|node| node.name.namespace())?;
     if let Some(enclaves) = enclaves {
@@ -88,10 +88,10 @@ unsafe fn node_names(
     Ok(())
 }
 
-/// Names and namespaces of all nodes.
+/// The names and namespaces of all nodes.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_node_names(
     node: *const rmw_node_t,
@@ -102,10 +102,10 @@ unsafe extern "C" fn rmw_get_node_names(
     guarded(|| unsafe { node_names(node, names, namespaces, None) })
 }
 
-/// Names, namespaces and enclaves of all nodes.
+/// The names, namespaces and enclaves of all nodes.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_node_names_with_enclaves(
     node: *const rmw_node_t,
@@ -117,10 +117,10 @@ unsafe extern "C" fn rmw_get_node_names_with_enclaves(
     guarded(|| unsafe { node_names(node, names, namespaces, Some(enclaves)) })
 }
 
-/// The number of endpoints of a kind that a name has.
+/// Counts the endpoints of one kind with this name.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 unsafe fn count(
     node: *const rmw_node_t,
     kind: EndpointKind,
@@ -139,10 +139,10 @@ unsafe fn count(
     Ok(())
 }
 
-/// The number of publishers that a topic has.
+/// The number of publishers on a topic.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_count_publishers(
     node: *const rmw_node_t,
@@ -153,10 +153,10 @@ unsafe extern "C" fn rmw_count_publishers(
     guarded(|| unsafe { count(node, EndpointKind::Publisher, topic_name, count_out) })
 }
 
-/// The number of subscriptions that a topic has.
+/// The number of subscriptions on a topic.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_count_subscribers(
     node: *const rmw_node_t,
@@ -167,10 +167,10 @@ unsafe extern "C" fn rmw_count_subscribers(
     guarded(|| unsafe { count(node, EndpointKind::Subscription, topic_name, count_out) })
 }
 
-/// The number of clients that a service has.
+/// The number of clients of a service.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_count_clients(
     node: *const rmw_node_t,
@@ -181,10 +181,10 @@ unsafe extern "C" fn rmw_count_clients(
     guarded(|| unsafe { count(node, EndpointKind::Client, service_name, count_out) })
 }
 
-/// The number of servers that a service has.
+/// The number of servers of a service.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_count_services(
     node: *const rmw_node_t,
@@ -195,7 +195,7 @@ unsafe extern "C" fn rmw_count_services(
     guarded(|| unsafe { count(node, EndpointKind::Service, service_name, count_out) })
 }
 
-/// An endpoint as other engines see it: the topics that it publishes or receives, with their types.
+/// The DDS topics that an endpoint publishes or receives, with their DDS types.
 fn on_the_wire(endpoint: &EndpointInfo) -> Vec<(EndpointKind, String, String)> {
     use EndpointKind::{Client, Publisher, Service, Subscription};
     let type_name = |suffix| {
@@ -221,7 +221,7 @@ fn on_the_wire(endpoint: &EndpointInfo) -> Vec<(EndpointKind, String, String)> {
     }
 }
 
-/// The topics of the wanted endpoints, as other engines see them.
+/// The DDS topics of the wanted endpoints, with their DDS types.
 fn topics_on_the_wire(
     graph: &GraphSnapshot,
     kind: Option<EndpointKind>,
@@ -241,7 +241,7 @@ fn topics_on_the_wire(
 /// All topics with their types.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_topic_names_and_types(
     node: *const rmw_node_t,
@@ -265,7 +265,7 @@ unsafe extern "C" fn rmw_get_topic_names_and_types(
 /// All services with their types.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_service_names_and_types(
     node: *const rmw_node_t,
@@ -283,10 +283,10 @@ unsafe extern "C" fn rmw_get_service_names_and_types(
     })
 }
 
-/// The names and types of one kind that one node has.
+/// The names and types of the endpoints of one kind on one node.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 unsafe fn of_node(
     node: *const rmw_node_t,
     allocator: *mut rcutils_allocator_t,
@@ -295,8 +295,9 @@ unsafe fn of_node(
     (kind, no_demangle): (EndpointKind, bool),
     out: *mut rmw_names_and_types_t,
 ) -> Result<(), Failure> {
-    // SAFETY: [handles] the node lives. [allocators] The allocator is valid. [strings] Name and
-    // namespace end with NUL. [zero] The result is zero-initialized, and only this call uses it.
+    // SAFETY: [handles] the node lives. [allocators] The allocator is valid. [strings] The name and
+    // the namespace end with NUL. [zero] The result is zero-initialized, and only this call uses
+    // it.
     let (graph, allocator, name, out) = unsafe {
         let graph = graph(node)?;
         let allocator = Allocator::at(allocator)?;
@@ -318,7 +319,7 @@ unsafe fn of_node(
 /// The topics to which a node subscribes.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_subscriber_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -333,10 +334,10 @@ unsafe extern "C" fn rmw_get_subscriber_names_and_types_by_node(
     guarded(|| unsafe { of_node(node, allocator, name, namespace, what, out) })
 }
 
-/// The topics that a node publishes.
+/// The topics to which a node publishes.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_publisher_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -351,10 +352,10 @@ unsafe extern "C" fn rmw_get_publisher_names_and_types_by_node(
     guarded(|| unsafe { of_node(node, allocator, name, namespace, what, out) })
 }
 
-/// The services that a node serves.
+/// The services that a node offers.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_service_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -371,7 +372,7 @@ unsafe extern "C" fn rmw_get_service_names_and_types_by_node(
 /// The services that a node calls.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_client_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -385,7 +386,8 @@ unsafe extern "C" fn rmw_get_client_names_and_types_by_node(
     guarded(|| unsafe { of_node(node, allocator, name, namespace, what, out) })
 }
 
-/// Name and namespace of an endpoint's node, or the names of stock ROS 2 for an unknown node.
+/// The name and the namespace of an endpoint's node, or stock ROS 2's placeholders for an unknown
+/// node.
 pub(crate) fn names_of(node: &EndpointNode) -> (&str, &str) {
     match node {
         EndpointNode::Named(name) => (name.name(), name.namespace()),

@@ -11,19 +11,20 @@ use crate::error::{Failure, guarded, guarded_pointer};
 use crate::ffi::{rmw_context_t, rmw_guard_condition_t, rmw_ret_t};
 use crate::identity::identifier;
 
-/// The object that `data` of a guard condition points at.
+/// The end object: what `data` of a guard condition points at.
 pub(crate) struct GuardConditionEnd {
     pub(crate) condition: GuardCondition,
     pub(crate) waitable: Arc<dyn Waitable>,
 }
 
-/// A guard condition in the form of host programs.
+/// A guard condition as an rmw object.
 pub(crate) struct Object {
     raw: Box<rmw_guard_condition_t>,
     _end: Box<GuardConditionEnd>,
 }
 
-// SAFETY: the object owns what the pointers point at and does not move it, and that is `Sync`.
+// SAFETY: the object owns the values that the pointers point at and does not move them, and they
+// are `Sync`.
 unsafe impl Send for Object {}
 // SAFETY: as for `Send`; the object itself is never changed.
 unsafe impl Sync for Object {}
@@ -40,22 +41,23 @@ impl Object {
         Self { raw, _end: end }
     }
 
-    /// The guard condition; it lives as long as this object.
+    /// The pointer for the host program, valid as long as this object lives.
     pub(crate) fn raw(&self) -> *const rmw_guard_condition_t {
         &raw const *self.raw
     }
 }
 
-/// The end that `data` of a guard condition points at.
+/// The end object of a guard condition.
 ///
 /// # Safety
 /// The pointer is the `data` of a living guard condition of this implementation.
 pub(crate) unsafe fn end<'a>(data: *mut c_void) -> &'a GuardConditionEnd {
-    // SAFETY: [handles] the `data` of a living guard condition of ours is its end.
+    // SAFETY: [handles] `data` of a living guard condition of this library points at its end
+    // object.
     unsafe { &*data.cast::<GuardConditionEnd>() }
 }
 
-/// Makes a guard condition.
+/// Creates a guard condition.
 ///
 /// # Safety
 /// The context is null or valid.
@@ -75,7 +77,7 @@ unsafe extern "C" fn rmw_create_guard_condition(
     })
 }
 
-/// Ends a guard condition.
+/// Destroys a guard condition.
 ///
 /// # Safety
 /// The guard condition is null or was made by [`rmw_create_guard_condition`], and nobody uses it
@@ -96,7 +98,7 @@ unsafe extern "C" fn rmw_destroy_guard_condition(
     })
 }
 
-/// Ends the current wait for a guard condition, or else the next one.
+/// Triggers a guard condition: ends the current wait for it, or else the next one.
 ///
 /// # Safety
 /// The guard condition is null or valid.

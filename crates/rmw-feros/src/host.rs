@@ -1,4 +1,5 @@
-//! The functions of the host program that the library uses: those for the error state of rcutils.
+//! The functions of the host program that the library calls: rcutils' functions for the error
+//! state.
 //!
 //! The library is not linked to any library of ROS 2. It may be loaded before all of them
 //! (`LD_PRELOAD`), by a loader into a scope of its own (`dlopen` of librmw_implementation), or into
@@ -26,7 +27,7 @@ impl Function {
         Self { name, found: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// The address; `None` while the process has no rcutils.
+    /// The address of the function; `None` while the process has no rcutils.
     fn address(&self) -> Option<*mut c_void> {
         let known = self.found.load(Ordering::Acquire);
         if !known.is_null() {
@@ -49,7 +50,7 @@ impl Function {
     }
 }
 
-/// Sets a text as the error of this thread, and replaces an earlier error.
+/// Sets the error text of this thread, and replaces an earlier one.
 pub(crate) fn set_error(text: &str) {
     let (Some(reset), Some(set)) = (RESET_ERROR.address(), SET_ERROR_STATE.address()) else {
         eprintln!("[{NAME}] {text}"); // a host program without rcutils cannot read it
@@ -61,7 +62,7 @@ pub(crate) fn set_error(text: &str) {
     // SAFETY: that header has this signature of `rcutils_set_error_state`.
     let set: unsafe extern "C" fn(*const c_char, *const c_char, usize) =
         unsafe { std::mem::transmute(set) };
-    // SAFETY: both texts end with NUL; rcutils copies them. Without the reset, rcutils would warn
+    // SAFETY: both strings end with NUL; rcutils copies them. Without the reset, rcutils would warn
     // that an earlier error is replaced.
     unsafe {
         reset();

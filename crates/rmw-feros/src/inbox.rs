@@ -1,5 +1,5 @@
-//! The items that arrived for one entity: waits look at them, listeners are told their number, and
-//! takes remove them.
+//! The inbox of an entity: the items that have arrived for it. A wait fetches items ahead of time
+//! to see whether there are any, listeners get the number of new items, and takes remove items.
 
 use std::collections::VecDeque;
 
@@ -11,30 +11,30 @@ use crate::error::Failure;
 
 /// The source of arriving items.
 pub(crate) trait Source: Send {
-    /// A message, a request, a response.
+    /// The type of the items: messages, requests or responses.
     type Item: Send;
 
-    /// The next item. Never blocks.
+    /// Returns the next item, and never blocks.
     fn next(&mut self) -> Result<Option<Self::Item>, Failure>;
 }
 
-/// The items that arrived and were not taken. It closes when its entity ends; a thread that still
-/// waits for the entity then finds nothing.
+/// The items that arrived and were not taken. The inbox closes when its entity ends; a thread that
+/// still waits for the entity then finds nothing.
 pub(crate) struct Inbox<S: Source> {
     contents: Mutex<Option<Contents<S>>>,
-    /// The most items to look ahead at. With the source's own items there may be twice as many.
+    /// The limit on items that are fetched ahead. The source may hold as many again.
     limit: usize,
-    /// Whether looking ahead stops at the limit, instead of pushing out the oldest item.
+    /// Whether fetching ahead stops at the limit, instead of pushing out the oldest item.
     is_lossless: bool,
-    /// Rings when looking ahead may continue.
+    /// Rings when there is room to fetch ahead again.
     ringer: Ringer,
 }
 
 struct Contents<S: Source> {
     source: S,
-    /// The items that were looked at and not taken.
+    /// The items that were fetched and not taken, oldest first.
     seen: VecDeque<S::Item>,
-    /// The number of newest items that were not counted.
+    /// The number of items at the end of `seen` that `count_news` has not counted.
     uncounted: usize,
     pushed_out: u64,
     untaken: FailureCounter,
@@ -73,8 +73,8 @@ impl<S: Source> Inbox<S> {
         Ok(Some(item))
     }
 
-    /// Whether an item arrived that was not counted. Looks at all items; calls `on_pushed_out` if
-    /// the oldest was pushed out.
+    /// Whether there is an item that has not been counted. Fetches all items up to the limit; calls
+    /// `on_pushed_out` if that pushed out older items.
     pub(crate) fn has_news(&self, on_pushed_out: impl FnOnce()) -> bool {
         let mut pushed_out = Vec::new();
         let mut contents = self.contents.lock();
@@ -89,18 +89,18 @@ impl<S: Source> Inbox<S> {
         found
     }
 
-    /// The number of items that arrived since the last call.
+    /// The number of items that have arrived since the last call.
     pub(crate) fn count_news(&self) -> usize {
         let mut contents = self.contents.lock();
         contents.as_mut().map_or(0, |contents| std::mem::take(&mut contents.uncounted))
     }
 
-    /// The number of items that were pushed out while looking ahead.
+    /// The number of items that have been pushed out.
     pub(crate) fn pushed_out(&self) -> u64 {
         self.contents.lock().as_ref().map_or(0, |contents| contents.pushed_out)
     }
 
-    /// Drops all items.
+    /// Drops all items and the source.
     pub(crate) fn close(&self) {
         let closed = self.contents.lock().take();
         drop(closed); // after the lock is released
@@ -108,7 +108,7 @@ impl<S: Source> Inbox<S> {
 }
 
 impl<S: Source> Contents<S> {
-    /// Looks at one more item; returns whether there was one.
+    /// Fetches one more item; returns whether there was one.
     fn look(&mut self) -> bool {
         match self.source.next() {
             Ok(Some(item)) => {
@@ -128,7 +128,8 @@ impl<S: Source> Contents<S> {
 
     fn look_at_all(&mut self, limit: usize, is_lossless: bool) -> Vec<S::Item> {
         let mut pushed_out = Vec::new();
-        // Publishers may be faster than this loop: the next look finds what arrives meanwhile.
+        // Publishers may be faster than this loop, so it is bounded. The next call fetches the
+        // rest.
         for _ in 0..limit {
             if is_lossless && self.seen.len() >= limit || !self.look() {
                 break;
@@ -147,7 +148,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// Yields the items that the test puts in.
+    /// A source with the items that the test puts in.
     #[derive(Clone, Default)]
     struct Numbers(Arc<Mutex<VecDeque<u32>>>);
 

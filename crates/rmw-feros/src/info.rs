@@ -1,5 +1,4 @@
-//! The information about messages, requests and endpoints besides their content, in the form of
-//! rmw.
+//! Converts the information about messages, requests and endpoints into the form of rmw.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -16,7 +15,7 @@ pub(crate) fn nanos(time: Option<SystemTime>) -> i64 {
     since_epoch.and_then(|duration| i64::try_from(duration.as_nanos()).ok()).unwrap_or(0)
 }
 
-/// A gid in the form of host programs.
+/// A gid in the form of rmw.
 pub(crate) fn gid(gid: Gid) -> rmw_gid_t {
     rmw_gid_t { implementation_identifier: identifier(), data: gid.0 }
 }
@@ -31,7 +30,7 @@ impl From<MessageInfo> for rmw_message_info_t {
                 .unwrap_or(SEQUENCE_NUMBER_UNSUPPORTED),
             reception_sequence_number: SEQUENCE_NUMBER_UNSUPPORTED,
             publisher_gid: gid(info.publisher_gid),
-            // Messages that rclcpp delivers itself never get here.
+            // False, since messages that rclcpp delivers intra-process never get here.
             from_intra_process: false,
         }
     }

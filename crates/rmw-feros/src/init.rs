@@ -1,4 +1,4 @@
-//! Init options, and the beginning and end of contexts.
+//! Init options, and the initialization, shutdown and finalization of contexts.
 
 use std::ffi::{CStr, c_char};
 use std::ptr;
@@ -68,7 +68,7 @@ unsafe extern "C" fn rmw_init_options_init(
         distribution::check()?;
         // SAFETY: [zero] the options are null or zero-initialized.
         let before = unsafe { given(init_options, "init_options") }?;
-        // SAFETY: [allocators] the functions are those of an allocator.
+        // SAFETY: [allocators] the functions belong to one allocator.
         let allocator = unsafe { Allocator::new(allocator) }?;
         if !before.implementation_identifier.is_null() {
             return Err(Failure::invalid("the init options were already initialized"));
@@ -79,7 +79,7 @@ unsafe extern "C" fn rmw_init_options_init(
             allocator: allocator.raw(),
             ..zero_options()
         };
-        // SAFETY: the memory was checked, and holds nothing that has to be freed.
+        // SAFETY: the memory was checked above, and holds nothing that has to be freed.
         unsafe { init_options.write(options) };
         Ok(())
     })
@@ -88,13 +88,14 @@ unsafe extern "C" fn rmw_init_options_init(
 /// A copy of init options.
 ///
 /// # Safety
-/// The options are initialized, and their texts and peers match their counts.
+/// The options are initialized: each string ends with NUL, and there are as many peers as the count
+/// says.
 unsafe fn copy(from: &rmw_init_options_t) -> Result<rmw_init_options_t, Failure> {
     // SAFETY: the options hold the allocator that they were initialized with.
     let allocator = unsafe { Allocator::new(from.allocator) }?;
     let copy_text = |text: *mut c_char| match text.is_null() {
         true => Ok(ptr::null_mut()),
-        // SAFETY: [init options] the text ends with NUL.
+        // SAFETY: [init options] the string ends with NUL.
         false => allocator.c_text(unsafe { CStr::from_ptr(text) }),
     };
     let mut made = rmw_init_options_t {
@@ -114,7 +115,7 @@ unsafe fn copy(from: &rmw_init_options_t) -> Result<rmw_init_options_t, Failure>
         let count = from.discovery_options.static_peers_count;
         if count > 0 && !from.discovery_options.static_peers.is_null() {
             let peers = allocator.array::<rmw_peer_address_t>(count)?;
-            // SAFETY: both have `count` peers, and the copy was just allocated.
+            // SAFETY: both arrays have `count` peers, and the copy was just allocated.
             unsafe {
                 ptr::copy_nonoverlapping(from.discovery_options.static_peers, peers, count);
             }
@@ -127,7 +128,7 @@ unsafe fn copy(from: &rmw_init_options_t) -> Result<rmw_init_options_t, Failure>
     match fill() {
         Ok(()) => Ok(made),
         Err(failure) => {
-            // SAFETY: all of it was allocated here.
+            // SAFETY: this function allocated all of the memory.
             unsafe { free(&mut made, allocator) };
             Err(failure)
         }
@@ -156,7 +157,7 @@ unsafe fn free(options: &mut rmw_init_options_t, allocator: Allocator) {
 /// Copies init options.
 ///
 /// # Safety
-/// Both are null or init options, and the second is zero.
+/// Both are null or valid, and the second is zero-initialized.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_init_options_copy(
     src: *const rmw_init_options_t,
@@ -196,15 +197,15 @@ unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_options_t
     })
 }
 
-/// The options of the session that init options ask for.
+/// Converts init options into session options.
 ///
 /// # Safety
 /// The contract of [`copy`].
 unsafe fn session_options(options: &rmw_init_options_t) -> Result<SessionOptions, Failure> {
     // SAFETY: [init options] the enclave is null or ends with NUL.
     let enclave = unsafe { text(options.enclave, "init_options.enclave") }?;
-    // The client library has read the variables, so its options win; unset options use the
-    // variables.
+    // The client library has already read the environment variables, so its options win. Only
+    // options that are not set come from the variables.
     let of_variables = SessionOptions::from_variables(|name| {
         let is_discovery = !matches!(name, "ROS_DOMAIN_ID");
         is_discovery.then(|| std::env::var_os(name)).flatten()
@@ -256,10 +257,10 @@ fn check_security(options: &rmw_security_options_t) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Begins a context.
+/// Initializes a context.
 ///
 /// # Safety
-/// Options and context are null or what their names say; the context is zero.
+/// Options and context are null or valid; the context is zero-initialized.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_init(
     options: *const rmw_init_options_t,
@@ -292,7 +293,7 @@ unsafe extern "C" fn rmw_init(
     })
 }
 
-/// Shuts a context down: no more nodes can be made in it.
+/// Shuts a context down: no node can be created in it any longer.
 ///
 /// # Safety
 /// The context is null or valid.
@@ -305,7 +306,7 @@ unsafe extern "C" fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t {
     })
 }
 
-/// Ends a context that was shut down.
+/// Finalizes a context that was shut down.
 ///
 /// # Safety
 /// The context is null or valid, and nobody uses it any longer.
@@ -317,7 +318,7 @@ unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t 
         if !made.is_shut_down() {
             return Err(Failure::invalid("the context is in use: shut it down first"));
         }
-        // SAFETY: `impl_` has held a reference since `rmw_init`, and is forgotten here.
+        // SAFETY: `impl_` has held a reference since `rmw_init`, which this call takes over.
         unsafe {
             let allocator = Allocator::new((*context).options.allocator)?;
             let held = Arc::from_raw((*context).impl_.cast::<Context>().cast_const());

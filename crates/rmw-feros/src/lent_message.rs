@@ -1,4 +1,5 @@
-//! Lent messages, for types whose struct is the body of their serialized message.
+//! Lent messages. Only messages whose struct has the same bytes as the body of the serialized
+//! message can be lent.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -15,30 +16,30 @@ pub(crate) const HEADER: [u8; 4] =
 /// The alignment of bodies in memory of the transports.
 const BODY_ALIGNMENT: usize = 8;
 
-/// The layout of a type whose messages can be lent: the struct ends where its body does, so that
-/// the struct uses only the message's memory.
+/// The layout of a type, if its messages can be lent. The struct must end where the body ends, so
+/// that the struct lies within the message's memory.
 pub(crate) fn layout(program: &MessageProgram) -> Option<PlainLayout> {
     let plain = program.plain()?;
     (plain.size == plain.body_len && plain.align <= BODY_ALIGNMENT).then_some(plain)
 }
 
-/// Whether messages of this type are lent.
+/// Whether messages of this type can be lent.
 pub(crate) fn can_be_lent(program: &MessageProgram) -> bool {
     layout(program).is_some()
 }
 
 /// A message that a subscription lent.
 pub(crate) enum LentMessage {
-    /// In the memory in which it arrived.
+    /// The message is in the memory in which it arrived.
     InPlace(Payload),
-    /// Decoded, because it arrived in another byte order or at another alignment, or has a `bool`:
-    /// not every received byte is a valid one.
+    /// The message was decoded, because it arrived in another byte order or at another alignment,
+    /// or because it has a `bool` field, for which not every received byte is valid.
     Decoded(DecodedMessage),
 }
 
 /// A message in memory of this library.
 pub(crate) struct DecodedMessage {
-    /// Aligned like every body.
+    /// Words, so that the memory has the alignment of a body.
     memory: Vec<u64>,
     program: Arc<MessageProgram>,
 }
@@ -82,7 +83,7 @@ impl LentMessage {
         Ok(Self::Decoded(DecodedMessage::new(program, &payload)?))
     }
 
-    /// The address at which the host program reads it.
+    /// The address at which the host program reads the message.
     pub(crate) fn pointer(&mut self) -> *mut c_void {
         match self {
             Self::InPlace(payload) => payload[HEADER.len()..].as_ptr().cast_mut().cast(),

@@ -1,11 +1,11 @@
 //! `librmw_feros.so`: an implementation of the middleware interface of stock ROS 2 (rmw) on the
-//! transports of Feros. A program of rclcpp or rclpy uses it with `RMW_IMPLEMENTATION=rmw_feros`,
-//! and joins the same graph as Feros's own nodes and stock nodes of other implementations.
+//! transports of Feros. An rclcpp or rclpy program uses it with `RMW_IMPLEMENTATION=rmw_feros`, and
+//! joins the same graph as Feros nodes and stock nodes on other rmw implementations.
 //!
-//! Each file has the functions of one header or object of rmw. An object of the host program points
-//! at an object of this library (`PublisherEnd`, `SubscriptionEnd` ...), which holds an untyped
-//! endpoint of `feros-transport` and the program that encodes or decodes its messages
-//! (`feros-typesupport`).
+//! Each file has the functions of one header or object of rmw. The **host program** is the program
+//! that loads the library. Its rmw objects point at end objects of this library (`PublisherEnd`,
+//! `SubscriptionEnd` ...), which hold an untyped endpoint of `feros-transport` and the compiled
+//! type support that encodes or decodes the messages (a "program" of `feros-typesupport`).
 //!
 //! | files | hold |
 //! |---|---|
@@ -23,11 +23,11 @@
 //!
 //! # Invariants
 //!
-//! - No panic crosses the interface (`error::guarded`), and no function of the host program is
+//! - No panic crosses the C interface (`error::guarded`), and no function of the host program is
 //!   called with a lock held.
-//! - The code is `unsafe` only where the interface requires it: it reads values behind pointers of
-//!   the host program, by the clauses in `contract`.
-//! - The library is linked to nothing of ROS 2.
+//! - The code is `unsafe` only where the C interface requires it: to read and write memory of the
+//!   host program, as the clauses in `contract` allow.
+//! - The library is not linked to any library of ROS 2.
 
 mod allocation;
 mod arguments;

@@ -1,4 +1,4 @@
-//! The function of a host program that is called with the number of new items of one entity.
+//! The callback that a host program sets for one entity, to get the number of new items.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,12 +15,12 @@ struct Callback {
     user_data: *const c_void,
 }
 
-// SAFETY: rmw requires of the host program that the function may be called with its data on any
-// thread, until another function is set.
+// SAFETY: rmw requires that the function may be called with its data on any thread until another
+// function is set.
 unsafe impl Send for Callback {}
 
-/// Holds the function, if there is one. It is called without a lock, by one thread at a time, and
-/// never after it was replaced, so that its data may then be freed.
+/// Holds the callback, if there is one. It is called without a lock, by one thread at a time, and
+/// never after it was replaced, so that the host program may then free its data.
 #[derive(Default)]
 pub(crate) struct Listener {
     state: Mutex<State>,
@@ -31,17 +31,17 @@ pub(crate) struct Listener {
 #[derive(Default)]
 struct State {
     callback: Option<Callback>,
-    /// The thread that is calling it.
+    /// The thread that is calling the callback.
     caller: Option<ThreadId>,
 }
 
 impl Listener {
-    /// Whether there is a function.
+    /// Whether there is a callback.
     pub(crate) fn is_set(&self) -> bool {
         self.is_set.load(Ordering::Acquire)
     }
 
-    /// Replaces the function. Waits for a call of the old one that runs on another thread.
+    /// Replaces the callback. Waits for a call of the old callback that runs on another thread.
     ///
     /// # Safety
     /// Until the function is replaced, it may be called on any thread with `user_data`.
@@ -54,20 +54,20 @@ impl Listener {
         }
     }
 
-    /// Removes the function. Waits as [`Listener::set`] does.
+    /// Removes the callback. Waits as [`Listener::set`] does.
     pub(crate) fn clear(&self) {
-        // SAFETY: there is no function to call.
+        // SAFETY: without a function nothing is called.
         unsafe { self.set(None, std::ptr::null()) };
     }
 
-    /// Calls the function if `count` returns more than 0. `count` runs while no other thread is
-    /// calling.
+    /// Calls the callback with what `count` returns, unless that is 0. `count` runs while no other
+    /// thread calls the callback.
     pub(crate) fn tell(&self, count: impl FnOnce() -> usize) {
         let me = thread::current().id();
         let mut state = self.state.lock();
         while let Some(caller) = state.caller {
             if caller == me {
-                return; // the function itself led here; its news stays untold
+                return; // the callback itself led here; a later call reports the news
             }
             state = self.has_ended.wait(state);
         }

@@ -1,5 +1,6 @@
-//! Lent messages, which are built in the memory that they are sent from, and read in the memory in
-//! which they arrived. Their type's struct has to be the body of the serialized message.
+//! Lent messages. The host program builds a lent message in the memory from which it is sent, and
+//! reads one in the memory in which it arrived. The struct of the message type must have the same
+//! bytes as the body of the serialized message.
 
 use std::ffi::c_void;
 
@@ -41,10 +42,10 @@ impl PublisherEnd {
     }
 }
 
-/// Lends memory for a message, which is then published or given back.
+/// Lends memory for a message, which the host program then publishes or gives back.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_borrow_loaned_message(
     publisher: *const rmw_publisher_t,
@@ -76,7 +77,7 @@ unsafe extern "C" fn rmw_borrow_loaned_message(
     })
 }
 
-/// Takes back the memory of a message that is not published.
+/// Takes back the memory of a lent message that was not published.
 ///
 /// # Safety
 /// The publisher is null or valid.
@@ -146,7 +147,7 @@ unsafe fn take_loaned(
 /// Takes the next message without a copy, if there is one. The message is read-only.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_loaned_message(
     subscription: *const rmw_subscription_t,

@@ -1,7 +1,7 @@
 //! The log of Feros in a process of stock ROS 2: it goes to standard error.
 //!
-//! It does not go to the logging of rcutils: an engine logs while it holds its locks, and rcutils
-//! would publish the messages on `/rosout`.
+//! The log does not go to rcutils: an engine logs while it holds locks, and rcutils would publish
+//! the log messages on `/rosout`.
 
 use std::fmt;
 use std::sync::Once;
@@ -22,19 +22,19 @@ const WARN: i32 = 30;
 const ERROR: i32 = 40;
 const FATAL: i32 = 50;
 
-/// Less severe messages are not printed.
+/// The minimum severity; less severe log messages are not printed.
 static SEVERITY: AtomicI32 = AtomicI32::new(WARN);
 
-/// Prints the messages of Feros, from the first call on.
+/// Starts printing the log messages of Feros, at the first call.
 pub(crate) fn begin() {
     static BEGUN: Once = Once::new();
     BEGUN.call_once(|| {
-        // If there is already a subscriber, somebody else chose it.
+        // If there already is a tracing subscriber, it stays.
         let _ = tracing::subscriber::set_global_default(StandardError);
     });
 }
 
-/// Prints messages.
+/// Prints log messages to standard error.
 struct StandardError;
 
 fn severity(level: Level) -> i32 {
@@ -76,7 +76,7 @@ impl Subscriber for StandardError {
     fn exit(&self, _: &Id) {}
 }
 
-/// The text of an event.
+/// The text of a log message.
 struct Text(String);
 
 impl Visit for Text {
@@ -87,7 +87,7 @@ impl Visit for Text {
     }
 }
 
-/// Sets the least severity of messages of Feros that are printed.
+/// Sets the minimum severity of the log messages that are printed.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_set_log_severity(severity: u32) -> rmw_ret_t {
     guarded(|| {

@@ -13,19 +13,19 @@ use crate::ffi::{rmw_context_t, rmw_guard_condition_t, rmw_node_t, rmw_ret_t};
 use crate::identity::identifier;
 use crate::names;
 
-/// An object that ends with its node if the host program forgets it.
+/// An object that ends with its node if the host program forgets to destroy it.
 pub(crate) trait EndsWithNode: Send + Sync {
     /// Ends the object, unless it has already ended.
     fn end(&self);
 }
 
-/// The object that `data` of a node points at.
+/// The end object: what `data` of a node points at.
 pub(crate) struct NodeEnd {
     pub(crate) context: Arc<Context>,
     pub(crate) id: NodeId,
     name: CString,
     namespace: CString,
-    /// The servers that may have to end with the node.
+    /// The servers that end with the node, unless they ended earlier.
     servers: Mutex<Vec<Weak<dyn EndsWithNode>>>,
 }
 
@@ -43,20 +43,20 @@ impl NodeEnd {
     }
 }
 
-/// The end that `data` of a node points at.
+/// The end object of a node.
 ///
 /// # Safety
 /// The pointer is null or points at a living node.
 pub(crate) unsafe fn end<'a>(node: *const rmw_node_t) -> Result<&'a NodeEnd, Failure> {
-    // SAFETY: [handles] the node is null or lives, and `data` of ours is the end until it is
-    // destroyed.
+    // SAFETY: [handles] the node is null or lives, and `data` of an object of this library points
+    // at its end object until it is destroyed.
     unsafe { given(ours(node)?.data.cast::<NodeEnd>(), "node") }
 }
 
-/// Makes a node.
+/// Creates a node.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_node(
     context: *mut rmw_context_t,
@@ -64,8 +64,8 @@ unsafe extern "C" fn rmw_create_node(
     namespace: *const c_char,
 ) -> *mut rmw_node_t {
     guarded_pointer(|| {
-        // SAFETY: [handles] the context is null, zero-initialized or valid. [strings] Name and
-        // namespace end with NUL.
+        // SAFETY: [handles] the context is null, zero-initialized or valid. [strings] The name and
+        // the namespace end with NUL.
         let (of, name, namespace) =
             unsafe { (Context::of(context)?, text(name, "name")?, text(namespace, "namespace")?) };
         let id = of.session.create_node(&names::node_name(namespace, name)?);
@@ -87,7 +87,7 @@ unsafe extern "C" fn rmw_create_node(
     })
 }
 
-/// Ends a node, whose endpoints have ended.
+/// Destroys a node. The host program has destroyed its endpoints.
 ///
 /// # Safety
 /// The node is null or was made by [`rmw_create_node`], and nobody uses it any longer.
@@ -112,7 +112,7 @@ unsafe extern "C" fn rmw_destroy_node(node: *mut rmw_node_t) -> rmw_ret_t {
     })
 }
 
-/// The guard condition that graph changes trigger: one for all nodes of a context.
+/// The guard condition that graph changes trigger. All nodes of a context share it.
 ///
 /// # Safety
 /// The node is null or valid.

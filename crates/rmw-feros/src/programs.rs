@@ -1,8 +1,8 @@
 //! The compiled type supports of the process: one program per type, shared by all its users.
 //!
-//! A host program passes the same few type supports again and again, also with each call of
-//! `rmw_serialize`. It may unload and reload the libraries that they lie in, so a known address
-//! counts only if the type support there is still the same.
+//! A host program passes the same few type supports again and again, for example with each call of
+//! `rmw_serialize`. It may unload and reload their libraries, so a known address only counts if the
+//! type support at that address is still the same.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -13,10 +13,11 @@ use feros_typesupport::{MessageProgram, ServiceProgram};
 use crate::error::Failure;
 use crate::ffi::{rosidl_message_type_support_t, rosidl_service_type_support_t};
 
-/// More types than a process has; further types are compiled with each use.
+/// The limit on stored programs, more than a process has types. Further types are compiled with
+/// each use.
 const MOST_KEPT: usize = 4096;
 
-/// The values that show whether a type support is the same as before.
+/// The values that show whether the type support at an address is still the same.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Fingerprint {
     identifier: usize,
@@ -29,7 +30,8 @@ impl Fingerprint {
     /// # Safety
     /// The type support is valid.
     unsafe fn of(support: &rosidl_message_type_support_t) -> Self {
-        // SAFETY: the function belongs to the type support; a hash is static in its library.
+        // SAFETY: the function belongs to the type support, and the hash is a static in its
+        // library.
         let hash = unsafe { support.get_type_hash_func.and_then(|find| find(support).as_ref()) };
         Self {
             identifier: support.typesupport_identifier.addr(),
@@ -50,8 +52,8 @@ fn known() -> &'static Mutex<Known> {
 /// The program of a message type.
 ///
 /// # Safety
-/// The pointer is null or points at a type support whose library stays loaded as long as the users
-/// of the program.
+/// The pointer is null or points at a type support whose library stays loaded while the program is
+/// in use.
 pub(crate) unsafe fn of_message(
     support: *const rosidl_message_type_support_t,
 ) -> Result<Arc<MessageProgram>, Failure> {

@@ -1,4 +1,4 @@
-//! Publishers: makes and ends them, publishes messages, and reports their state.
+//! Publishers: creates and destroys them, publishes messages, and reports their state.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
@@ -26,19 +26,19 @@ use crate::identity::identifier;
 use crate::lent_message::can_be_lent;
 use crate::{info, names, node, programs, qos};
 
-/// The object that `data` of a publisher points at.
+/// The end object: what `data` of a publisher points at.
 pub(crate) struct PublisherEnd {
     pub(crate) context: Arc<Context>,
     pub(crate) program: Arc<MessageProgram>,
     pub(crate) publisher: Arc<Publisher>,
-    /// The lent messages, by their addresses.
+    /// The lent messages, by address.
     pub(crate) loans: Mutex<HashMap<usize, Loan>>,
     pub(crate) events: Events,
     topic: CString,
 }
 
-/// An outgoing message of the host program. It is encoded once, into the memory that it is sent
-/// from; subscriptions of this process share its bytes.
+/// An outgoing message of the host program. It is encoded once, into the memory from which it is
+/// sent; subscriptions of this process share the encoded bytes.
 struct Message<'a> {
     program: &'a MessageProgram,
     message: *const c_void,
@@ -48,13 +48,13 @@ struct Message<'a> {
 
 impl<'a> Message<'a> {
     /// # Safety
-    /// `message` is an initialized message of the type, which nobody changes as long as this value
+    /// `message` is an initialized message of this type, and nobody writes it as long as this value
     /// lives.
     unsafe fn new(
         program: &'a MessageProgram,
         message: *const c_void,
     ) -> Result<Self, EncodeError> {
-        // SAFETY: [messages] the message is of the type, and nobody writes it as long as this value
+        // SAFETY: [messages] the message has this type, and nobody writes it as long as this value
         // lives.
         let size_bytes = unsafe { program.serialized_len(message) }?;
         Ok(Self { program, message, size_bytes, failure: None })
@@ -67,7 +67,7 @@ impl Outgoing for Message<'_> {
     }
 
     fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted> {
-        // SAFETY: [messages] the message is of the type, and nobody writes it as long as `self`
+        // SAFETY: [messages] the message has this type, and nobody writes it as long as `self`
         // lives.
         let encoded = unsafe { self.program.encode(self.message, memory) };
         encoded.map(|_| ()).map_err(|error| {
@@ -85,23 +85,23 @@ impl Outgoing for Message<'_> {
     }
 }
 
-/// The end that `data` of a publisher points at.
+/// The end object of a publisher.
 ///
 /// # Safety
 /// The pointer is null or points at a living publisher.
 pub(crate) unsafe fn end<'a>(
     publisher: *const rmw_publisher_t,
 ) -> Result<&'a PublisherEnd, Failure> {
-    // SAFETY: [handles] the publisher is null or lives, and `data` of ours is the end until it is
-    // destroyed.
+    // SAFETY: [handles] the publisher is null or lives, and `data` of an object of this library
+    // points at its end object until it is destroyed.
     unsafe { given(ours(publisher)?.data.cast::<PublisherEnd>(), "publisher") }
 }
 
-/// Makes a publisher.
+/// Creates a publisher.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says, through the call; the type support lives
-/// as long as the publisher.
+/// Each pointer is null or points at a valid value of its type through the call; the type support
+/// lives as long as the publisher.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_publisher(
     node: *const rmw_node_t,
@@ -112,8 +112,8 @@ unsafe extern "C" fn rmw_create_publisher(
 ) -> *mut rmw_publisher_t {
     guarded_pointer(|| {
         // SAFETY: [handles] the node lives. [type supports] The type support outlives the
-        // publisher. [strings] The name ends with NUL. [pointers] Profile and options are valid for
-        // the call.
+        // publisher. [strings] The name ends with NUL. [pointers] The profile and the options are
+        // valid for the call.
         unsafe {
             let node = node::end(node)?;
             let program = programs::of_message(type_support)?;
@@ -178,10 +178,10 @@ fn create(
     })))
 }
 
-/// Ends a publisher.
+/// Destroys a publisher.
 ///
 /// # Safety
-/// Node and publisher are null or what their names say; nobody publishes with it.
+/// Node and publisher are null or valid; nobody uses the publisher any longer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_publisher(
     node: *mut rmw_node_t,
@@ -209,7 +209,7 @@ unsafe extern "C" fn rmw_destroy_publisher(
 /// Publishes a message.
 ///
 /// # Safety
-/// Publisher and message are null or what their names say; the message is of the publisher's type.
+/// Publisher and message are null or valid; the message has the publisher's type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_publish(
     publisher: *const rmw_publisher_t,
@@ -218,7 +218,7 @@ unsafe extern "C" fn rmw_publish(
 ) -> rmw_ret_t {
     guarded(|| {
         let mut trace = Outbound::publish();
-        // SAFETY: [handles] the publisher lives. [messages] The message is of the publisher's type,
+        // SAFETY: [handles] the publisher lives. [messages] The message has the publisher's type,
         // and nobody writes it during the call.
         let (end, mut message) = unsafe {
             let end = end(publisher)?;
@@ -242,7 +242,7 @@ impl PublisherEnd {
 /// Publishes a message that is already serialized.
 ///
 /// # Safety
-/// Publisher and message are null or what their names say.
+/// Publisher and message are null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_publish_serialized_message(
     publisher: *const rmw_publisher_t,
@@ -259,7 +259,7 @@ unsafe extern "C" fn rmw_publish_serialized_message(
     })
 }
 
-/// The number of subscriptions that match now.
+/// The number of subscriptions that match the publisher now.
 ///
 /// # Safety
 /// The publisher is null or valid; the count is null or memory for a number.
@@ -277,7 +277,7 @@ unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
     })
 }
 
-/// The policies that the publisher was made with.
+/// The policies with which the publisher was created.
 ///
 /// # Safety
 /// The publisher is null or valid; the profile is null or memory for a profile.
@@ -294,7 +294,7 @@ unsafe extern "C" fn rmw_publisher_get_actual_qos(
     })
 }
 
-/// Asserts that the publisher is alive.
+/// Asserts the liveliness of the publisher.
 ///
 /// # Safety
 /// The publisher is null or valid.
@@ -308,7 +308,7 @@ unsafe extern "C" fn rmw_publisher_assert_liveliness(
     })
 }
 
-/// Waits until all reliable subscriptions have all published messages.
+/// Waits until all matched reliable subscriptions have acknowledged all published messages.
 ///
 /// # Safety
 /// The publisher is null or valid.
@@ -348,7 +348,7 @@ unsafe extern "C" fn rmw_get_gid_for_publisher(
 /// Initializes an event of one kind of a publisher.
 ///
 /// # Safety
-/// The event is null or zero; the publisher is null or valid.
+/// The event is null or zero-initialized; the publisher is null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_publisher_event_init(
     rmw_event: *mut rmw_event_t,

@@ -1,4 +1,5 @@
-//! Converts policies between the forms of rmw and Feros, and checks whether two profiles match.
+//! Converts policies between the forms of rmw and Feros, and checks whether two profiles are
+//! compatible.
 
 use std::ffi::c_char;
 use std::fmt::Write as _;
@@ -18,9 +19,9 @@ const RELIABLE: u32 = 1;
 const BEST_EFFORT: u32 = 2;
 const TRANSIENT_LOCAL: u32 = 1;
 const VOLATILE: u32 = 2;
-/// A value of reliability and durability.
+/// The same value for reliability and durability.
 const UNKNOWN: u32 = 3;
-/// A value of reliability and durability.
+/// The same value for reliability and durability.
 const BEST_AVAILABLE: u32 = 4;
 const AUTOMATIC: u32 = 1;
 const MANUAL_BY_NODE: u32 = 2;
@@ -38,7 +39,7 @@ const COMPATIBILITY_WARNING: u32 = 1;
 const COMPATIBILITY_ERROR: u32 = 2;
 
 impl rmw_time_t {
-    /// The time as a duration; `None` from the infinite one on.
+    /// The time as a duration; `None` if it is infinite or longer.
     pub(crate) fn finite(self) -> Option<Duration> {
         let nanos = u128::from(self.sec) * 1_000_000_000 + u128::from(self.nsec);
         let nanos = i64::try_from(nanos).ok().filter(|nanos| *nanos != i64::MAX)?;
@@ -66,7 +67,7 @@ impl From<QosDuration> for rmw_time_t {
     }
 }
 
-/// The policies of an endpoint to be made.
+/// Reads the policies of a new endpoint.
 pub(crate) fn from_rmw(profile: &rmw_qos_profile_t) -> Result<QosProfile, Failure> {
     let refused = |policy: &str, value: u32| {
         Failure::invalid(format!(
@@ -114,7 +115,7 @@ pub(crate) fn from_rmw(profile: &rmw_qos_profile_t) -> Result<QosProfile, Failur
     })
 }
 
-/// The policies of an endpoint, of this process or another.
+/// Converts the policies of an endpoint of this or another process into the form of rmw.
 pub(crate) fn to_rmw(profile: &QosProfile) -> rmw_qos_profile_t {
     rmw_qos_profile_t {
         history: match profile.history {
@@ -149,7 +150,7 @@ pub(crate) fn to_rmw(profile: &QosProfile) -> rmw_qos_profile_t {
     }
 }
 
-/// Whether two profiles match, and the reasons against it.
+/// Whether two profiles are compatible, and the reasons if not.
 #[derive(Debug, PartialEq, Eq)]
 struct Compatibility {
     grade: u32,
@@ -174,7 +175,7 @@ impl Compatibility {
         }
     }
 
-    /// Finds the policies that keep the two from matching.
+    /// Finds the policies that prevent a match.
     fn find_errors(&mut self, publisher: &rmw_qos_profile_t, subscription: &rmw_qos_profile_t) {
         let mut error = |applies, reason| self.add(COMPATIBILITY_ERROR, applies, reason);
         error(
@@ -199,8 +200,8 @@ impl Compatibility {
         );
     }
 
-    /// Finds the policies that may keep the two from matching, if the implementation decides on
-    /// them.
+    /// Finds the unknown policies that may prevent a match, depending on what the rmw
+    /// implementation chooses.
     fn find_doubts(&mut self, publisher: &rmw_qos_profile_t, subscription: &rmw_qos_profile_t) {
         let mut doubt = |is_open: &dyn Fn(u32) -> bool, offer, request, weak, strong, reason| {
             let applies = is_open(offer) && (is_open(request) || request == strong)
@@ -235,7 +236,8 @@ impl Compatibility {
     }
 }
 
-/// Whether the offered time is longer than the requested one; best-available adapts itself.
+/// Whether the offered time is longer than the requested one. Best-available never is, since it
+/// adapts.
 fn is_longer(offered: rmw_time_t, requested: rmw_time_t) -> bool {
     match (offered.to_qos(), requested.to_qos()) {
         (QosDuration::BestAvailable, _) | (_, QosDuration::BestAvailable) => false,
@@ -245,7 +247,7 @@ fn is_longer(offered: rmw_time_t, requested: rmw_time_t) -> bool {
     }
 }
 
-/// Copies as much of a text as there is room for, and a NUL.
+/// Copies as much of a string as fits, and a NUL.
 ///
 /// # Safety
 /// `to` has room for `size` bytes.
@@ -259,7 +261,7 @@ unsafe fn copy_text(text: &str, to: *mut c_char, size: usize) {
     }
 }
 
-/// Whether a publisher and a subscription of these profiles match.
+/// Checks whether a publisher and a subscription with these profiles match.
 ///
 /// # Safety
 /// `compatibility` is null or memory for a number; `reason` has room for `reason_size` bytes.
@@ -364,7 +366,7 @@ mod tests {
     #[test]
     fn a_reason_is_cut_to_its_room() {
         let mut room = [1; 4];
-        // SAFETY: the room is as large as the size says.
+        // SAFETY: the buffer is as large as the size says.
         unsafe { copy_text("too long", room.as_mut_ptr(), room.len()) };
         assert_eq!(room.map(|byte| byte as u8), *b"too\0");
         // SAFETY: nothing is written.

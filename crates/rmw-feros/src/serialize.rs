@@ -10,7 +10,7 @@ use crate::programs;
 /// Serializes a message into an array, which grows as needed.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says; the message is of the type.
+/// Each pointer is null or points at a valid value of its type; the message has this type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_serialize(
     ros_message: *const c_void,
@@ -18,7 +18,7 @@ unsafe extern "C" fn rmw_serialize(
     serialized_message: *mut rmw_serialized_message_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [messages] the message is of the type, and nobody writes it. [type supports] The
+        // SAFETY: [messages] the message has this type, and nobody writes it. [type supports] The
         // type support is null or valid. [bytes] The array is initialized, and only this call uses
         // it.
         unsafe {
@@ -36,7 +36,7 @@ unsafe extern "C" fn rmw_serialize(
 /// Fills a message from serialized bytes.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says; the message is of the type.
+/// Each pointer is null or points at a valid value of its type; the message has this type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_deserialize(
     serialized_message: *const rmw_serialized_message_t,
@@ -45,7 +45,7 @@ unsafe extern "C" fn rmw_deserialize(
 ) -> rmw_ret_t {
     guarded(|| {
         // SAFETY: [bytes] the array is initialized, and nobody writes it. [type supports] The type
-        // support is null or valid. [messages] The message is of the type, and only this call uses
+        // support is null or valid. [messages] The message has this type, and only this call uses
         // it.
         unsafe {
             let serialized = given(serialized_message, "serialized_message")?;

@@ -27,8 +27,8 @@ use crate::node::EndsWithNode;
 use crate::unanswered::Unanswered;
 use crate::{names, node, programs, qos};
 
-/// The object that `data` of a server points at. A host program may forget a server (rclpy never
-/// ends the one of type descriptions): its node then ends the server's parts.
+/// The end object: what `data` of a server points at. A host program may forget to destroy a server
+/// (rclpy never destroys its server for type descriptions); the node then ends the server's parts.
 pub(crate) struct ServiceEnd {
     server: Arc<ServerHolder>,
     /// The entity, for wait sets.
@@ -36,7 +36,7 @@ pub(crate) struct ServiceEnd {
     name: CString,
 }
 
-/// A server until it or its node ends.
+/// Holds the parts of a server until the server or its node ends.
 struct ServerHolder(Mutex<Option<Arc<Server>>>);
 
 impl EndsWithNode for ServerHolder {
@@ -109,8 +109,8 @@ impl Source for Requests {
 /// # Safety
 /// The pointer is null or points at a living server.
 unsafe fn end<'a>(service: *const rmw_service_t) -> Result<&'a ServiceEnd, Failure> {
-    // SAFETY: [handles] the server is null or lives, and `data` of ours is the end until it is
-    // destroyed.
+    // SAFETY: [handles] the server is null or lives, and `data` of an object of this library points
+    // at its end object until it is destroyed.
     unsafe { given(ours(service)?.data.cast::<ServiceEnd>(), "service") }
 }
 
@@ -122,11 +122,11 @@ unsafe fn server(service: *const rmw_service_t) -> Result<Arc<Server>, Failure> 
     server.ok_or_else(|| Failure::invalid("the node of the service has ended"))
 }
 
-/// Makes a server.
+/// Creates a server.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says, through the call; the type support lives
-/// as long as the server.
+/// Each pointer is null or points at a valid value of its type through the call; the type support
+/// lives as long as the server.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_service(
     node: *const rmw_node_t,
@@ -196,10 +196,10 @@ fn create(
     })))
 }
 
-/// Ends a server.
+/// Destroys a server.
 ///
 /// # Safety
-/// Node and server are null or what their names say; nobody uses the server.
+/// Node and server are null or valid; nobody uses the server any longer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_service(
     node: *mut rmw_node_t,
@@ -220,10 +220,10 @@ unsafe extern "C" fn rmw_destroy_service(
     })
 }
 
-/// Takes the next request, if there is one, and the identity of its client.
+/// Takes the next request, if there is one, together with the identity of its client.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says; the request is of the service's type.
+/// Each pointer is null or points at a valid value of its type; the request has the service's type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_request(
     service: *const rmw_service_t,
@@ -233,8 +233,8 @@ unsafe extern "C" fn rmw_take_request(
 ) -> rmw_ret_t {
     guarded(|| {
         // SAFETY: [handles] the server lives. [messages] The request is an initialized message of
-        // the service's type, which nobody else uses. [outputs] There is memory for header and
-        // flag.
+        // the service's type, which nobody else uses. [outputs] There is memory for the header and
+        // the flag.
         unsafe {
             let end = server(service)?;
             let header = Out::new(request_header, "request_header")?;
@@ -278,10 +278,11 @@ impl Server {
     }
 }
 
-/// Sends the response to a request. It is no failure if the client has left.
+/// Sends the response to a request. Succeeds even if the client is gone.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says; the response is of the service's type.
+/// Each pointer is null or points at a valid value of its type; the response has the service's
+/// type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_send_response(
     service: *const rmw_service_t,
@@ -290,7 +291,7 @@ unsafe extern "C" fn rmw_send_response(
 ) -> rmw_ret_t {
     guarded(|| {
         // SAFETY: [handles] the server lives. [pointers] The header is valid for the call.
-        // [messages] The response is of the service's type, and nobody writes it meanwhile.
+        // [messages] The response has the service's type, and nobody writes it meanwhile.
         unsafe {
             let end = server(service)?;
             let id = given(request_header, "request_header")?;
@@ -314,7 +315,7 @@ unsafe extern "C" fn rmw_send_response(
     })
 }
 
-/// Sets or clears the function that a thread of this library calls with the number of new requests.
+/// Sets or clears the callback. A thread of this library calls it with the number of new requests.
 ///
 /// # Safety
 /// The server is null or valid. The callback may be called with the data on any thread until

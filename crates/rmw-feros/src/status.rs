@@ -1,4 +1,4 @@
-//! Statuses of events: converts the endpoints' reports to the form of rmw.
+//! Converts the event statuses that endpoints report into the form of rmw.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    /// The same status without changes since.
+    /// The same status, with all changes set to 0.
     pub(crate) fn without_changes(self) -> Self {
         match self {
             Self::Matched(status) => Self::Matched(rmw_matched_status_t {
@@ -84,20 +84,20 @@ impl Status {
     }
 }
 
-/// An endpoint that events are taken from.
+/// An endpoint that has events.
 pub(crate) trait Eventful: Send + Sync {
-    /// The status of a kind of event before any event; `None` if the endpoint does not have the
-    /// kind.
+    /// The status before the first event of a kind; `None` if the endpoint does not have events of
+    /// this kind.
     fn kind(&self, event_type: u32) -> Option<Status>;
 
-    /// The number of events of this kind so far.
+    /// The number of events of a kind so far.
     fn count(&self, event_type: u32) -> Result<u64, Failure>;
 
-    /// The changes since the last call.
+    /// The status with the changes since the last call; `None` if there are no changes.
     fn take(&self, event_type: u32) -> Result<Option<Status>, Failure>;
 }
 
-/// The counts of rmw have 31 bits.
+/// Limits a count to the 31 bits that rmw has for it.
 fn count(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
@@ -138,7 +138,7 @@ fn qos_incompatible(total: u32, change: u32, last_policy: QosPolicyKind) -> Stat
     })
 }
 
-/// The status of a policy that nobody has violated yet.
+/// The status of incompatible QoS before the first incompatible endpoint.
 fn no_incompatible_qos() -> Status {
     Status::QosIncompatible(rmw_qos_incompatible_event_status_t {
         last_policy_kind: RMW_QOS_POLICY_INVALID,
@@ -208,14 +208,14 @@ impl Eventful for Publisher {
     }
 }
 
-/// The events of a subscription. Messages that were pushed out of its inbox count as lost, too.
+/// The events of a subscription. Messages that were pushed out of its inbox also count as lost.
 pub(crate) struct SubscriptionEvents {
     subscription: Arc<Subscription>,
-    /// The number of messages that were pushed out.
+    /// Returns the number of messages that the inbox has pushed out.
     pushed_out: Box<dyn Fn() -> u64 + Send + Sync>,
-    /// The number of pushed-out messages that a status has reported.
+    /// The number of pushed-out messages at the last report.
     told_pushed_out: AtomicU64,
-    /// The losses that the transports reported.
+    /// The total number of lost messages that the transports reported last.
     lost: AtomicU64,
 }
 
@@ -232,7 +232,8 @@ impl SubscriptionEvents {
         }
     }
 
-    /// Adds the messages that were pushed out here to the transports' losses (`None` if unchanged).
+    /// The sum of the transports' losses (`news`, the total and its change, if it changed) and the
+    /// messages that the inbox has pushed out; `None` if there are no new losses.
     fn message_lost(&self, news: Option<(u64, u64)>) -> Option<Status> {
         if let Some((total, _)) = news {
             self.lost.store(total, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Subscriptions: makes and ends them, and reports their state. `take` takes their messages, and
-//! `events` has their events.
+//! Subscriptions: creates and destroys them, and reports their state. The file `take` takes their
+//! messages, and `events` has their events.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
@@ -31,7 +31,7 @@ use crate::listener::Listener;
 use crate::status::SubscriptionEvents;
 use crate::{names, node, programs, qos};
 
-/// The object that `data` of a subscription points at.
+/// The end object: what `data` of a subscription points at.
 pub(crate) struct SubscriptionEnd {
     pub(crate) context: Arc<Context>,
     pub(crate) program: Arc<MessageProgram>,
@@ -40,21 +40,21 @@ pub(crate) struct SubscriptionEnd {
     pub(crate) waitable: Arc<dyn Waitable>,
     pub(crate) subscription: Arc<Subscription>,
     pub(crate) filter: Arc<Filter>,
-    /// The lent messages, by their addresses.
+    /// The lent messages, by address.
     pub(crate) loans: Mutex<HashMap<usize, LentMessage>>,
-    /// Counts the received messages that are not of the type.
+    /// Counts the received messages that cannot be decoded as this type.
     pub(crate) malformed: FailureCounter,
     pub(crate) events: Events,
     pub(crate) topic: CString,
 }
 
-/// The part of a subscription that wait sets and the callback thread use. It outlives the endpoint
-/// if somebody waits for it.
+/// The part of a subscription that wait sets and the callback thread use. It outlives the
+/// subscription while a thread waits for it.
 pub(crate) struct SubscriptionEntity {
     ringer: Ringer,
     pub(crate) inbox: Inbox<Messages>,
     listener: Listener,
-    /// Called when messages were pushed out of the inbox.
+    /// Called after the inbox has pushed out messages.
     on_loss: Notify,
 }
 
@@ -82,7 +82,7 @@ impl Told for SubscriptionEntity {
     }
 }
 
-/// The source of a subscription's messages that pass its filter.
+/// The source of the messages that pass the subscription's filter.
 pub(crate) struct Messages {
     receiver: Receiver<Payload>,
     filter: Arc<Filter>,
@@ -101,23 +101,23 @@ impl Source for Messages {
     }
 }
 
-/// The end that `data` of a subscription points at.
+/// The end object of a subscription.
 ///
 /// # Safety
 /// The pointer is null or points at a living subscription.
 pub(crate) unsafe fn end<'a>(
     subscription: *const rmw_subscription_t,
 ) -> Result<&'a SubscriptionEnd, Failure> {
-    // SAFETY: [handles] the subscription is null or lives, and `data` of ours is the end until it
-    // is destroyed.
+    // SAFETY: [handles] the subscription is null or lives, and `data` of an object of this library
+    // points at its end object until it is destroyed.
     unsafe { given(ours(subscription)?.data.cast::<SubscriptionEnd>(), "subscription") }
 }
 
-/// Makes a subscription.
+/// Creates a subscription.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says, through the call; the type support lives
-/// as long as the subscription.
+/// Each pointer is null or points at a valid value of its type through the call; the type support
+/// lives as long as the subscription.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_subscription(
     node: *const rmw_node_t,
@@ -128,15 +128,16 @@ unsafe extern "C" fn rmw_create_subscription(
 ) -> *mut rmw_subscription_t {
     guarded_pointer(|| {
         // SAFETY: [handles] the node lives. [type supports] The type support outlives the
-        // subscription. [strings] The name ends with NUL. [pointers] Profile and options, with
-        // their filter, are valid for the call.
+        // subscription. [strings] The name ends with NUL. [pointers] The profile and the options,
+        // with their filter, are valid for the call.
         unsafe {
             let node = node::end(node)?;
             let program = programs::of_message(type_support)?;
             let topic = text(topic_name, "topic_name")?;
             let qos = given(qos_policies, "qos_policies")?;
             let options = given(subscription_options, "subscription_options")?;
-            // SAFETY: the type support lives as long as the subscription, and so as the filter.
+            // SAFETY: the type support lives as long as the subscription, and therefore as long as
+            // the filter.
             let filter = Filter::new(type_support);
             create(node, program, topic, qos, options, filter)
         }
@@ -165,8 +166,8 @@ unsafe fn create(
     let filter = Arc::new(filter);
     // SAFETY: [pointers] the filter options are null or valid for the call.
     if let Some(wanted) = unsafe { options.content_filter_options.as_ref() } {
-        // SAFETY: [strings, arrays] the texts of the filter options end with NUL, as many as they
-        // say.
+        // SAFETY: [strings, arrays] the filter options have as many strings as they say, and each
+        // ends with NUL.
         unsafe { filter.set(wanted) }?;
     }
     let ringer = Ringer::new();
@@ -229,10 +230,10 @@ unsafe fn create(
     })))
 }
 
-/// Ends a subscription.
+/// Destroys a subscription.
 ///
 /// # Safety
-/// Node and subscription are null or what their names say; nobody takes from the subscription.
+/// Node and subscription are null or valid; nobody uses the subscription any longer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_subscription(
     node: *mut rmw_node_t,
@@ -278,7 +279,7 @@ impl SubscriptionEnd {
     }
 }
 
-/// Sets or clears the function that a thread of this library calls with the number of new messages.
+/// Sets or clears the callback. A thread of this library calls it with the number of new messages.
 ///
 /// # Safety
 /// The subscription is null or valid. The callback may be called with the data on any thread until
@@ -294,7 +295,7 @@ unsafe extern "C" fn rmw_subscription_set_on_new_message_callback(
     guarded(|| unsafe { end(subscription)?.set_listener(callback, user_data) })
 }
 
-/// The number of publishers that match now.
+/// The number of publishers that match the subscription now.
 ///
 /// # Safety
 /// The subscription is null or valid; the count is null or memory for a number.
@@ -312,7 +313,7 @@ unsafe extern "C" fn rmw_subscription_count_matched_publishers(
     })
 }
 
-/// The policies that the subscription was made with.
+/// The policies with which the subscription was created.
 ///
 /// # Safety
 /// The subscription is null or valid; the profile is null or memory for a profile.
@@ -332,7 +333,7 @@ unsafe extern "C" fn rmw_subscription_get_actual_qos(
 /// Replaces the content filter of a subscription; an empty expression removes it.
 ///
 /// # Safety
-/// Subscription and options are null or what their names say.
+/// Subscription and options are null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_subscription_set_content_filter(
     subscription: *mut rmw_subscription_t,
@@ -340,8 +341,8 @@ unsafe extern "C" fn rmw_subscription_set_content_filter(
 ) -> rmw_ret_t {
     guarded(|| {
         // SAFETY: [handles] the subscription lives. [pointers, strings, arrays] The options are
-        // valid for the call, with as many texts as they say. [exclusive] No other call uses the
-        // subscription, whose flag is written.
+        // valid for the call, with as many strings as they say. [exclusive] This call writes a flag
+        // of the subscription, and no other call uses the subscription.
         unsafe {
             let end = end(subscription)?;
             end.filter.set(given(options, "options")?)?;
@@ -354,7 +355,7 @@ unsafe extern "C" fn rmw_subscription_set_content_filter(
 /// The content filter of a subscription.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says.
+/// Each pointer is null or points at a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_subscription_get_content_filter(
     subscription: *const rmw_subscription_t,
@@ -376,7 +377,7 @@ unsafe extern "C" fn rmw_subscription_get_content_filter(
 /// Initializes an event of one kind of a subscription.
 ///
 /// # Safety
-/// The event is null or zero; the subscription is null or valid.
+/// The event is null or zero-initialized; the subscription is null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_subscription_event_init(
     rmw_event: *mut rmw_event_t,

@@ -47,11 +47,11 @@ impl SubscriptionEnd {
     /// Takes the next message into a struct.
     ///
     /// # Safety
-    /// The struct is an initialized message of the type.
+    /// The struct is an initialized message of this type.
     unsafe fn take(&self, ros_message: *mut c_void) -> Result<Option<rmw_message_info_t>, Failure> {
         let taken = self.take_with(|message| {
-            // SAFETY: [messages] the struct is an initialized message of the type, which nobody
-            // else uses.
+            // SAFETY: [messages] the struct is an initialized message of this type, and nobody else
+            // uses it.
             let decoded = unsafe { self.program.decode(message.object(), ros_message) };
             decoded.map_err(Failure::error)
         })?;
@@ -62,7 +62,8 @@ impl SubscriptionEnd {
 /// Takes the next message, if there is one.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says; the message is of the subscription's type.
+/// Each pointer is null or points at a valid value of its type; the message has the subscription's
+/// type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take(
     subscription: *const rmw_subscription_t,
@@ -71,7 +72,7 @@ unsafe extern "C" fn rmw_take(
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the subscription lives. [messages] The message is of the subscription's
+        // SAFETY: [handles] the subscription lives. [messages] The message has the subscription's
         // type, and nobody else uses it. [outputs] There is memory for the flag.
         unsafe {
             let end = subscription::end(subscription)?;
@@ -97,8 +98,9 @@ unsafe extern "C" fn rmw_take_with_info(
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the subscription lives. [messages] The message is of the subscription's
-        // type, and nobody else uses it. [outputs] There is memory for flag and information.
+        // SAFETY: [handles] the subscription lives. [messages] The message has the subscription's
+        // type, and nobody else uses it. [outputs] There is memory for the flag and the
+        // information.
         unsafe {
             let end = subscription::end(subscription)?;
             given(ros_message, "ros_message")?;
@@ -114,11 +116,11 @@ unsafe extern "C" fn rmw_take_with_info(
     })
 }
 
-/// Takes as many messages as there are, up to `count`.
+/// Takes the messages that have arrived, up to `count`.
 ///
 /// # Safety
-/// The contract of [`rmw_take`]; the sequences have as much room as they say, each message of the
-/// type.
+/// The contract of [`rmw_take`]; the sequences have as much room as they say, and each message has
+/// the subscription's type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_sequence(
     subscription: *const rmw_subscription_t,
@@ -130,7 +132,7 @@ unsafe extern "C" fn rmw_take_sequence(
 ) -> rmw_ret_t {
     guarded(|| {
         // SAFETY: [handles] the subscription lives. [arrays] The sequences have as much room as
-        // they say. [messages] Each message is of the subscription's type, and nobody else uses it.
+        // they say. [messages] Each message has the subscription's type, and nobody else uses it.
         // [outputs] There is memory for the number.
         unsafe {
             let end = subscription::end(subscription)?;

@@ -1,5 +1,5 @@
-//! The information that a server needs for its responses and that `rmw_request_id_t` has no room
-//! for: how each request arrived, by its client and number.
+//! The requests that a server has taken and not answered, by client and number. To respond, a
+//! server must know how the request arrived, and `rmw_request_id_t` has no room for that.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,11 +8,12 @@ use feros_transport::Request;
 
 use crate::ffi::rmw_request_id_t;
 
-/// The most requests that are kept for a response. Beyond that the oldest is forgotten, and its
-/// response is sent like one of rmw_fastrtps.
+/// The limit on stored requests. Beyond the limit the oldest request is forgotten, and its response
+/// is sent in the form of rmw_fastrtps.
 const MOST_UNANSWERED: usize = 1 << 16;
 
-/// The number of requests at which requests of clients that left are first removed.
+/// The number of stored requests at which the requests of departed clients are removed for the
+/// first time.
 const FIRST_LOOK: usize = 64;
 
 type Key = ([u8; 16], i64);
@@ -22,7 +23,7 @@ pub(crate) struct Unanswered {
     requests: HashMap<Key, Request>,
     /// The keys by age, including recently answered requests.
     order: VecDeque<Key>,
-    /// The number of requests at which requests of clients that left are removed next.
+    /// The number of stored requests at which the requests of departed clients are removed next.
     next_look: usize,
 }
 
@@ -34,7 +35,7 @@ impl Default for Unanswered {
 }
 
 impl Unanswered {
-    /// Keeps a request until it is answered. `is_awaited` says whether the client of another
+    /// Stores a request until it is answered. `is_awaited` returns whether the client of a stored
     /// request is still there.
     pub(crate) fn add(&mut self, request: Request, is_awaited: impl Fn(&Request) -> bool) {
         let id = request.id();
@@ -58,7 +59,7 @@ impl Unanswered {
         }
     }
 
-    /// The request with this identity, for its response.
+    /// Removes and returns the request with this identity, for its response.
     pub(crate) fn take(&mut self, id: &rmw_request_id_t) -> Request {
         let (client, sequence_number) = (id.writer_guid, id.sequence_number);
         let mapping = ServiceMapping::default();

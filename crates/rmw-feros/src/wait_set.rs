@@ -1,10 +1,11 @@
 //! Waits for entities: `rmw_wait` and its wait set.
 //!
-//! An rmw wait set holds only its context. Each wait takes one of the executor's wait sets from the
-//! context's pool. If one already has the entities of this wait, from an earlier wait for the same
-//! ones, the wait costs only a look at each entity and one sleep. The rmw object may differ, as
-//! with rclpy. Addresses are compared: while an idle wait set has an entity that ended, the entity
-//! stays known without its endpoint, so that no other one gets its address.
+//! An rmw wait set holds only its context. Each wait takes a wait set of `feros-executor` from the
+//! context's pool. If an earlier wait was for the same entities, the pool has a wait set with these
+//! entities, and the wait costs only a look at each entity and one sleep. That holds even if the
+//! rmw wait set is another one, as with rclpy. Entities are compared by address. An idle wait set
+//! of the pool keeps ended entities in memory, without their endpoints, so that no new entity gets
+//! the same address.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -27,12 +28,12 @@ use crate::identity::identifier;
 use crate::service::ServiceEnd;
 use crate::subscription::SubscriptionEnd;
 
-/// The object that `data` of a wait set points at.
+/// The end object: what `data` of a wait set points at.
 struct WaitSetEnd {
     context: Arc<Context>,
 }
 
-/// The type that the entries of an array point at.
+/// The kind of entity in an array; it determines the type that the entries point at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Subscription,
@@ -42,11 +43,11 @@ enum Kind {
     Event,
 }
 
-/// An entry of one of the arrays that a host program waits with.
+/// An entry in one of the arrays that a host program passes to a wait.
 #[derive(Clone, Copy)]
 struct Entry {
     kind: Kind,
-    /// The address of the pointer, which becomes null unless the entity is ready.
+    /// The address of the entry, which is set to null unless the entity is ready.
     place: *mut *mut c_void,
 }
 
@@ -57,7 +58,7 @@ impl Entry {
     /// The entry is not null, and its entity lives through the wait.
     unsafe fn waitable<'a>(self) -> &'a Arc<dyn Waitable> {
         // SAFETY: [waits] the entity lives through the wait, and each kind of entry points at the
-        // type below.
+        // type that the branch names.
         unsafe {
             let data = *self.place;
             match self.kind {
@@ -70,8 +71,9 @@ impl Entry {
         }
     }
 
-    /// Confirms that the entity is ready, as its wait set found. This resets a guard condition; if
-    /// several threads wait for it, only one gets true.
+    /// Confirms that the entity is ready, after the wait set has found it ready. This resets a
+    /// guard condition; if several threads wait for the guard condition, only one of them gets
+    /// true.
     ///
     /// # Safety
     /// The contract of [`Entry::waitable`].
@@ -84,10 +86,10 @@ impl Entry {
     }
 }
 
-/// The addresses of an array's pointers that are not null.
+/// The addresses of the entries of an array that are not null.
 ///
 /// # Safety
-/// The array is null, or has the number of entries that it says.
+/// The array is null, or has `count` entries.
 unsafe fn places(array: *mut rmw_entities_t) -> impl Iterator<Item = *mut *mut c_void> {
     // SAFETY: [waits] the array is null or valid for the whole call.
     let (count, entries) = match unsafe { array.as_ref() } {
@@ -102,14 +104,14 @@ unsafe fn places(array: *mut rmw_entities_t) -> impl Iterator<Item = *mut *mut c
     })
 }
 
-/// The arrays of one wait; events come last.
+/// The arrays that one wait gets; the array of events comes last.
 struct Arrays([(Kind, *mut rmw_entities_t); 5]);
 
 impl Arrays {
     /// The entries that are not null.
     ///
     /// # Safety
-    /// Each array is null, or has the number of entries that it says.
+    /// Each array is null, or has `count` entries.
     unsafe fn entries(&self) -> impl Iterator<Item = Entry> {
         self.0.iter().flat_map(|&(kind, array)| {
             // SAFETY: [waits] the array is null or has `count` entries.
@@ -117,7 +119,7 @@ impl Arrays {
         })
     }
 
-    /// Refuses events that were not initialized or are another implementation's.
+    /// Refuses events that were not initialized or that belong to another implementation.
     ///
     /// # Safety
     /// The contract of [`Arrays::entries`]; each event is valid.
@@ -157,7 +159,7 @@ impl Arrays {
         known.next().is_none()
     }
 
-    /// Sets the entries that are not in `ready` to null; `ready` has indices in rising order.
+    /// Sets the entries that are not in `ready` to null; `ready` has indices in ascending order.
     ///
     /// # Safety
     /// The contract of [`Arrays::entries`].
@@ -165,8 +167,8 @@ impl Arrays {
         let mut ready = ready.iter().copied();
         let (mut next, mut index) = (ready.next(), 0);
         for &(_, array) in &self.0 {
-            // SAFETY: [waits] the array is null or has `count` entries. An entry that became null
-            // is not looked at again.
+            // SAFETY: [waits] the array is null or has `count` entries. An entry that was set to
+            // null is not read again.
             for place in unsafe { places(array) } {
                 if next == Some(index) {
                     next = ready.next();
@@ -180,7 +182,7 @@ impl Arrays {
     }
 }
 
-/// Makes a wait set.
+/// Creates a wait set.
 ///
 /// # Safety
 /// The context is null or valid.
@@ -201,7 +203,7 @@ unsafe extern "C" fn rmw_create_wait_set(
     })
 }
 
-/// Ends a wait set.
+/// Destroys a wait set.
 ///
 /// # Safety
 /// The wait set is null or was made by [`rmw_create_wait_set`], and nobody waits with it.
@@ -220,12 +222,12 @@ unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_
     })
 }
 
-/// Waits until an entity is ready, and sets the entries of others to null. A null timeout waits
-/// forever; a zero timeout does not wait.
+/// Waits until an entity is ready, and sets the entries of all entities that are not ready to null.
+/// With a null timeout it waits forever; with a zero timeout it returns immediately.
 ///
 /// # Safety
-/// Each array is null or has the number of entries that it says: the `data` of living entities, or
-/// living events. The wait set and the timeout are null or what their names say.
+/// Each array is null or has `count` entries: the `data` of living entities, or living events. The
+/// wait set and the timeout are null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_wait(
     subscriptions: *mut rmw_entities_t,
@@ -237,7 +239,8 @@ unsafe extern "C" fn rmw_wait(
     wait_timeout: *const rmw_time_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the wait set is null or lives, and `data` of ours is its end.
+        // SAFETY: [handles] the wait set is null or lives, and `data` of a wait set of this library
+        // points at its end object.
         let end = unsafe { given(ours(wait_set)?.data.cast::<WaitSetEnd>(), "wait_set") }?;
         let arrays = Arrays([
             (Kind::Subscription, subscriptions),
@@ -251,8 +254,7 @@ unsafe extern "C" fn rmw_wait(
         unsafe { arrays.check_events() }?;
         // SAFETY: [pointers] the timeout is null or valid for the call.
         let timeout = unsafe { wait_timeout.as_ref() }.and_then(|timeout| timeout.finite());
-        // SAFETY: [waits] the arrays have the entries that they say, whose entities live through
-        // the wait.
+        // SAFETY: [waits] the arrays have `count` entries, and the entities live through the wait.
         let count = unsafe { wait(&end.context, &arrays, timeout) };
         if count == 0 { Err(Failure::timeout()) } else { Ok(()) }
     })

@@ -1,4 +1,4 @@
-//! The description of a type, as `get_type_description_func` of a type support gives it:
+//! The description of a type that `get_type_description_func` of a type support returns:
 //! `rosidl_runtime_c__type_description__TypeDescription`.
 
 use std::ffi::c_char;
@@ -52,12 +52,12 @@ pub(crate) struct TypeDescription {
 
 impl Text {
     /// # Safety
-    /// The text is initialized.
+    /// The string is initialized.
     unsafe fn read(&self) -> String {
         if self.data.is_null() {
             return String::new();
         }
-        // SAFETY: [type supports] rosidl generated the text, which has `size` bytes.
+        // SAFETY: [type supports] rosidl generated the string, which has `size` bytes.
         let bytes = unsafe { std::slice::from_raw_parts(self.data.cast::<u8>(), self.size) };
         String::from_utf8_lossy(bytes).into_owned()
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-/// The functions that a host program allocates with, and their state.
+/// An allocator: its functions, and the state that is passed to them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct rcutils_allocator_t {
@@ -15,7 +15,7 @@ pub(crate) struct rcutils_allocator_t {
     pub(crate) state: *mut c_void,
 }
 
-/// Texts in memory of an allocator.
+/// An array of strings, with its allocator.
 #[repr(C)]
 pub(crate) struct rcutils_string_array_t {
     pub(crate) size: usize,
@@ -23,7 +23,7 @@ pub(crate) struct rcutils_string_array_t {
     pub(crate) allocator: rcutils_allocator_t,
 }
 
-/// Bytes in memory of an allocator: `rmw_serialized_message_t`.
+/// An array of bytes, with its allocator: `rmw_serialized_message_t`.
 #[repr(C)]
 pub(crate) struct rcutils_uint8_array_t {
     pub(crate) buffer: *mut u8,

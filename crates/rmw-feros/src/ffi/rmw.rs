@@ -1,4 +1,4 @@
-//! The objects of rmw in the form of host programs.
+//! The objects of rmw, with the layout of rmw's headers.
 
 use std::ffi::{c_char, c_void};
 
@@ -19,7 +19,7 @@ pub(crate) const RMW_RET_NODE_NAME_NON_EXISTENT: rmw_ret_t = 203;
 
 pub(crate) const RMW_DEFAULT_DOMAIN_ID: usize = usize::MAX;
 pub(crate) const RMW_GID_STORAGE_SIZE: usize = 16;
-/// The size of the text of a static peer.
+/// The size of the buffer for the address of a static peer.
 pub(crate) const STATIC_PEER_BYTES: usize = 256;
 
 pub(crate) const RMW_AUTOMATIC_DISCOVERY_RANGE_NOT_SET: u32 = 0;
@@ -38,7 +38,7 @@ pub(crate) const RMW_ENDPOINT_SUBSCRIPTION: u32 = 2;
 
 pub(crate) const RMW_FEATURE_MESSAGE_INFO_PUBLICATION_SEQUENCE_NUMBER: u32 = 0;
 
-/// The value of a message's number if nobody counts it.
+/// The sequence number of a message that has none.
 pub(crate) const SEQUENCE_NUMBER_UNSUPPORTED: u64 = u64::MAX;
 
 /// A duration.
@@ -49,14 +49,14 @@ pub(crate) struct rmw_time_t {
     pub(crate) nsec: u64,
 }
 
-/// A host to look for.
+/// The address of a static peer, a host to look for during discovery.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct rmw_peer_address_t {
     pub(crate) peer_address: [c_char; STATIC_PEER_BYTES],
 }
 
-/// The range of discovery.
+/// The options of discovery: its range and the static peers.
 #[repr(C)]
 pub(crate) struct rmw_discovery_options_t {
     pub(crate) automatic_discovery_range: u32,
@@ -65,7 +65,7 @@ pub(crate) struct rmw_discovery_options_t {
     pub(crate) allocator: rcutils_allocator_t,
 }
 
-/// Whether messages have to be protected.
+/// The security options: whether messages must be protected, and where the keys are.
 #[repr(C)]
 pub(crate) struct rmw_security_options_t {
     pub(crate) enforce_security: u32,
@@ -199,7 +199,7 @@ pub(crate) struct rmw_event_t {
     pub(crate) event_type: u32,
 }
 
-/// A function that is called when there is news, with the number of new items.
+/// A callback for new items; its arguments are the user data and the number of new items.
 pub(crate) type rmw_event_callback_t =
     Option<unsafe extern "C" fn(user_data: *const c_void, number_of_events: usize)>;
 

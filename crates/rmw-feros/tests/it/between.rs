@@ -1,11 +1,11 @@
-//! Nodes of rclpy on this library exchange messages with nodes of stock rclpy, in both directions.
+//! rclpy nodes on this library exchange messages with stock rclpy nodes, in both directions.
 
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};
 
 use crate::support::{on_feros, run_python, stock};
 
-/// The messages of test_msgs, with a non-default value for each that is easy to write down.
+/// Messages of test_msgs, each with a non-default value that is easy to write down.
 const MESSAGES: [(&str, &str); 13] = [
     ("Arrays", r#"{"int16_values": [1, -2, 3], "string_values": ["a", "", "c"]}"#),
     ("BasicTypes", r#"{"bool_value": true, "int64_value": -5, "float32_value": 0.5}"#),
@@ -22,7 +22,7 @@ const MESSAGES: [(&str, &str); 13] = [
     ("WStrings", r#"{"wstring_value": "wörter", "array_of_wstrings": ["a", "", "c"]}"#),
 ];
 
-/// Checks that two receivers, one of them stock, have what the sender sent.
+/// Checks that two receivers, one of them stock, have received what the sender sent.
 fn exchange(publisher: &mut Peer, subscriptions: [&mut Peer; 2], message: &str, value: &str) {
     let topic = format!("/{}", message.to_lowercase());
     let endpoint = json!({"topic": topic, "type": format!("test_msgs/msg/{message}")});

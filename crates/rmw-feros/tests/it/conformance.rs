@@ -1,5 +1,5 @@
-//! `test_rmw_implementation` of ROS 2: 132 cases in 16 programs, compiled by the kit that
-//! `FEROS_STOCK` names.
+//! `test_rmw_implementation` of ROS 2: 132 cases in 16 programs, compiled by the scripts in the
+//! folder that `FEROS_STOCK` names.
 
 use std::path::PathBuf;
 use std::process::Command;

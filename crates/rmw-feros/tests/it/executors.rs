@@ -1,4 +1,5 @@
-//! Executors of rclpy on this library: those that wait, and the one that gets callbacks.
+//! The executors of rclpy on this library: the executors that wait, and the events executor, which
+//! gets callbacks.
 
 use feros_interop::Domain;
 

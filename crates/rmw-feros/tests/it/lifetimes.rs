@@ -1,13 +1,13 @@
-//! What host programs do to the library: many contexts and wait sets, ends in any order, forks,
-//! exits with threads running, errors.
+//! Unusual lifetimes in host programs: many contexts and wait sets, destruction in any order,
+//! forks, exits while threads run, errors.
 
 use feros_interop::Domain;
 
 use crate::support::run_python;
 
-/// Makes 400 contexts with a node each, which rclpy ends without its service of type
-/// descriptions: neither participants nor doorbell slots leak, which would take some megabytes
-/// each.
+/// Makes 400 contexts with one node each. rclpy never destroys the node's service for type
+/// descriptions, but neither participants nor doorbell slots may leak, which would take some
+/// megabytes each.
 #[test]
 fn contexts_begin_and_end_again_and_again() {
     let Some(domain) = Domain::reserve() else { return };

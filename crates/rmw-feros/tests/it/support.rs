@@ -1,4 +1,4 @@
-//! Shared by the tests: the library, and nodes on it.
+//! Helpers of the tests: build the library, and run nodes on it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,14 +16,14 @@ pub(crate) fn library() -> &'static Path {
     })
 }
 
-/// A node of rclpy on this library.
+/// An rclpy node on this library.
 pub(crate) fn on_feros(domain: &Domain, name: &str) -> Peer {
     Peer::start_prepared(domain, "/", name, |command| {
         command.env("LD_PRELOAD", library());
     })
 }
 
-/// A node of rclpy as installed.
+/// An rclpy node as installed.
 pub(crate) fn stock(domain: &Domain, name: &str) -> Peer {
     Peer::start_prepared(domain, "/", name, |command| {
         command.env_remove("LD_PRELOAD");

@@ -1,6 +1,6 @@
-//! The transports of messages and calls between a node of Feros and nodes of rclpy on this library,
-//! what `feros topic info -v` and `feros doctor` show of them, and how calls end when a process is
-//! killed.
+//! The transports of messages and calls between a Feros node and rclpy nodes on this library; how
+//! `feros topic info -v` and `feros doctor` show the transports; and how calls end when a process
+//! is killed.
 
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request};
@@ -48,8 +48,8 @@ fn takes(client: &Client<SetBool>, transport: Transport) {
     }
 }
 
-/// Calls take shared memory, also after the server was killed, and the network if the environment
-/// of the server allows no other transport.
+/// Calls take shared memory, even after an earlier server was killed, and the network if the
+/// environment of the server allows no other transport.
 #[test]
 fn calls_of_feros_take_the_transport_that_both_sides_allow() {
     let Some(domain) = Domain::reserve() else { return };
@@ -71,7 +71,7 @@ fn calls_of_feros_take_the_transport_that_both_sides_allow() {
     assert_eq!((counts.shared_memory.messages, counts.network.messages), (6, 3), "{counts:?}");
 }
 
-/// Clients are killed; the server answers the next one.
+/// Clients are killed; the server answers the next client.
 #[test]
 fn a_server_outlives_clients_that_are_killed() {
     let Some(domain) = Domain::reserve() else { return };
