@@ -1,11 +1,11 @@
-//! When callbacks begin that compute for long and become ready at once, on two threads: compared
-//! with the minimum that shares work among threads, a queue with a condition variable.
+//! Measures when callbacks begin on two threads if all of them become ready at once and compute for
+//! long. The baseline is the simplest pool that shares work: a queue with a condition variable.
 //!
 //! `cargo bench -p feros-executor --bench computing`
 //!
-//! The threads are bound to no processor, since the kernel's choice is part of the measurement.
-//! With as many processors as threads, the last of ten callbacks of 500 us can begin after 2 ms,
-//! and one thread alone begins it after 4.5 ms.
+//! The threads are bound to no processor, since the kernel's choice is part of the measurement. At
+//! best, two threads on two processors begin the last of ten callbacks of 500 us after 2 ms; one
+//! thread alone begins it after 4.5 ms.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use feros_executor::{Entity, Executor, ExecutorOptions, Progress, Ringer};
@@ -52,7 +52,7 @@ struct Means {
     ring_all: Box<dyn Fn()>,
     stop: Box<dyn FnOnce()>,
     begun: Arc<Begun>,
-    /// For each round, when the middle callback and the last one began.
+    /// The delay until the middle callback began, and the delay until the last one began, by round.
     middle: Vec<Duration>,
     last: Vec<Duration>,
 }
@@ -81,7 +81,8 @@ impl Means {
     }
 }
 
-/// The state that the threads of a bare pool share: waiting callbacks, and whether to end.
+/// The state that the threads of the baseline pool share: the waiting callbacks, and whether to
+/// end.
 #[derive(Default)]
 struct Pool {
     state: Mutex<(VecDeque<usize>, bool)>,

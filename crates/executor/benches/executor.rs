@@ -1,5 +1,5 @@
-//! The costs of the executor: the hand-over of one event to a sleeping thread, compared with a bare
-//! futex that does the same, and one event among idle entities.
+//! Measures the executor's costs: the hand-over of one event to a sleeping thread, compared with a
+//! bare futex that does the same, and the handling of one event among idle entities.
 //!
 //! `cargo bench -p feros-executor`
 #![allow(missing_docs, clippy::unwrap_used)]
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 #[path = "../tests/mapped/mod.rs"]
 mod mapped;
 
-/// The minimum that hands something to a sleeping thread: a counter to wait on.
+/// The cheapest way to wake a sleeping thread: a futex on a counter.
 #[derive(Default)]
 struct Bare(AtomicU32);
 
@@ -41,7 +41,7 @@ impl Bare {
     }
 }
 
-/// One way to hand something to a sleeping thread, with that thread.
+/// One way to hand an event to a sleeping thread, and that thread.
 struct Means {
     name: &'static str,
     send: Box<dyn Fn()>,
@@ -77,8 +77,8 @@ fn by_futex(back: &Arc<Bare>, cpu: usize) -> Means {
     }
 }
 
-/// `outside`: the doorbell to ring instead of the entity's ringer. `is_observed`: whether other
-/// processes are told that they may ring.
+/// Hands events over through an executor. With `outside`, the event rings that doorbell instead of
+/// the entity's ringer. `is_observed`: whether other processes are told how to ring the entity.
 fn by_executor(
     name: &'static str,
     executor: Executor,
@@ -101,7 +101,7 @@ fn by_executor(
         spinning.spin().unwrap();
     };
     let thread = thread::Builder::new().name("spinning".into()).spawn(spin).unwrap();
-    let slot = Slot::new(1).unwrap(); // the first that an executor assigns
+    let slot = Slot::new(1).unwrap(); // the first slot that an executor assigns
     Means {
         name,
         send: match outside {
@@ -123,14 +123,14 @@ fn run_on(cpu: usize) {
     sched_setaffinity(None, &set).unwrap();
 }
 
-/// Round trips between this thread and another: there by the means under test, and back by a bare
-/// futex in all cases.
+/// Measures round trips between this thread and another. The way there uses the means under test,
+/// the way back always a bare futex.
 ///
-/// They take turns in short batches, so that other load of the host affects all alike. The output
-/// is the whole round trip, and the cost of the way there if half of the bare median is the way
-/// back. Threads are bound to cores, because the kernel's placement makes more of a difference than
-/// anything measured here: on one core, only the work of the hand-over counts; with two cores, the
-/// other core also has to wake up.
+/// The means take turns in short batches, so that other load of the host affects all of them alike.
+/// The output is the time of the whole round trip, and the cost of the way there, assuming that the
+/// way back costs half of the bare median. Threads are bound to cores, because the kernel's
+/// placement makes more of a difference than anything measured here: on one core, only the work of
+/// the hand-over counts; with two cores, the other core also has to wake up.
 fn hand_over(_: &mut Criterion) {
     let allowed = sched_getaffinity(None).unwrap();
     let cores = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).take(2).collect::<Vec<_>>();
@@ -211,8 +211,8 @@ fn hand_over_to(cpu: usize, placement: &str) {
     }
 }
 
-/// One event of an entity that is always ready, in one thread, among idle entities of the two
-/// kinds.
+/// Measures one event of an entity that is always ready, on one thread, among idle entities: in one
+/// group of runs plain entities, in the other timers.
 fn among_idle(criterion: &mut Criterion) {
     let clock: Arc<dyn Clock> = Arc::new(SteadyClock);
     for kind in ["entities", "timers"] {
@@ -253,8 +253,8 @@ fn among_idle(criterion: &mut Criterion) {
     }
 }
 
-/// The time that this many events take when each is a ring and an empty callback, among idle
-/// entities.
+/// The time that this many events take among idle entities. Each event is a ring and an empty
+/// callback.
 fn events_take(options: ExecutorOptions, idle: usize, events: u64) -> Duration {
     let executor = Executor::with_options(options);
     let left = Arc::new(AtomicU64::new(events));
@@ -283,9 +283,9 @@ fn events_take(options: ExecutorOptions, idle: usize, events: u64) -> Duration {
     start.elapsed()
 }
 
-/// Events per second of one core with empty callbacks, each rung and executed, for every policy and
-/// with two threads. The numbers of idle entities take turns, so that other load of the host
-/// affects all alike; the median counts.
+/// Measures the events per second on one core, for every policy and for two threads; each event is
+/// a ring and an empty callback. The numbers of idle entities take turns, so that other load of the
+/// host affects all alike; the median counts.
 fn event_rates(_: &mut Criterion) {
     const IDLE: [usize; 5] = [0, 1, 10, 100, 1_000];
     const EVENTS: u64 = 100_000;

@@ -33,20 +33,21 @@ pub struct Attributes {
     pub deadline: Option<Duration>,
     /// The position in a [`Sequence`](crate::Sequence), the lowest first.
     pub position: Option<u32>,
-    /// The group, of which one entity at a time is executed. Without a group, or with several
-    /// executors, the entity may overlap with all others; no entity ever overlaps with itself.
+    /// The group, in which only one entity executes at a time. Without a group, the entity may
+    /// overlap with all others, and entities of different executors may always overlap; no entity
+    /// ever overlaps with itself.
     pub group: Option<ExclusiveGroup>,
 }
 
 /// Entities that never overlap, however many threads spin their executor. Clones are the same
 /// group.
 ///
-/// The rule holds among entities of one executor. Belonging to a group costs nothing where one
-/// thread spins.
+/// The rule holds only among entities of the same executor. Belonging to a group costs nothing if a
+/// single thread spins the executor.
 #[derive(Clone, Default)]
 pub struct ExclusiveGroup(Arc<Identity>);
 
-/// Its size must not be zero: the address identifies the group.
+/// Its address identifies the group, so its size must not be zero.
 #[derive(Default)]
 struct Identity(#[allow(dead_code, reason = "takes up room")] u8);
 

@@ -2,8 +2,9 @@
 //! message costs neither the system call for waking nor the time that waking takes. The price is a
 //! processor.
 //!
-//! A thread polls only as long as that pays: after each poll in vain it sleeps at once the next
-//! times, twice as many times after each, until a sleep shows that work comes soon again.
+//! A thread polls only as long as that pays. After a poll in vain, it skips the poll before its
+//! next sleeps, and about twice as many after each further poll in vain, until a short sleep shows
+//! that work comes soon again.
 
 use feros_sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -19,22 +20,23 @@ pub(crate) struct BusyWait {
     limit: Duration,
     /// The number of consecutive polls in vain.
     misses: AtomicU32,
-    /// The number of coming sleeps without a poll.
+    /// The number of coming sleeps that no poll precedes.
     skipped: AtomicU32,
-    /// Whether a thread polls: of several threads, one does.
+    /// Whether a thread polls now; at most one thread polls at a time.
     is_looking: AtomicBool,
     spent_nanos: AtomicU64,
 }
 
 impl BusyWait {
-    /// Each poll takes `limit` at most.
+    /// Makes polls that take `limit` at most.
     pub(crate) fn new(limit: Duration) -> Self {
         let [misses, skipped] = [(); 2].map(|()| AtomicU32::new(0));
         let (is_looking, spent_nanos) = (AtomicBool::new(false), AtomicU64::new(0));
         Self { limit, misses, skipped, is_looking, spent_nanos }
     }
 
-    /// Whether the calling thread should poll before it sleeps. The answer changes with each sleep.
+    /// Whether the calling thread should poll before it sleeps. Call this once per sleep, since
+    /// each call counts as one.
     pub(crate) fn is_due(&self) -> bool {
         let skipped = self.skipped.load(Ordering::Relaxed);
         if skipped > 0 {
@@ -69,7 +71,7 @@ impl BusyWait {
         self.skipped.store((1 << misses) - 1, Ordering::Relaxed);
     }
 
-    /// Records the length of a sleep: a poll of that time would have found what ended it.
+    /// Records the length of a sleep. If a poll would have lasted that long, polling pays again.
     pub(crate) fn note_sleep(&self, slept: Duration) {
         if slept < self.limit {
             self.misses.store(0, Ordering::Relaxed);
@@ -83,8 +85,8 @@ impl BusyWait {
     }
 }
 
-/// Leaves the processor's other hardware thread its share. Returns false, to fit between two
-/// checks.
+/// Yields briefly to the processor's other hardware thread. Returns false, so that it fits between
+/// two checks in an `||` chain.
 fn wait_a_little() -> bool {
     std::hint::spin_loop();
     false

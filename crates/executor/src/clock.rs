@@ -1,8 +1,8 @@
 //! Clocks: the steady clock, the system's clock, and ROS time, which follows the system's clock
-//! until simulated time is turned on, and then only moves when it is set.
+//! until simulated time is turned on, and then moves only when it is set.
 //!
-//! A clock that has to be set never makes a thread poll: it notifies its watchers, one per executor
-//! that has timers on it, and each of them checks its earliest deadline.
+//! No thread has to poll a clock that moves only when it is set: the clock notifies its watchers,
+//! one per executor with timers on it, and each watcher checks its earliest deadline.
 
 use feros_sync::{Arc, AtomicBool, Mutex, Ordering};
 use rustix::time::{ClockId, clock_gettime};
@@ -20,13 +20,13 @@ pub trait Clock: Send + Sync {
     /// The time on this clock.
     fn now(&self) -> Time;
 
-    /// Whether the clock only moves when it is set (simulated time is on) rather than by itself.
+    /// Whether the clock moves only when it is set (simulated time is on), instead of running.
     fn is_simulated(&self) -> bool {
         false
     }
 
-    /// Registers a watcher that is notified of every change other than the passing of time. Clocks
-    /// that run by themselves need not keep it.
+    /// Registers a watcher that is notified of every change other than the passing of time. A clock
+    /// that always runs need not store the watcher.
     fn watch(&self, watcher: Weak<dyn TimeWatcher>) {
         drop(watcher);
     }
@@ -52,21 +52,21 @@ pub struct TimeChange {
     /// The clock's time just after. Earlier than `before` if time jumped back, as when a recording
     /// starts over.
     pub after: Time,
-    /// Simulated time was turned on or off, so that `before` and `after` come from different
-    /// sources.
+    /// Whether simulated time was turned on or off, so that `before` and `after` come from
+    /// different sources.
     pub source_changed: bool,
 }
 
 impl TimeChange {
-    /// Whether timers have to adapt their deadlines. Time going forward, as with every `/clock`
-    /// message, moves no deadline; when time jumps or becomes known, all of them move.
+    /// Whether timers have to adapt their deadlines. Deadlines stay when time goes forward, as with
+    /// every `/clock` message; all of them move when time jumps back or first becomes known.
     pub(crate) fn moves_deadlines(&self) -> bool {
         self.source_changed || self.after < self.before || self.before == Time::ZERO
     }
 }
 
-/// Time since some point in the past (on Linux the boot), never set, not running while the host is
-/// suspended.
+/// The time since some point in the past (on Linux, the boot). It is never set, and stands still
+/// while the host is suspended.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SteadyClock;
 
@@ -76,8 +76,8 @@ impl Clock for SteadyClock {
     }
 }
 
-/// The host's wall time, since 1970. It may be set while timers wait: they then fire late by at
-/// most their wait, because the length of a sleep is computed when it begins.
+/// The host's wall time, since 1970. It may be set while timers wait: they can then fire late, by
+/// at most the length of their wait, which is computed when the sleep begins.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -92,7 +92,7 @@ fn read(id: ClockId) -> Time {
     Time::from_nanos(time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec))
 }
 
-/// ROS time: the system's wall time or, once simulated time is on, the last time of
+/// ROS time: the system's wall time or, while simulated time is on, the time that was set last with
 /// [`RosClock::set_time`].
 #[derive(Default)]
 pub struct RosClock {
@@ -117,7 +117,7 @@ impl RosClock {
     }
 
     /// Turns simulated time on or off. Timers keep the rest of their wait across the change, unless
-    /// either time is zero, that is, not known yet.
+    /// the time before or after it is zero, which means unknown.
     pub fn set_simulated(&self, on: bool) {
         if self.is_simulated() == on {
             return;
@@ -130,11 +130,12 @@ impl RosClock {
         }
     }
 
-    /// Sets the simulated time. While simulated time is off, the value is only kept for later, and
-    /// no watcher is notified.
+    /// Sets the simulated time. While simulated time is off, the value is only stored for later,
+    /// and no watcher is notified.
     ///
-    /// Executors with a timer whose deadline has come are woken; the others sleep on. To be called
-    /// by one thread at a time: watchers would see two concurrent changes in any order.
+    /// Executors with a timer whose deadline has come are woken; the others sleep on. Only one
+    /// thread at a time may call this, since watchers could see two concurrent changes in either
+    /// order.
     pub fn set_time(&self, time: Time) {
         let before = self.simulated_time();
         if self.is_simulated() && before != time {

@@ -20,8 +20,8 @@ pub(crate) struct Core {
     pub(crate) processors: Processors,
 }
 
-/// The slot in which the executor itself is rung: to stop, for an earlier deadline, for a future's
-/// progress.
+/// The slot of the executor itself. A ring of this slot announces a stop, an earlier deadline or a
+/// future's progress.
 pub(crate) const CONTROL: Slot = Slot::FIRST;
 
 /// The threads that are inside a spin function: the one that called it, and its worker threads.

@@ -1,12 +1,12 @@
 //! A heap of deadlines in which an entry can be moved and removed by its slot.
 //!
-//! A plain `BinaryHeap` would keep a stale entry for every reset, and grow with a timer that is
-//! reset more often than it fires; here each slot has at most one entry.
+//! Each slot has at most one entry here. A plain `BinaryHeap` would keep a stale entry for every
+//! reset, and grow when a timer is reset more often than it fires.
 
 use crate::clock::Time;
 use feros_doorbell::Slot;
 
-/// Earliest first; equal deadlines in the order of their slots.
+/// The deadlines, the earliest first; equal ones follow the order of their slots.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
     heap: Vec<(Time, Slot)>,
@@ -104,7 +104,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Compares random sets, moves and removals, from a fixed seed, with an ordered map.
+    /// Performs random additions, moves and removals, from a fixed seed, and compares the heap with
+    /// an ordered map.
     #[test]
     fn behaves_as_an_ordered_map() {
         let mut deadlines = Deadlines::default();

@@ -8,10 +8,10 @@ use feros_doorbell::Ringer;
 use feros_sync::Arc;
 use std::fmt;
 
-/// Whether more work waits after a unit.
+/// The result of a unit of work: whether more work waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// More is waiting: the entity stays ready and gets its next turn after the others.
+    /// More work waits: the entity stays ready and gets its next turn after the others.
     More,
     /// No more work is known; the next ring makes the entity ready again.
     Done,
@@ -19,25 +19,25 @@ pub enum Progress {
 
 /// A piece of work that is done in units, such as the messages of a subscription.
 pub trait Executable: Send {
-    /// Does at most one unit: takes one message and runs its callback, for example. Must tolerate
-    /// that there is nothing to do, because flags are hints.
+    /// Does at most one unit: takes one message and runs its callback, for example. There may be
+    /// nothing to do, because flags are hints.
     ///
-    /// The flag was cleared before the call, so a ring from now on leads to another call: the body
-    /// only has to check for work after it was called. No lock of the executor is held; entities,
-    /// this one included, may be added and removed from within. On [`Progress::More`] the executor
-    /// sets the flag again itself.
+    /// The flag was cleared before the call, so a ring during the call leads to another call. The
+    /// body only has to look for work that came before the call or during it. No lock of the
+    /// executor is held; the body may add and remove entities, including its own. On
+    /// [`Progress::More`] the executor sets the flag again itself.
     fn execute(&mut self) -> Progress;
 
     /// The first half of [`execute`](Self::execute), for executors that take the inputs of several
     /// entities before they run the first ([`Sequence`](crate::Sequence)): takes the input and
-    /// keeps it. It calls no user code.
+    /// stores it. It calls no user code.
     ///
-    /// The executor follows with [`run`](Self::run), or with `execute` where the entity has been
-    /// moved meanwhile; neither may lose the input. A body without an input does nothing here, and
-    /// all the work in `run`.
+    /// Then the executor calls [`run`](Self::run), or `execute` if the entity has been moved to
+    /// another executor meanwhile; neither may lose the input. A body without an input does nothing
+    /// here and all its work in `run`.
     fn take(&mut self) {}
 
-    /// The second half: does the work with what [`take`](Self::take) has taken.
+    /// The second half: does the work on the input that [`take`](Self::take) has stored.
     fn run(&mut self) -> Progress {
         self.execute()
     }
@@ -59,9 +59,9 @@ pub struct Entity {
 }
 
 impl Entity {
-    /// An entity whose `body` is executed after a ring of `ringer` or one of its clones. Closures
-    /// returning [`Progress`] are bodies too. Rings from before the entity is added to an executor
-    /// are kept.
+    /// Makes an entity whose `body` is executed after a ring of `ringer` or one of its clones.
+    /// Closures that return [`Progress`] are bodies too. A ring before the entity is added to an
+    /// executor takes effect when it is added.
     pub fn new(ringer: &Ringer, body: impl Executable + 'static) -> Self {
         let (ringer, attributes) = (ringer.clone(), Attributes::default());
         Self { body: Box::new(body), ringer, timer: None, supervisor: None, attributes }

@@ -1,5 +1,6 @@
-//! The execution that the current thread is in. A callback that waits learns from it which entities
-//! cannot run meanwhile, so that waiting for one of them would never end.
+//! The execution that the current thread is in. A callback that wants to wait for an entity learns
+//! from it whether that entity cannot run during the callback, in which case the wait would never
+//! end.
 
 use crate::groups::GroupNumber;
 use feros_doorbell::Slot;
@@ -25,9 +26,9 @@ impl Execution {
 /// The reason why an entity cannot run during the callback that this thread executes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Obstacle {
-    /// The name of the executor that both belong to.
+    /// The name of the executor that both entities belong to.
     pub executor: String,
-    /// The resource that they share there.
+    /// The resource of the executor that the two entities share.
     pub shared: Shared,
 }
 
@@ -58,7 +59,7 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// Distinguishes executors of this process.
+/// Distinguishes the executors of this process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExecutorId(pub(crate) usize);
 
@@ -68,7 +69,7 @@ struct Current {
     executor: ExecutorId,
     slot: Slot,
     group: Option<GroupNumber>,
-    /// No other thread spins the executor.
+    /// Whether no other thread spins the executor.
     is_alone: bool,
 }
 
@@ -77,7 +78,7 @@ thread_local! {
     static NEXT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Notes an execution on this thread until this is dropped, also by a panic.
+/// Records the current execution of this thread until this is dropped, even during a panic.
 pub(crate) struct Noted(Option<Current>);
 
 impl Noted {
@@ -99,8 +100,8 @@ impl Drop for Noted {
     }
 }
 
-/// The resource that the entity in this slot shares with the entity that this thread executes;
-/// `group` is called only if needed.
+/// The resource that the entity in this slot shares with the entity that this thread executes.
+/// `group` returns the group of the entity in the slot; it is called only if needed.
 pub(crate) fn shared_with_current(
     executor: ExecutorId,
     slot: Slot,

@@ -1,5 +1,4 @@
-//! The executor, and its handles for adding, removing, stopping and querying, each with the
-//! contexts where it may be used.
+//! The executor, and the handles through which callbacks, other threads and signal handlers use it.
 
 use crate::busy_wait::BusyWait;
 use crate::core::{CONTROL, Core};
@@ -14,16 +13,16 @@ use std::fmt;
 use std::sync::Weak;
 use std::time::Duration;
 
-/// Runs the callbacks of its entities; sleeps in one place when none is ready.
+/// Runs the callbacks of its entities. When no entity is ready, it sleeps in a single system call.
 ///
 /// Callbacks run one at a time on the thread that calls a spin function, unless the executor was
 /// [made](Executor::with_options) with more threads: then worker threads join that thread for as
 /// long as it spins. The same entity never runs on two threads at once, and neither do entities of
 /// one [group](crate::ExclusiveGroup).
 ///
-/// Threads may share it: entities come and go from any thread and from inside callbacks while it
-/// spins. Only spin functions must be called by one thread at a time. Dropping the executor drops
-/// its entities; remaining ringers and handles do no harm.
+/// Threads may share it: any thread and any callback may add and remove entities while it spins.
+/// Only the spin functions must be called by one thread at a time. Dropping the executor drops its
+/// entities; remaining ringers and handles do no harm.
 ///
 /// ```
 /// use feros_executor::{Executor, GuardCondition};
@@ -46,44 +45,46 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// An executor for one thread that serves ready entities in turn ([`Fair`](crate::Fair)).
+    /// Makes an executor that runs on one thread and serves ready entities in turn
+    /// ([`Fair`](crate::Fair)).
     pub fn new() -> Self {
         Self::with_options(ExecutorOptions::default())
     }
 
-    /// An executor with several threads, another policy, a doorbell in shared memory, ...
+    /// Makes an executor with options such as several threads, another policy or a doorbell in
+    /// shared memory.
     pub fn with_options(options: ExecutorOptions) -> Self {
         Self { core: Arc::new(Core::new(options)) }
     }
 
-    /// The number of threads that spin it: the calling one and its worker threads.
+    /// The number of threads that spin the executor: the calling thread and the worker threads.
     pub fn threads(&self) -> usize {
         self.core.settings.threads
     }
 
     /// The time that threads have polled for work instead of sleeping, with
-    /// [`ExecutorOptions::busy_wait`]: processor time, as far as the system gave them any.
+    /// [`ExecutorOptions::busy_wait`]. It is wall time, so processor time at most.
     pub fn busy_waited(&self) -> Duration {
         self.core.settings.busy_wait.as_ref().map_or(Duration::ZERO, BusyWait::spent)
     }
 
-    /// Adds an entity; if it was rung before, it is ready. It stays as long as the returned handle
-    /// lives.
+    /// Adds an entity; if it was rung before, it is ready at once. It stays as long as the returned
+    /// handle lives.
     ///
     /// # Errors
     ///
-    /// [`AddError::Full`], [`AddError::RingerInUse`] and [`AddError::Frozen`]; the entity is
-    /// dropped then.
+    /// [`AddError::Full`], [`AddError::RingerInUse`] or [`AddError::Frozen`]; the entity is dropped
+    /// then.
     pub fn add(&self, entity: Entity) -> Result<EntityHandle, AddError> {
         EntityHandle::of(&self.core, entity)
     }
 
-    /// A handle for callbacks and other threads that does not keep the executor alive.
+    /// Returns a handle for callbacks and other threads that does not keep the executor alive.
     pub fn handle(&self) -> ExecutorHandle {
         ExecutorHandle { core: Arc::downgrade(&self.core) }
     }
 
-    /// A handle that ends spinning, usable in a signal handler.
+    /// Returns a handle that makes the executor stop spinning, usable in a signal handler.
     pub fn stopper(&self) -> Stopper {
         Stopper { ready_set: Arc::clone(&self.core.ready_set), stop: Arc::clone(&self.core.stop) }
     }
@@ -127,7 +128,7 @@ impl ExecutorHandle {
     ///
     /// # Errors
     ///
-    /// Like [`Executor::add`], and [`AddError::ExecutorGone`].
+    /// The errors of [`Executor::add`], and [`AddError::ExecutorGone`].
     pub fn add(&self, entity: Entity) -> Result<EntityHandle, AddError> {
         match self.core.upgrade() {
             Some(core) => EntityHandle::of(&core, entity),
@@ -153,8 +154,8 @@ impl fmt::Debug for ExecutorHandle {
 ///
 /// After the handle is dropped no new execution of the entity begins, wherever the drop happens. If
 /// another thread executes the entity at that moment, the execution continues, and that thread
-/// drops the entity at its end. Use [`detach`](Self::detach) to wait for that end. An entity may
-/// also drop its handle in its own callback: the callback runs to its end.
+/// drops the entity afterwards. Use [`detach`](Self::detach) to wait for that. A callback may also
+/// drop the handle of its own entity; it still runs to its end.
 #[must_use = "dropping the handle removes the entity from its executor"]
 pub struct EntityHandle {
     core: Weak<Core>,
@@ -171,18 +172,18 @@ impl EntityHandle {
         Ok(Self { core: Arc::downgrade(core), slot, ringer, timer })
     }
 
-    /// Takes the entity out of its executor and returns it, ready to be added to another one; rings
-    /// are kept.
+    /// Takes the entity out of its executor and returns it, to be added to another executor.
+    /// Pending rings are not lost.
     ///
-    /// If another thread executes the entity now, this waits until it is finished: after
-    /// `drop(handle.detach())` no code of the entity runs any longer, and nothing it has captured
-    /// is alive. Two entities that detach each other from their callbacks on two executors would
-    /// wait for each other forever.
+    /// If another thread executes the entity now, this waits until the execution ends. After
+    /// `drop(handle.detach())`, no code of the entity runs any longer, and its captures have been
+    /// dropped. Two callbacks on two executors that detach each other's entities would wait for
+    /// each other forever.
     ///
     /// # Errors
     ///
-    /// [`DetachError::OwnCallback`] if called from within the entity's own execution;
-    /// [`DetachError::ExecutorGone`] if the executor was dropped, and with it the entity.
+    /// [`DetachError::OwnCallback`] if the entity's own callback calls this;
+    /// [`DetachError::ExecutorGone`] if the executor was dropped, and the entity with it.
     pub fn detach(self) -> Result<Entity, DetachError> {
         let core = self.core.upgrade().ok_or(DetachError::ExecutorGone)?;
         match core.table.detach(self.slot, &self.ringer) {
@@ -197,8 +198,8 @@ impl EntityHandle {
     }
 
     /// The reason why the entity cannot run during the callback that this thread executes: waiting
-    /// for the entity in that callback would never end. `None` if there is no reason, or outside of
-    /// callbacks.
+    /// for the entity in that callback would never end. `None` if the entity can run, and outside
+    /// of callbacks.
     pub fn obstacle(&self) -> Option<Obstacle> {
         let core = self.core.upgrade()?;
         let shared = core.table.shared_with_current(self.slot)?;
@@ -230,7 +231,7 @@ impl fmt::Debug for EntityHandle {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DetachError {
-    /// An entity cannot be detached while it executes; this is its handle.
+    /// The entity's own callback cannot detach it. The error returns the handle.
     #[error(
         "an entity cannot be detached by its own callback: drop the handle to remove it when the callback ends"
     )]
@@ -250,11 +251,11 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Makes the running blocking spin function return, after the callback that it is in, if any;
-    /// if none runs, the next one returns at once. One stop ends one spin.
+    /// Makes the blocking spin function that is running return, after its current callback, if any.
+    /// If no spin function is running, the next one returns at once. One stop ends one spin.
     ///
-    /// Two atomic writes and at most one system call, without locks or allocations: safe to call in
-    /// a signal handler.
+    /// It performs two atomic writes and at most one system call, without locks or allocations, so
+    /// it is safe to call in a signal handler.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         self.ready_set.ring(CONTROL);

@@ -1,5 +1,5 @@
-//! The callback groups of one executor: which of them are busy, and which entities wait for that to
-//! end.
+//! The callback groups of one executor: which groups are busy, and which entities wait for a busy
+//! group.
 
 use crate::attributes::ExclusiveGroup;
 use feros_doorbell::Slot;
@@ -17,7 +17,7 @@ struct Entry {
     group: Option<ExclusiveGroup>,
     members: usize,
     is_busy: bool,
-    /// Ready members that were not executed because another member was.
+    /// The members that are ready and wait because another member is being executed.
     parked: Vec<Slot>,
 }
 
@@ -44,7 +44,8 @@ impl Groups {
         }
     }
 
-    /// True if the member may be executed now, which makes the group busy; otherwise it is parked.
+    /// Makes the group busy and returns true if the member may be executed now; otherwise parks the
+    /// member and returns false.
     pub(crate) fn enter(&mut self, number: GroupNumber, slot: Slot) -> bool {
         let entry = &mut self.0[number.0];
         if !entry.is_busy {
@@ -57,7 +58,7 @@ impl Groups {
         false
     }
 
-    /// Ends the busy state of the group; returns the parked members.
+    /// Ends the busy state of the group and returns the parked members.
     pub(crate) fn exit(&mut self, number: GroupNumber) -> impl Iterator<Item = Slot> {
         let entry = &mut self.0[number.0];
         entry.is_busy = false;

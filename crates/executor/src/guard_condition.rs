@@ -40,18 +40,19 @@ impl GuardCondition {
         (condition, entity)
     }
 
-    /// A guard condition for wait sets: code that finds it ready calls [`take`](Self::take).
+    /// Makes a guard condition for wait sets: code that finds it ready calls [`take`](Self::take).
     pub fn without_callback() -> Self {
         Self { ringer: Ringer::new(), triggered: Arc::new(AtomicBool::new(false)) }
     }
 
-    /// Whether it was triggered since the last `take` or callback.
+    /// Clears the trigger, and returns whether the condition was triggered since the last `take` or
+    /// callback.
     pub fn take(&self) -> bool {
         self.triggered.swap(false, Ordering::AcqRel)
     }
 
-    /// Makes the callback run once on its executor, when it is added to one. Triggers before that
-    /// run count as one. Callable from any thread; never waits.
+    /// Makes the callback run once on the executor that its entity is added to, now or later.
+    /// Several triggers before that run count as one. Any thread may call this; it never waits.
     pub fn trigger(&self) {
         self.triggered.store(true, Ordering::Release);
         self.ringer.ring();

@@ -1,29 +1,29 @@
 //! How the threads of one executor share their work: the Leader/Followers pattern (Schmidt et al.,
 //! Pattern-Oriented Software Architecture 2).
 //!
-//! Of several sleeping threads one is the **leader**: it waits for timers and for rings of other
-//! processes. The others are **followers**. A ring of this process wakes a follower, and the leader
-//! only if no follower sleeps: so the leader sleeps on undisturbed, and a ring costs one wake-up,
+//! Of several sleeping threads one is the **leader**: it waits for timers and for rings from other
+//! processes. The others are **followers**. A ring from this process wakes a follower, or the
+//! leader if no follower sleeps. So the leader usually sleeps on, and a ring costs one wake-up,
 //! whatever the number of threads. A thread that finds nothing to execute while there is no leader
 //! becomes the leader.
 //!
 //! The ring of a second entity wakes a second thread before the first one has run. The first
-//! thread, which sees all ready entities, could do that instead; but where no processor is idle,
-//! the kernel lets a woken thread run on the processor of the thread that wakes it. The ringing
-//! thread usually sleeps soon, while the first thread computes: a second thread woken by the first
-//! one waited for the first one's processor, while the ringer's was idle (docs/measurements/0003,
-//! "Containers").
+//! thread, which sees all ready entities, could wake the second one instead. But if no processor is
+//! idle, the kernel runs a woken thread on the processor of the thread that wakes it. The ringing
+//! thread usually sleeps soon, while the first thread computes. So when the first thread woke the
+//! second one, the second one waited for a busy processor, while the processor of the ringing
+//! thread was idle (docs/measurements/0003, "Containers").
 //!
 //! # Why no ring is missed
 //!
-//! The bell names the sleepers that were not woken yet. A thread that goes to sleep enters its name
-//! there, under the lock, and then checks the flags; a ring sets a flag and then checks the bell,
-//! removes the name of the thread that it wakes, and wakes it. So either the ring finds the
-//! sleeper, or the sleeper finds the flag. If a ring finds no name, a thread that is awake or on
-//! its way to the lock finds the ring: under the lock it collects all flags. It executes one
-//! entity; the others are left for threads that are on their way and, if the bell still names a
-//! sleeper, for that one. The words that threads sleep on count wake-ups, so a wake-up between the
-//! lock and the sleep is not lost either.
+//! The bell lists the sleepers that were not woken yet. A thread that goes to sleep enters itself
+//! in this list, under the lock, and then checks the flags. A ring sets a flag and then checks the
+//! list; it removes the thread that it wakes, and wakes it. So either the ring finds the sleeper,
+//! or the sleeper finds the flag. If a ring finds no sleeper, a thread that is awake or on its way
+//! to the lock finds the flag, since it collects all flags under the lock. That thread executes one
+//! entity; it leaves the others to threads that are on their way and to a sleeper that the bell
+//! still lists. The words that threads sleep on count wake-ups, so a wake-up between the release of
+//! the lock and the sleep is not lost either.
 
 use feros_doorbell::ReadySet;
 use feros_sync::{Arc, Mutex, MutexGuard};
@@ -44,16 +44,17 @@ pub(crate) struct LeaderFollowers<T> {
 /// The state that the lock protects.
 pub(crate) struct State<T> {
     work: T,
-    /// The number of followers that sleep, or were woken and are on their way.
+    /// The number of followers that sleep, or that were woken and do not have the lock yet.
     followers: usize,
     lead: Option<Lead>,
     /// Whether the threads have to end.
     is_stopping: bool,
-    /// Whether the thread that called the spin function has to check its condition.
+    /// Whether the thread that called the spin function has to check the condition for which it
+    /// spins.
     has_to_check: bool,
 }
 
-/// The events that the sleeping leader waits for.
+/// The timer and the ring that the sleeping leader waits for.
 #[derive(Clone, Copy)]
 struct Lead {
     until: Option<Instant>,
@@ -63,9 +64,9 @@ struct Lead {
 /// The next instant at which a timer is due.
 pub(crate) type NextDeadline<'a> = &'a dyn Fn() -> Option<Instant>;
 
-/// How a thread waits.
+/// The conditions under which a waiting thread returns.
 pub(crate) struct Wait {
-    /// The time at which the thread returns.
+    /// The time at which the thread returns at the latest.
     pub(crate) until: Option<Instant>,
     /// Whether the thread has a condition to check.
     pub(crate) has_condition: bool,
@@ -96,8 +97,8 @@ impl<T: Work> LeaderFollowers<T> {
         self.state.lock()
     }
 
-    /// To be called before a thread executes something. `is_new`: a timer may be due before the
-    /// leader wakes up.
+    /// Call this before a thread executes an entity. `is_new`: whether a timer may be due before
+    /// the leader wakes up.
     pub(crate) fn before_execution(
         &self,
         state: &State<T>,
@@ -156,7 +157,7 @@ impl<T: Work> LeaderFollowers<T> {
         is_late || !lead.is_shared && self.ready_set.is_shared()
     }
 
-    /// Has the thread with a condition check it.
+    /// Makes the thread with a condition check it.
     pub(crate) fn notify_condition(&self, state: &mut State<T>) {
         state.has_to_check = true;
         self.ready_set.wake_all();

@@ -1,12 +1,12 @@
 //! The executor core of Feros: one doorbell, ready flags, timers and a spinning loop that sleeps in
 //! one place.
 //!
-//! What can become ready is an [`Entity`]: a body that does one unit of work per call
-//! ([`Executable`]) and a [`Ringer`], the handle with which any code (an engine's receive thread,
-//! another callback, another thread) signals that there is work. Ringing sets a flag in the
+//! The executor executes entities. An [`Entity`] consists of a body that does one unit of work per
+//! call ([`Executable`]) and of a [`Ringer`], the handle with which other code (an engine's receive
+//! thread, another callback, another thread) signals that there is work. Ringing sets a flag in the
 //! executor's [`Doorbell`] and wakes the spinning thread only if it sleeps, so a message costs at
-//! most one system call for its hand-over, and a flag set twice costs nothing more. The cost of
-//! finding the next ready entity does not depend on the number of idle ones.
+//! most one system call for its hand-over, and setting a flag that is already set costs nothing
+//! more. The cost of finding the next ready entity does not depend on the number of idle ones.
 //!
 //! ```
 //! use feros_executor::{Executor, Entity, Progress, Ringer};
@@ -37,8 +37,9 @@
 //! ```
 //!
 //! Other processes ring too, if the executor has a [doorbell](ExecutorOptions::doorbell) in memory
-//! that they map and if they know an entity's [`Place`]. Their flags are only hints; rings of the
-//! executor's own process take another way and arrive whatever is written to that memory.
+//! that they map and if they know the [`Place`] of an entity, its doorbell and slot. Their flags
+//! are only hints. Rings from the executor's own process do not use that memory and arrive whatever
+//! is written to it.
 //!
 //! Code that needs no executor waits for the same entities with a [`WaitSet`].
 //!
@@ -61,31 +62,33 @@
 //! - The crate knows no engine and no message.
 //! - No lock is held while a callback or a `Drop` of a callback's captures runs: bodies are taken
 //!   out of their slots while they run. (The policy is called under the executor's lock.)
-//! - Flags are hints. A flag set without a reason costs one execution that finds nothing; work
-//!   without a flag cannot exist, because a flag is cleared *before* the body looks for work.
+//! - Flags are hints. A flag that is set without a reason costs one execution that finds no work.
+//!   Work never remains without a flag, because a flag is cleared *before* the body looks for work.
 //! - A turn neither allocates nor rebuilds anything; only adding and removing entities allocates.
-//! - A panic of a callback leaves the spin function that ran it, unless the entity has a
-//!   [`Supervisor`]. The body is back in its slot by then and its flag is set, so no work behind
-//!   the panicking unit is lost, and the executor can be spun again.
+//! - A panic of a callback propagates out of the spin function, unless the entity has a
+//!   [`Supervisor`]. By then the body is back in its slot and its flag is set, so the remaining
+//!   work is not lost, and the executor can be spun again.
 //!
 //! # Kinds
 //!
-//! [`ExecutorOptions`] select the kind. A **policy** is the ready queue: [`Fair`] (all in turn, the
-//! default), [`Ros`] (the order of rclcpp), [`Priority`] (fixed ones; [`chain_priorities`] for
-//! processing chains), [`Deadline`] (earliest first), [`Sequence`] (rclc's fixed order with
-//! triggers and logical execution time), or one of your own. Idle entities cost none of them
-//! anything. Several **threads** follow the Leader/Followers pattern (`leader_followers`): one
-//! waits for timers and other processes, the others are woken as needed. Entities of an
-//! [`ExclusiveGroup`] do not overlap, and no entity overlaps with itself, because bodies may change
-//! their captured state: a reentrant group is entities without a group. A **frozen** executor
-//! accepts no further entities once it has spun. [`RealtimeConfig`] sets the scheduling of its
-//! threads.
+//! [`ExecutorOptions`] select the kind of executor. A **policy** is the ready queue: [`Fair`] (all
+//! in turn, the default), [`Ros`] (the order of rclcpp), [`Priority`] (fixed priorities;
+//! [`chain_priorities`] computes them for processing chains), [`Deadline`] (earliest first),
+//! [`Sequence`] (rclc's fixed order with triggers and logical execution time), or your own policy.
+//! Idle entities cost nothing under any of them. Several **threads** follow the Leader/Followers
+//! pattern (`leader_followers`): one waits for timers and other processes, the others are woken as
+//! needed. Entities of an [`ExclusiveGroup`] do not overlap, and no entity overlaps with itself,
+//! because bodies may change their captured state. The entities of a reentrant callback group have
+//! no group here. A **frozen** executor accepts no more entities once it has spun.
+//! [`RealtimeConfig`] sets the scheduling of its threads.
 //!
 //! # What is not here yet
 //!
-//! The same entity on several threads at once. A file descriptor for users with their own event
-//! loop: [`Executor::spin_some`] serves them by polling. The wake-up is a Linux futex; a platform
-//! without one needs another implementation of `feros_sync::Futex`.
+//! - The same entity cannot run on several threads at once.
+//! - There is no file descriptor for users with their own event loop;
+//!   [`Executor::spin_some`] serves them by polling.
+//! - The wake-up is a Linux futex. A platform without futexes needs another implementation of
+//!   `feros_sync::Futex`.
 //!
 //! # Checking the concurrency
 //!
@@ -97,13 +100,14 @@
 //! RUSTFLAGS="--cfg loom" cargo test -p feros-executor --release --lib
 //! ```
 #![forbid(unsafe_code)]
-#![cfg_attr(loom, allow(dead_code))] // what serves the modules that loom leaves out
+#![cfg_attr(loom, allow(dead_code))] // for code that only the modules without loom use
 
 mod leader_followers;
 mod wait_set;
 mod waitable;
 
-// Loom explores the modules above; the rest builds on their promises, on mutexes and on real time.
+// Loom explores the modules above. The modules below rely on their guarantees, on mutexes and on
+// real time, and are left out.
 #[cfg(not(loom))]
 mod attributes;
 #[cfg(not(loom))]

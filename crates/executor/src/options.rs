@@ -1,4 +1,4 @@
-//! The options for making an executor.
+//! The options with which an executor is made.
 
 use crate::busy_wait::BusyWait;
 use crate::policies::Fair;
@@ -9,7 +9,7 @@ use feros_sync::Arc;
 use std::fmt;
 use std::time::Duration;
 
-/// Options of an [`Executor`](crate::Executor). By default one thread serves ready entities in
+/// The options of an [`Executor`](crate::Executor). By default, one thread serves ready entities in
 /// turn.
 ///
 /// ```
@@ -25,7 +25,7 @@ pub struct ExecutorOptions {
     settings: Settings,
 }
 
-/// The settings that do not change after an executor is made.
+/// The settings that do not change after the executor is made.
 pub(crate) struct Settings {
     pub(crate) threads: usize,
     pub(crate) is_frozen: bool,
@@ -58,28 +58,28 @@ impl ExecutorOptions {
         self
     }
 
-    /// Selects which ready entity is next; the default is [`Fair`].
+    /// Sets the policy, which selects the next ready entity; the default is [`Fair`].
     pub fn policy(mut self, policy: impl Policy + 'static) -> Self {
         self.policy = Box::new(policy);
         self
     }
 
-    /// The name of the worker threads, with their number appended. The kernel shows its first 15
-    /// bytes.
+    /// Sets the name of the worker threads, to which each thread's number is appended. The kernel
+    /// shows the first 15 bytes.
     pub fn name(mut self, name: &str) -> Self {
         name.clone_into(&mut self.settings.name);
         self
     }
 
-    /// The scheduling and memory of threads that spin. It is applied to each thread when it begins
-    /// to spin, including the calling one, and is kept afterwards.
+    /// Sets the scheduling and memory of the threads that spin. The settings are applied to each
+    /// thread when it begins to spin, including the calling thread, which keeps them afterwards.
     pub fn realtime(mut self, realtime: RealtimeConfig) -> Self {
         self.settings.realtime = Some(realtime);
         self
     }
 
-    /// Nothing can be added after the executor has begun to spin for the first time
-    /// ([`AddError::Frozen`]): all that it will ever execute is known then.
+    /// Makes the executor refuse entities after it has begun to spin for the first time
+    /// ([`AddError::Frozen`]): from then on, the set of its entities cannot grow.
     ///
     /// [`AddError::Frozen`]: crate::AddError::Frozen
     pub fn frozen(mut self) -> Self {
@@ -87,22 +87,22 @@ impl ExecutorOptions {
         self
     }
 
-    /// A thread that finds nothing to do polls for this long before it sleeps; of several threads,
-    /// one does. Work that comes meanwhile costs no system call and is found within a microsecond
-    /// or two. Off by default, and for a duration of zero.
+    /// Makes a thread that finds no work poll for this long before it sleeps; of several threads,
+    /// only one polls. Work that comes during a poll costs no system call and is found within a
+    /// microsecond or two. Polling is off by default, and for a duration of zero.
     ///
-    /// It takes a processor: as long as work comes within the duration, the thread never sleeps.
-    /// When work comes seldom, polls become rare, in the end one for 64 sleeps.
-    /// [`Executor::busy_waited`](crate::Executor::busy_waited) returns the time it took.
+    /// Polling occupies a processor: as long as work comes within the duration, the thread never
+    /// sleeps. When work comes seldom, polls become rare, down to one poll per 64 sleeps.
+    /// [`Executor::busy_waited`](crate::Executor::busy_waited) returns the time spent polling.
     pub fn busy_wait(mut self, duration: Duration) -> Self {
         self.settings.busy_wait = (duration > Duration::ZERO).then(|| BusyWait::new(duration));
         self
     }
 
-    /// Other processes can also ring, at the doorbell in `memory`, which is emptied first. At
-    /// worst, their writes cause executions that find nothing; rings from this process do not
-    /// depend on them. Their rings arrive while they know an entity's place:
-    /// [`Ringer::on_move`](crate::Ringer::on_move).
+    /// Lets other processes ring too, at the doorbell in `memory`, which is emptied first. At
+    /// worst, their writes cause executions that find no work; rings from this process do not
+    /// depend on that memory. To ring an entity, another process has to know the entity's present
+    /// [`Place`](crate::Place), which [`Ringer::on_move`](crate::Ringer::on_move) reports.
     pub fn doorbell(mut self, memory: Arc<dyn DoorbellMemory>) -> Self {
         self.doorbell = Some(memory);
         self

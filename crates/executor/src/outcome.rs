@@ -17,16 +17,16 @@ pub enum Outcome<T = ()> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpinError {
-    /// Another thread spins the executor.
+    /// Another thread already spins the executor.
     #[error(
         "thread `{thread}` spins this executor already: let one thread spin it, or give this thread an executor of \
          its own"
     )]
     AlreadySpinning {
-        /// The name of that thread, or its id.
+        /// The name of that thread, or its id if it has no name.
         thread: String,
     },
-    /// The call comes from a callback of the executor.
+    /// The call was made in a callback that the executor runs.
     #[error(
         "this callback is run by the executor that it wants to spin: return from the callback instead of waiting in \
          it, or wait on an executor of its own in another thread"

@@ -1,33 +1,34 @@
-//! The interface by which an executor decides which ready entity is next.
+//! The interface to the code that decides which ready entity an executor executes next.
 
 use crate::attributes::Attributes;
 use feros_doorbell::Slot;
 
 /// The ready queue of an executor: decides which ready entity is executed next.
 ///
-/// The executor reports which entities exist and which of them have become ready, and asks once per
-/// turn. All calls come under the executor's lock, one at a time: they must not block, panic or use
-/// the executor, and only [`add`](Self::add) may allocate. Their cost should not depend on the
-/// number of idle entities.
+/// The executor reports which entities exist and which of them have become ready, and asks for the
+/// next one once per turn. It makes all calls under its lock, one at a time. The methods must not
+/// block, panic or use the executor, and only [`add`](Self::add) may allocate. Their cost should
+/// not depend on the number of idle entities.
 pub trait Policy: Send {
     /// An entity was added.
     fn add(&mut self, slot: Slot, attributes: &Attributes);
 
-    /// An entity was removed. Returns whether it was ready, or due for another step.
+    /// An entity was removed. Returns whether it was ready or still had a [`Step::Run`] to come.
     fn remove(&mut self, slot: Slot) -> bool;
 
-    /// An entity has become ready. If it was ready already, it must still be executed only once.
+    /// An entity has become ready. Repeated calls before its execution must lead to only one
+    /// execution.
     fn make_ready(&mut self, slot: Slot);
 
-    /// The next step; its entity is then no longer ready. An entity that is returned here is
-    /// executed, or made ready again later if it cannot run now.
+    /// Returns the next step, whose entity is then no longer ready. The executor executes that
+    /// entity, or makes it ready again later if it cannot run now.
     fn next(&mut self) -> Option<(Slot, Step)>;
 
     /// Whether [`next`](Self::next) may return something; the executor does not call it otherwise.
     fn has_ready(&self) -> bool;
 
-    /// Whether overlapping entities would break the order: then one thread spins, even if the
-    /// executor has options for more.
+    /// Whether overlapping entities would break the order. If so, the executor has one thread, even
+    /// if its options ask for more.
     fn is_serial(&self) -> bool {
         false
     }

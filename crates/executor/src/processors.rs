@@ -1,22 +1,22 @@
 //! The processors on which the threads of one executor compute, chosen so that no thread waits for
-//! another's processor while a further one is available.
+//! the processor of another thread while a free one is available.
 //!
-//! The kernel chooses a processor when it wakes a thread. Where none is idle at that moment, it may
-//! choose that of another thread of the executor: both then take turns there for many callbacks,
-//! although another processor has become idle meanwhile (docs/measurements/0003, "Containers"). So
-//! before each callback a thread checks where it is, and moves if another thread has just begun to
-//! compute there. The kernel remembers where a thread ran last: a thread that has moved mostly
-//! stays away.
+//! The kernel chooses a processor when it wakes a thread. If none is idle at that moment, it may
+//! choose the processor of another thread of the executor. Both threads then share that processor
+//! for many callbacks, even after another processor has become idle (docs/measurements/0003,
+//! "Containers"). So before each callback, a thread checks which processor it is on, and moves away
+//! if another thread has just begun to compute there. The kernel prefers the processor on which a
+//! thread ran last, so a thread that has moved mostly stays on its new processor.
 
 use rustix::thread::{sched_getaffinity, sched_getcpu, sched_setaffinity};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// A thread that began longer ago may have moved: the kernel balances the load itself, with each
-/// tick of its clock.
+/// The age at which a note is ignored. The thread may have moved since, because the kernel balances
+/// the load with each tick of its clock.
 const MOMENT: Duration = Duration::from_millis(4);
 
-/// Notes of an executor's threads about themselves.
+/// The notes in which each thread of an executor records where it computes.
 #[derive(Debug)]
 pub(crate) struct Processors {
     epoch: Instant,
@@ -35,8 +35,8 @@ impl Processors {
         Self { epoch: Instant::now(), notes }
     }
 
-    /// To be called before a callback by the thread of this number, which computes until the result
-    /// is dropped.
+    /// Records that the calling thread, which has this number, computes until the result is
+    /// dropped. Call this before a callback.
     pub(crate) fn enter(&self, thread: usize) -> Computing<'_> {
         let now = self.epoch.elapsed().as_micros() as u64;
         let mut here = sched_getcpu();
@@ -63,7 +63,7 @@ impl Processors {
     }
 }
 
-/// A thread computes until this is dropped.
+/// Clears the thread's note when dropped.
 pub(crate) struct Computing<'a>(Option<&'a AtomicU64>);
 
 impl Drop for Computing<'_> {
@@ -74,8 +74,8 @@ impl Drop for Computing<'_> {
     }
 }
 
-/// Moves the calling thread to another processor, if it may use one. Its set of allowed processors
-/// is only changed for as long as the kernel takes to move it.
+/// Moves the calling thread to another processor, if it may use another. The thread's set of
+/// allowed processors changes only until the kernel has moved the thread.
 fn leave(processor: usize) {
     let Ok(allowed) = sched_getaffinity(None) else { return };
     let mut others = allowed;
@@ -108,7 +108,7 @@ mod tests {
         assert!(!processors.is_taken(0, 3, 7), "it has ended");
     }
 
-    /// Nothing else keeps the thread away: the kernel may move it back, hence the repetition.
+    /// The test repeats the move, because the kernel may move the thread back.
     #[test]
     fn a_thread_leaves_the_processor_of_another_that_computes() {
         let allowed = sched_getaffinity(None).unwrap();

@@ -1,4 +1,4 @@
-//! A thread's scheduling class and processors, and the memory it may rely on.
+//! Real-time settings of threads: scheduling class, processors and memory that is ready for use.
 
 use rustix::io::Errno;
 use rustix::mm::{MlockAllFlags, mlockall};
@@ -12,8 +12,7 @@ use thread_priority::{
     ThreadSchedulePolicy, set_thread_priority_and_policy,
 };
 
-/// The scheduling and memory of threads that spin an executor. Properties without a setting stay
-/// unchanged.
+/// The scheduling and memory of threads that spin an executor. What is not set stays unchanged.
 ///
 /// ```
 /// use feros_executor::{Executor, ExecutorOptions, RealtimeConfig, Scheduling};
@@ -39,24 +38,25 @@ pub struct RealtimeConfig {
 pub enum Scheduling {
     /// `SCHED_OTHER`: time-sharing, with nice value 0.
     Other,
-    /// `SCHED_FIFO`: runs before all time-sharing threads, until it sleeps.
+    /// `SCHED_FIFO`: the thread runs before all time-sharing threads, until it sleeps.
     Fifo {
         /// From 1 to 99, the higher the more urgent.
         priority: u8,
     },
-    /// `SCHED_RR`: like FIFO, but takes turns with threads of the same priority.
+    /// `SCHED_RR`: like FIFO, but the thread takes turns with others of the same priority.
     RoundRobin {
         /// From 1 to 99, the higher the more urgent.
         priority: u8,
     },
-    /// `SCHED_DEADLINE`: `runtime` of processor time within `deadline` of each `period`. Cannot be
-    /// combined with a choice of processors.
+    /// `SCHED_DEADLINE`: the thread gets `runtime` of processor time within the first `deadline` of
+    /// each `period`. This class cannot be combined with a choice of processors.
     Deadline {
-        /// At most `deadline` long.
+        /// The processor time per period, at most `deadline`.
         runtime: Duration,
-        /// At most `period` long.
+        /// The time from the start of a period by which the thread gets its `runtime`; at most
+        /// `period`.
         deadline: Duration,
-        /// The time between two runs.
+        /// The length of a period.
         period: Duration,
     },
 }
@@ -65,7 +65,7 @@ pub enum Scheduling {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RealtimeError {
-    /// The system refuses.
+    /// The system refused a request.
     #[error("{call} for {what} was refused (errno {errno}: {reason}); {cure}")]
     Refused {
         /// The system call.
@@ -79,7 +79,7 @@ pub enum RealtimeError {
         /// The remedy.
         cure: &'static str,
     },
-    /// No system accepts this.
+    /// The request is invalid on every system.
     #[error("{what} cannot be: {expected}")]
     Invalid {
         /// The invalid request.
@@ -89,7 +89,7 @@ pub enum RealtimeError {
     },
 }
 
-/// The part of a stack that can be touched in advance: by default, threads have 2 MiB.
+/// The limit on the part of a stack that is touched in advance; by default, stacks have 2 MiB.
 const MAX_STACK_BYTES: usize = 1024 * 1024;
 
 impl RealtimeConfig {
@@ -105,9 +105,9 @@ impl RealtimeConfig {
         Self { cpus: cpus.into_iter().collect(), ..self }
     }
 
-    /// Keeps all present and future memory of the process in RAM from its first use on (`mlockall`
-    /// with `MCL_ONFAULT`). Unused memory is not brought in: a pool of shared memory reserves
-    /// gigabytes of addresses, of which messages use a few.
+    /// Keeps all present and future memory of the process in RAM, each page from its first use on
+    /// (`mlockall` with `MCL_ONFAULT`). Unused pages are not brought in, because a shared-memory
+    /// pool reserves gigabytes of addresses, of which messages use only a small part.
     #[must_use]
     pub fn lock_memory(self) -> Self {
         Self { locks_memory: true, ..self }
@@ -120,8 +120,8 @@ impl RealtimeConfig {
         Self { stack_bytes: bytes, ..self }
     }
 
-    /// Sets the name that the kernel shows for the threads, including the calling one; it shows 15
-    /// bytes.
+    /// Sets the name that the kernel shows for the threads, including the calling one. It shows the
+    /// first 15 bytes.
     #[must_use]
     pub fn thread_name(self, name: &str) -> Self {
         Self { thread_name: Some(name.to_owned()), ..self }
@@ -131,8 +131,9 @@ impl RealtimeConfig {
     ///
     /// # Errors
     ///
-    /// When the system refuses; the error names the call and the remedy. Earlier settings in the
-    /// order name, memory, stack, processors, scheduling have been applied by then.
+    /// If the system refuses; the error names the call and the remedy. The settings are applied in
+    /// the order name, memory, stack, processors, scheduling, and those before the refused one stay
+    /// applied.
     pub fn apply(&self) -> Result<(), RealtimeError> {
         if let Some(name) = &self.thread_name {
             name_this_thread(name)?;
@@ -237,7 +238,7 @@ fn schedule(scheduling: Scheduling) -> Result<(), RealtimeError> {
              cap_sys_nice+ep`)",
         ),
     };
-    // Zero means the calling thread where the call expects the kernel's thread id.
+    // The deadline class needs the kernel's thread id, for which zero means the calling thread.
     let thread =
         if matches!(scheduling, Scheduling::Deadline { .. }) { 0 } else { thread_native_id() };
     set_thread_priority_and_policy(thread, priority, policy).map_err(|error| match error {
@@ -262,7 +263,7 @@ fn refused(call: &'static str, what: String, errno: Errno, cure: &'static str) -
     RealtimeError::Refused { call, what, errno, reason, cure }
 }
 
-/// Writes to this much of the stack, page by page.
+/// Writes to this much of the stack, so that its pages are present.
 #[inline(never)]
 fn touch_stack(bytes: usize) {
     const PIECE: usize = 16 * 1024;

@@ -30,7 +30,7 @@ impl Executor {
         Ok(())
     }
 
-    /// Executes one unit of one entity, on this thread alone; waits for it if none is ready,
+    /// Executes one unit of one entity, on this thread alone. If no entity is ready, waits for one,
     /// forever without a `timeout`.
     ///
     /// # Errors
@@ -41,10 +41,10 @@ impl Executor {
         Ok(SpinGuard::begin(&self.core)?.run(until, |has_executed| has_executed.then_some(())))
     }
 
-    /// Executes at most one unit of each entity that is ready now, on this thread alone, without
-    /// waiting, and returns their number. Begins no further unit after `max_duration`
-    /// ([`Duration::MAX`]: no limit) or after a stop, which stays in force for the next blocking
-    /// spin function.
+    /// Executes at most one unit of each entity that is ready now, on this thread alone and without
+    /// waiting, and returns the number of units. After `max_duration` ([`Duration::MAX`] for no
+    /// limit) or a stop, it begins no further unit. The stop also ends the next blocking spin
+    /// function.
     ///
     /// # Errors
     ///
@@ -55,8 +55,8 @@ impl Executor {
     }
 
     /// Executes ready entities, including those that become ready meanwhile, until none is ready,
-    /// on this thread alone, without waiting, and returns the number of units. Otherwise ends as
-    /// [`spin_some`](Self::spin_some).
+    /// on this thread alone and without waiting, and returns the number of units. `max_duration`
+    /// and stops end it like [`spin_some`](Self::spin_some).
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl Executor {
 
     /// Spins until `predicate` is true, at most for `timeout`, on all of the executor's threads.
     /// The predicate is called on this thread, before the first turn and after each turn and
-    /// wake-up, so a callback or a ring has to accompany its change to true.
+    /// wake-up. So it has to become true in a callback, or before a ring.
     ///
     /// # Errors
     ///
@@ -91,10 +91,10 @@ impl Executor {
     }
 
     /// Spins until `future` is complete, at most for `timeout`, on all of the executor's threads.
-    /// The future is polled on this thread, between callbacks, only after it was woken; its waker
-    /// may be used from any thread.
+    /// The future is polled on this thread, between callbacks: once at first, and then only after
+    /// it was woken. Any thread may use its waker.
     ///
-    /// Pass a `&mut` (pinned, if need be) to keep a future that did not complete.
+    /// Pass a `&mut` (pinned, if necessary) to keep a future that has not completed.
     ///
     /// # Errors
     ///
@@ -151,8 +151,8 @@ impl Wake for RingingWaker {
     }
 }
 
-/// The thread inside a spin function; when this is dropped, also by a panic, another thread may
-/// spin.
+/// Marks the thread that is inside a spin function. When this is dropped, even during a panic,
+/// another thread may spin.
 struct SpinGuard<'a>(Spinner<'a>);
 
 impl<'a> SpinGuard<'a> {
@@ -192,7 +192,8 @@ impl Drop for SpinGuard<'_> {
     }
 }
 
-/// The end of `duration` from now; `None` (never) also if it is beyond the range of time.
+/// The instant after `duration` from now. `None` means never; it also stands for an instant too far
+/// in the future to represent.
 fn deadline(duration: Option<Duration>) -> Option<Instant> {
     duration.and_then(|duration| Instant::now().checked_add(duration))
 }

@@ -14,7 +14,8 @@ use std::time::Instant;
 pub(crate) enum Turn {
     /// A unit of an entity was executed.
     Executed,
-    /// The executor itself was rung: every possible cause of such a ring has to be checked.
+    /// The executor itself was rung, so the thread has to check every possible cause of such a
+    /// ring.
     Rung,
     /// No entity is ready.
     Nothing,
@@ -22,13 +23,13 @@ pub(crate) enum Turn {
     Stopped,
 }
 
-/// A thread that spins.
+/// The state of one thread that spins.
 pub(crate) struct Spinner<'a> {
     pub(crate) core: &'a Core,
     pub(crate) thread: ThreadId,
-    /// Its number among the spinning threads: the caller is 0.
+    /// The number of this thread among the spinning threads; the caller of the spin function has 0.
     pub(crate) number: usize,
-    /// For a thread that spins alone: whether the policy had a ready entity at the last look.
+    /// For a thread that spins alone: whether the policy had a ready entity when last checked.
     pub(crate) has_ready: Cell<bool>,
 }
 
@@ -40,7 +41,7 @@ impl<'a> Spinner<'a> {
 
 impl Spinner<'_> {
     /// Alternates turns and sleep until `done` returns a value. `done` is called before each turn,
-    /// and is told whether the previous turn executed anything.
+    /// with whether the previous turn executed anything.
     pub(crate) fn run<T>(
         &self,
         until: Option<Instant>,
@@ -75,7 +76,7 @@ impl Spinner<'_> {
         self.core.stop.load(Ordering::Relaxed) && self.core.stop.swap(false, Ordering::Acquire)
     }
 
-    /// Executes one unit of each entity that is ready at the beginning.
+    /// Executes one unit of each entity that is ready when the call begins.
     pub(crate) fn run_ready(&self, until: Option<Instant>) -> usize {
         let table = &self.core.table;
         self.gather(&mut table.shared().lock());
@@ -110,7 +111,8 @@ impl Spinner<'_> {
     /// Executes one unit of the next entity.
     fn turn(&self) -> Turn {
         let Core { table, timers, ready_set, .. } = self.core;
-        // On the way to sleep, without the lock: other threads make entities ready only by flags.
+        // The last turn before sleep needs no lock, since other threads make entities ready only
+        // with flags.
         if !self.has_ready.get() && timers.is_empty() && ready_set.are_clear() {
             return Turn::Nothing;
         }

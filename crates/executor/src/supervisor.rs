@@ -1,5 +1,5 @@
-//! The handlers of callback panics: without one, a panic leaves the spin function that ran the
-//! callback.
+//! The handlers of callback panics. Without a handler, a panic propagates out of the spin function
+//! that ran the callback.
 
 use feros_sync::Arc;
 use std::any::Any;
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// The treatment of the callbacks of a supervised entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Supervision {
-    /// They run, and a panic leaves the spin function.
+    /// They run, and a panic propagates out of the spin function.
     Off,
     /// They run, and a panic is caught and reported to [`Supervisor::panicked`].
     Catch,
@@ -18,19 +18,19 @@ pub enum Supervision {
 
 /// Handles the panics of the entities that it was [given to](crate::Entity::supervised_by). The
 /// captured state of a callback may be inconsistent after its panic, so a supervisor normally
-/// refuses further callbacks of everything that shares it.
+/// refuses further callbacks of all entities that share this state.
 pub trait Supervisor: Send + Sync {
-    /// The present treatment; called before each execution, so it has to be cheap.
+    /// Returns the present treatment. It is called before each execution, so it has to be cheap.
     fn supervision(&self) -> Supervision;
 
-    /// A callback has panicked with this text. Called once for each panic, on the thread that ran
-    /// it, with no lock held, after the entity is back in its slot: this call may remove and drop
-    /// the entity.
+    /// A callback has panicked with this message. The executor calls this once for each panic, on
+    /// the thread that ran the callback, with no lock held, after the entity is back in its slot.
+    /// So this method may remove and drop the entity.
     fn panicked(&self, text: &str);
 }
 
-/// Runs `work` as the supervisor decides; `None` if it was refused or has panicked. For callbacks
-/// that run outside of an executor.
+/// Runs `work` as the supervisor decides; returns `None` if the supervisor refused it or if it
+/// panicked. This is for callbacks that run outside of an executor.
 pub fn supervise<T>(supervisor: &dyn Supervisor, work: impl FnOnce() -> T) -> Option<T> {
     match attempt(supervisor, work) {
         Attempt::Finished(value) => Some(value),
@@ -52,7 +52,7 @@ pub(crate) fn attempt<T>(supervisor: &dyn Supervisor, work: impl FnOnce() -> T) 
     match supervisor.supervision() {
         Supervision::Off => Attempt::Finished(work()),
         Supervision::Refuse => Attempt::Refused,
-        // The supervisor judges whether the state is inconsistent.
+        // Unwind safety is the supervisor's task: it judges whether the state is inconsistent.
         Supervision::Catch => match catch_unwind(AssertUnwindSafe(work)) {
             Ok(value) => Attempt::Finished(value),
             Err(payload) => Attempt::Panicked(payload),
@@ -72,7 +72,7 @@ impl Caught {
     }
 }
 
-/// The text of a caught panic.
+/// The message of a caught panic.
 pub fn panic_text(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())

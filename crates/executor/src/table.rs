@@ -1,8 +1,8 @@
 //! The entities of an executor by slot, and their addition and removal while it spins.
 //!
-//! A running body is out of the table, so the table's lock is not held meanwhile; requests by
-//! others in that time (to remove or detach the entity) are noted in its slot and fulfilled when it
-//! returns.
+//! A body is taken out of the table while it runs, so that the table's lock is free. If another
+//! thread wants to remove or detach the entity meanwhile, its slot notes that request, which is
+//! fulfilled when the body returns.
 
 use crate::entity::{Entity, Progress};
 use crate::execution::{ExecutorId, Noted, Shared, shared_with_current};
@@ -19,7 +19,7 @@ use std::thread::ThreadId;
 pub(crate) struct Table {
     ready_set: Arc<ReadySet>,
     shared: LeaderFollowers<Entries>,
-    /// Notified when an entity that a thread waits for was detached.
+    /// Notified when an entity was detached for a waiting thread.
     detached: Condvar,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Entries {
     slots: Vec<Entry>,
     groups: Groups,
     free: Vec<Slot>,
-    /// Whether callback groups make a difference, because several threads spin.
+    /// Whether callback groups have an effect, because several threads spin.
     has_groups: bool,
     is_frozen: bool,
     is_closed: bool,
@@ -48,20 +48,20 @@ impl Entry {
 }
 
 enum EntityState {
-    /// No entity, or the slot that the executor keeps for itself.
+    /// The slot has no entity, or belongs to the executor itself.
     Vacant,
     Idle(Box<Entity>),
-    /// Out of the table, executed by this thread. `again`: it became ready meanwhile and has to be
-    /// executed again.
+    /// The entity is out of the table and executed by this thread. `again`: it became ready
+    /// meanwhile and has to be executed again.
     Running {
         thread: ThreadId,
         again: bool,
     },
-    /// Running, and dropped when it returns.
+    /// The entity is running, and is dropped when it returns.
     Removed,
-    /// Running, and handed to a waiting thread when it returns.
+    /// The entity is running, and goes to the thread that waits for it when it returns.
     Detaching,
-    /// Returned, for the waiting thread.
+    /// The entity has returned, and the waiting thread can take it.
     Detached(Box<Entity>),
 }
 
@@ -74,7 +74,7 @@ pub enum AddError {
         "the executor holds {capacity} entities, which is its limit: divide them among several executors"
     )]
     Full {
-        /// The number of slots of a doorbell, of which the executor keeps one for itself.
+        /// The number of slots of a doorbell, less the one for the executor itself.
         capacity: usize,
     },
     /// The ringer belongs to another entity already.
@@ -99,12 +99,12 @@ pub(crate) enum DetachFailure {
     Closed,
 }
 
-/// The treatment of an entity with more work.
+/// How an entity with more work becomes ready again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Requeue {
-    /// It is ready for the very next turn.
+    /// It is ready immediately, for the next turn.
     AtOnce,
-    /// Its flag is set, for the next time that flags are read.
+    /// Its flag is set, so it becomes ready the next time that flags are read.
     Later,
 }
 
@@ -115,7 +115,7 @@ impl Work for Entries {
 }
 
 impl Table {
-    /// A table without entities that never uses the slots below `first`.
+    /// Makes a table without entities. It never uses the slots below `first`.
     pub(crate) fn new(
         ready_set: Arc<ReadySet>,
         first: Slot,
@@ -141,7 +141,7 @@ impl Table {
         &self.shared
     }
 
-    /// Accepts no further entities.
+    /// Makes the table refuse further entities.
     pub(crate) fn freeze(&self) {
         self.shared.lock().is_frozen = true;
     }
@@ -150,7 +150,7 @@ impl Table {
     pub(crate) fn insert(&self, entity: Entity) -> Result<Slot, AddError> {
         let mut guard = self.shared.lock();
         let entries = &mut **guard;
-        // The entity of an error is a parameter, so it is dropped after the lock, which is a local.
+        // On an error, the entity is dropped after the lock is released: parameters outlive locals.
         if entries.is_closed {
             return Err(AddError::ExecutorGone);
         }
@@ -240,7 +240,7 @@ impl Table {
                 entry.state = EntityState::Detached(entity);
                 drop(guard);
                 self.detached.notify_all();
-                true // or not: it will be checked
+                true // an assumption that the next turn checks
             }
             _ => {
                 guard.release(slot);
@@ -251,15 +251,15 @@ impl Table {
         }
     }
 
-    /// Takes the entity out without waiting: it is returned, or dropped by the thread that runs it
-    /// now.
+    /// Takes the entity out without waiting. Returns it, unless a thread is running it now: that
+    /// thread then drops the entity afterwards.
     pub(crate) fn remove(&self, slot: Slot, ringer: &Ringer) -> Option<Box<Entity>> {
         let mut guard = self.shared.lock();
         let entries = &mut **guard;
         if entries.is_closed {
             return None;
         }
-        entries.dismiss(slot, ringer); // before the slot is free for another
+        entries.dismiss(slot, ringer); // before another entity can get the slot
         let entry = &mut entries.slots[slot.index()];
         match std::mem::replace(&mut entry.state, EntityState::Vacant) {
             EntityState::Idle(entity) => {
@@ -308,8 +308,8 @@ impl Table {
         ExecutorId(std::ptr::from_ref(self).addr())
     }
 
-    /// The resource that the entity in this slot shares with the one that this thread executes, so
-    /// that it cannot run meanwhile.
+    /// The resource that the entity in this slot shares with the entity that this thread executes.
+    /// Because of it, the entity in the slot cannot run meanwhile.
     pub(crate) fn shared_with_current(&self, slot: Slot) -> Option<Shared> {
         shared_with_current(self.executor(), slot, || {
             self.shared.lock().slots.get(slot.index()).and_then(|entry| entry.group)
@@ -349,7 +349,8 @@ pub(crate) struct Picked {
 }
 
 impl Entries {
-    /// Makes the entity in this slot ready; other processes may set the flag of an empty slot.
+    /// Makes the entity in this slot ready, if there is one: other processes may set the flag of an
+    /// empty slot.
     pub(crate) fn make_ready(&mut self, slot: Slot) {
         let Some(entry) = self.slots.get_mut(slot.index()) else { return };
         if !matches!(entry.state, EntityState::Vacant) {
@@ -360,8 +361,9 @@ impl Entries {
         }
     }
 
-    /// Makes the entity in this slot ready, which another process rang, and relays the ring to the
-    /// entity's wait sets. (While the entity runs there is no need: it is taking its work.)
+    /// Makes the entity in this slot ready after another process has rung it, and relays the ring
+    /// to the entity's wait sets. (That is unnecessary while the entity runs, since it is taking
+    /// its work.)
     pub(crate) fn relay(&mut self, slot: Slot, from: &Arc<ReadySet>) {
         if let Some(Entry { state: EntityState::Idle(entity), .. }) = self.slots.get(slot.index()) {
             entity.ringer.relay(from);
@@ -371,8 +373,8 @@ impl Entries {
 
     /// Takes the next entity out of its slot.
     ///
-    /// The entity is no longer ready when its body looks for work, so that a ring meanwhile is not
-    /// lost.
+    /// The entity stops being ready before its body looks for work, so that a ring during the
+    /// execution is not lost.
     pub(crate) fn pick(&mut self, thread: ThreadId) -> Option<Picked> {
         loop {
             let (slot, step) = self.policy.next()?;
@@ -381,7 +383,7 @@ impl Entries {
                 && matches!(state, EntityState::Idle(_) | EntityState::Running { .. })
                 && !self.groups.enter(group, slot)
             {
-                continue; // returns when the group is free
+                continue; // the entity becomes ready when the group is free
             }
             match std::mem::replace(state, EntityState::Vacant) {
                 EntityState::Idle(entity) => {
@@ -398,7 +400,7 @@ impl Entries {
         }
     }
 
-    /// Ends rings to the slot. If the entity was ready, its ringer keeps that.
+    /// Detaches the ringer from the slot. If the entity was ready, the ringer keeps a pending ring.
     fn dismiss(&mut self, slot: Slot, ringer: &Ringer) {
         let group = self.slots[slot.index()].group;
         let was_parked = group.is_some_and(|group| self.groups.dismiss(group, slot));
@@ -421,7 +423,8 @@ impl Entries {
     }
 }
 
-/// An entity out of its slot; returns to the slot when this is dropped, also by a panic.
+/// Holds an entity that is out of its slot. Dropping this returns the entity to the slot, even
+/// during a panic.
 struct Running<'a> {
     table: &'a Table,
     slot: Slot,

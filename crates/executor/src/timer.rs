@@ -1,8 +1,8 @@
 //! Timers: calls of a callback, once or periodically.
 //!
-//! A timer's own state determines when it is due; the executor's deadlines are only hints for when
-//! to check. So whatever happens to both at the same time, a timer never fires early and never
-//! twice for one deadline.
+//! A timer's own state determines when it is due. The deadlines in the executor's queue are only
+//! hints for when to check that state. So whatever happens concurrently, a timer never fires early
+//! and never fires twice for one deadline.
 
 use crate::attributes::{Attributes, Kind};
 use crate::clock::Clock;
@@ -14,16 +14,16 @@ use feros_sync::Arc;
 use std::fmt;
 use std::time::Duration;
 
-/// A handle to a timer; clones are the same timer. The timer lives as long as its [`Entity`], not
-/// as its handles.
+/// A handle to a timer; clones refer to the same timer. The timer lives as long as its [`Entity`],
+/// independently of its handles.
 ///
-/// A periodic timer does not drift: each deadline is the one before plus the period, however late
-/// the callback ran. A call that comes a period late or more is made once; missed deadlines are
-/// skipped and counted, not made up for in a burst.
+/// A periodic timer does not drift: each deadline is the previous deadline plus the period, however
+/// late the callback ran. If a call is late by a period or more, the missed deadlines are skipped
+/// and counted, and no burst of calls makes up for them.
 ///
 /// When simulated time jumps back to before the last call, the timer waits for a full period from
-/// there. When simulated time is turned on or off, the timer waits for the rest of its period on
-/// the new source.
+/// the new time. When simulated time is turned on or off, the timer waits for the rest of its
+/// period on the new source.
 ///
 /// ```
 /// use feros_executor::{Executor, SteadyClock, Timer};
@@ -46,9 +46,9 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// Makes a timer that calls `callback` every `period`, first one period from now.
+    /// Makes a timer that calls `callback` every `period`. The first call is one period from now.
     ///
-    /// A period of zero means whenever it is this entity's turn.
+    /// With a period of zero, the callback is called at each turn of this entity.
     pub fn periodic(
         clock: Arc<dyn Clock>,
         period: Duration,
@@ -73,8 +73,8 @@ impl Timer {
         Self { core: Arc::new(TimerCore::new(clock, period, true)) }
     }
 
-    /// If the deadline has come, moves on to the next one, as for a callback, and returns the
-    /// information for the call.
+    /// If the deadline has come, moves on to the next one and returns the information for a call,
+    /// like the information that a callback gets.
     pub fn take_call(&self) -> Option<TimerCall> {
         let call = self.core.begin_call();
         if call.is_some() {
@@ -120,7 +120,7 @@ impl Timer {
         self.core.update_deadline(Caller::Anybody);
     }
 
-    /// Changes the period (or delay) from the next deadline on, and returns the former one. The
+    /// Changes the period (or delay) from the next deadline on, and returns the previous value. The
     /// current deadline stays; call [`reset`](Self::reset) to begin anew.
     pub fn exchange_period(&self, period: Duration) -> Duration {
         std::mem::replace(&mut self.core.schedule.lock().period, period)
@@ -131,8 +131,8 @@ impl Timer {
         self.core.schedule.lock().period
     }
 
-    /// Whether the timer was canceled and not reset since. A one-shot timer that has fired is not
-    /// canceled.
+    /// Whether the timer was canceled and has not been reset since. A one-shot timer that has fired
+    /// is not canceled.
     pub fn is_canceled(&self) -> bool {
         self.core.schedule.lock().canceled
     }
@@ -142,8 +142,8 @@ impl Timer {
         self.time_until_next() == Some(Duration::ZERO)
     }
 
-    /// The time until the next call is due, on the timer's clock; zero if it is late. `None` if
-    /// none will come: the timer is canceled, or is a one-shot timer that has fired.
+    /// The time until the next call is due, on the timer's clock; zero if it is overdue. `None` if
+    /// no call will come, because the timer is canceled or is a one-shot timer that has fired.
     pub fn time_until_next(&self) -> Option<Duration> {
         self.core.time_until_next()
     }
@@ -164,7 +164,7 @@ impl Waitable for Timer {
     }
 
     fn time_until_ready(&self) -> Option<Duration> {
-        // A simulated clock rings when its time has come.
+        // A simulated clock rings when the deadline has come.
         self.time_until_next().filter(|time| time.is_zero() || !self.core.clock.is_simulated())
     }
 }
@@ -186,7 +186,7 @@ struct TimerBody<F> {
 
 impl<F: FnMut(TimerCall) + Send> Executable for TimerBody<F> {
     fn execute(&mut self) -> Progress {
-        /// Passes the next deadline to the queue after the callback, also after a panic.
+        /// Passes the next deadline to the queue after the callback, even after a panic.
         struct Rearm<'a>(&'a TimerCore);
         impl Drop for Rearm<'_> {
             fn drop(&mut self) {

@@ -1,5 +1,5 @@
-//! The schedule of a timer, which its handles, its body, an executor's deadlines and wait sets
-//! share.
+//! The schedule of a timer. The timer's handles, its body, an executor's deadlines and wait sets
+//! share it.
 
 use crate::clock::{Clock, Time, TimeChange, TimeWatcher};
 use feros_doorbell::{Ringer, Slot};
@@ -8,14 +8,14 @@ use feros_time::saturating_nanos;
 use std::sync::{OnceLock, Weak};
 use std::time::Duration;
 
-/// The information for a timer's callback.
+/// The information that a timer's callback gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimerCall {
     /// The time when the callback was due, on the timer's clock.
     pub expected: Time,
-    /// The time when it was called.
+    /// The time when the callback was called, on the same clock.
     pub actual: Time,
-    /// The number of deadlines that passed and are skipped because this call came so late.
+    /// The number of deadlines that passed before this late call and are skipped.
     pub missed: u64,
 }
 
@@ -23,11 +23,11 @@ pub struct TimerCall {
 pub(crate) struct TimerCore {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) repeats: bool,
-    /// Locked after a queue's lock, never before it.
+    /// Its lock is taken after a queue's lock, never before it.
     pub(crate) schedule: Mutex<Schedule>,
     /// Rung for wait sets when the deadline changes or, on a simulated clock, has come.
     ringer: Ringer,
-    /// Set once the clock notifies this timer, which it does from the timer's first wait set on.
+    /// Set once the clock notifies this timer, which begins with the timer's first wait set.
     watches_clock: OnceLock<()>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) trait DeadlineQueue: Send + Sync {
     fn update(&self, slot: Slot, caller: Caller);
 }
 
-/// The origin of a change to a deadline.
+/// The thread that changes a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Caller {
     /// The thread that has run the timer's callback: it will check the deadlines before it sleeps.
@@ -91,8 +91,8 @@ impl TimerCore {
         self.schedule.lock().queue = queue;
     }
 
-    /// Has the queue read `next` again. Of several updates at once, the last one reads the newest
-    /// value.
+    /// Makes the queue read `next` again. Of several concurrent updates, the last one reads the
+    /// newest value.
     pub(crate) fn update_deadline(&self, caller: Caller) {
         let queue = self.schedule.lock().queue.clone();
         if let Some((queue, slot)) = queue
@@ -124,7 +124,7 @@ impl TimerCore {
         Some(TimerCall { expected, actual, missed })
     }
 
-    /// Adapts the deadline to a clock that was set, by the rules that rcl applies to its timers.
+    /// Adapts the deadline to a clock that was set, following the rules of rcl's timers.
     pub(crate) fn adapt_to(&self, change: &TimeChange) {
         let mut schedule = self.schedule.lock();
         let Some(next) = schedule.next else { return };
@@ -148,7 +148,7 @@ impl TimerCore {
     }
 }
 
-/// For wait sets. On an executor, the queue of the timer's clock adapts the deadlines.
+/// Notifies wait sets. On an executor, the queue of the timer's clock adapts the deadlines instead.
 impl TimeWatcher for TimerCore {
     fn time_changed(&self, change: &TimeChange) {
         if change.moves_deadlines() && self.schedule.lock().queue.is_none() {
@@ -160,14 +160,14 @@ impl TimeWatcher for TimerCore {
     }
 }
 
-/// The deadline after `expected`, on its grid and not before `now`, and the number of deadlines
-/// skipped.
+/// Returns the first deadline that is a whole number of periods after `expected` and not before
+/// `now`, and the number of deadlines skipped.
 fn next_deadline(expected: Time, now: Time, period: Duration) -> (Option<Time>, u64) {
     let period_nanos = saturating_nanos(period);
     let next = expected + period;
     let late_nanos = saturating_nanos(now.saturating_since(next));
     if period_nanos == 0 {
-        return (Some(now), 0); // without a grid nothing can be missed
+        return (Some(now), 0); // with a period of zero, no deadline can be missed
     }
     let skipped = (late_nanos as u64).div_ceil(period_nanos as u64);
     let skipped_nanos = skipped.saturating_mul(period_nanos as u64);

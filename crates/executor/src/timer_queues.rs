@@ -1,5 +1,5 @@
-//! The deadlines of an executor's timers: one queue per clock, because times of different clocks
-//! cannot be compared.
+//! The deadlines of an executor's timers: one queue per clock, because the times of different
+//! clocks cannot be compared.
 
 use crate::clock::{Clock, Time, TimeChange, TimeWatcher};
 use crate::deadlines::Deadlines;
@@ -15,14 +15,15 @@ pub(crate) struct TimerQueues {
     ready_set: Arc<ReadySet>,
     control: Slot,
     queues: Mutex<Vec<Arc<TimerQueue>>>,
-    /// Kept so that an executor without timers pays one load per turn.
+    /// The number of timers, stored so that an executor without timers pays one load per turn.
     count: AtomicUsize,
-    /// Whether a deadline may have become the earliest since the last look.
+    /// Whether a deadline may have become the earliest since the last check.
     is_new: Arc<AtomicBool>,
 }
 
 impl TimerQueues {
-    /// `control` is the slot to ring when the executor has to compute its sleep again.
+    /// `control` is the slot to ring when the executor has to compute the length of its sleep
+    /// again.
     pub(crate) fn new(ready_set: Arc<ReadySet>, control: Slot) -> Self {
         let (queues, is_new) = (Mutex::new(Vec::new()), Arc::new(AtomicBool::new(false)));
         Self { ready_set, control, queues, count: AtomicUsize::new(0), is_new }
@@ -53,7 +54,7 @@ impl TimerQueues {
         }
         let deadlines = Arc::downgrade(&queue) as Weak<dyn DeadlineQueue>;
         timer.set_queue(Some((deadlines, slot)));
-        queue.update(slot, Caller::Anybody); // for changes before the clock and the timer knew the queue
+        queue.update(slot, Caller::Anybody); // for changes that came before the registrations
     }
 
     pub(crate) fn remove(&self, slot: Slot, timer: &TimerCore) {
@@ -68,7 +69,7 @@ impl TimerQueues {
             }
         }
         drop(queues);
-        drop(emptied); // may be the last to own the clock, whose drop is not ours to call under a lock
+        drop(emptied); // may drop the clock, whose code must not run under a lock
     }
 
     /// Whether there are no timers.
@@ -76,7 +77,7 @@ impl TimerQueues {
         self.count.load(Ordering::Relaxed) == 0
     }
 
-    /// Passes the slots of the timers whose deadline has come to `each`.
+    /// Calls `each` with the slot of every timer whose deadline has come.
     pub(crate) fn expire(&self, mut each: impl FnMut(Slot)) {
         if self.is_empty() {
             return;
@@ -93,7 +94,7 @@ impl TimerQueues {
         self.is_new.load(Ordering::Relaxed) && self.is_new.swap(false, Ordering::Acquire)
     }
 
-    /// The longest time to sleep; `None`: no deadline comes by the passing of time alone.
+    /// The longest time to sleep. `None` if no deadline comes with the passing of time alone.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         if self.is_empty() {
             return None;
@@ -138,7 +139,7 @@ impl TimerQueue {
         entries.timers[slot.index()] = Some(Arc::clone(timer));
     }
 
-    /// True if no timer is left.
+    /// Removes the timer in `slot`; returns true if no timer is left.
     fn remove(&self, slot: Slot) -> bool {
         let mut entries = self.entries.lock();
         entries.deadlines.set(slot, None);
@@ -155,7 +156,8 @@ impl TimerQueue {
         }
         let now = self.clock.now();
         while let Some(slot) = entries.is_due(now) {
-            // Out of the heap until the body has run and passes in its next deadline.
+            // The timer stays out of the heap until its body has run and has passed its next
+            // deadline.
             entries.deadlines.set(slot, None);
             each(slot);
         }
@@ -164,8 +166,8 @@ impl TimerQueue {
     fn timeout(&self) -> Option<Duration> {
         let (deadline, _) = self.entries.lock().deadlines.earliest()?;
         let wait = deadline.saturating_since(self.clock.now());
-        // A simulated clock notifies when its time has come; it may even be due already, by a
-        // notification since `expire`.
+        // A simulated clock notifies its watchers when a deadline has come. The deadline may be due
+        // already, if the clock was set after `expire`.
         (!self.clock.is_simulated() || wait.is_zero()).then_some(wait)
     }
 }

@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 /// Entities that one thread waits for, until some are ready.
 ///
-/// The same entity may be in several wait sets, and in an executor as well. Being ready is a state
-/// and not an event: an entity that is ready and not taken is ready in the next wait as well.
+/// The same entity may be in several wait sets, and in an executor as well. Being ready is a state,
+/// not an event: as long as nobody takes from a ready entity, it is ready in the next wait as well.
 ///
-/// Rings of other processes arrive if the set is made [with a doorbell](Self::with_doorbell). If
-/// several such sets have the same entity and no executor has it, a thread has to wait on the set
-/// to which it was added last; that relays the rings to the others.
+/// Rings from other processes arrive if the set is made [with a doorbell](Self::with_doorbell). If
+/// the same entity is in several such sets and in no executor, a thread has to wait on the set to
+/// which the entity was added last: that set relays the rings to the other sets.
 ///
-/// A wait costs a check of each entity, and sleeps at one futex. Use
-/// [`WaitSetPool`](crate::WaitSetPool) to make a wait set for each wait.
+/// A wait checks each entity and sleeps on one futex. Use [`WaitSetPool`](crate::WaitSetPool) to
+/// make a wait set for each wait.
 ///
 /// ```
 /// use feros_executor::{GuardCondition, WaitSet};
@@ -33,23 +33,24 @@ use std::time::{Duration, Instant};
 /// # other.join().unwrap();
 /// ```
 pub struct WaitSet {
-    // This is Loom's `Arc` under loom, while the entities' is not: loom's cannot hold a trait
-    // object.
+    // Under loom, this is loom's `Arc`, while the `Arc` of the entities is not, because loom's
+    // cannot hold a trait object.
     ready_set: feros_sync::Arc<ReadySet>,
     members: Vec<Arc<dyn Waitable>>,
     ready: Vec<usize>,
 }
 
-/// All entities ring here: a wait checks each of them anyway.
+/// All entities ring this slot, because a wait checks each of them anyway.
 const SLOT: Slot = Slot::FIRST;
 
 impl WaitSet {
-    /// A wait set without entities, which other processes cannot ring.
+    /// Makes a wait set without entities, which other processes cannot ring.
     pub fn new() -> Self {
         Self::of(ReadySet::private())
     }
 
-    /// A wait set without entities that other processes can ring at the doorbell in `memory`.
+    /// Makes a wait set without entities, which other processes can ring at the doorbell in
+    /// `memory`.
     pub fn with_doorbell(memory: Arc<dyn DoorbellMemory>) -> Self {
         Self::of(ReadySet::shared_at(memory))
     }
@@ -59,8 +60,8 @@ impl WaitSet {
         Self { ready_set, members: Vec::new(), ready: Vec::new() }
     }
 
-    /// Adds an entity, and returns the index by which a wait reports it: the number of entities
-    /// before it.
+    /// Adds an entity, and returns its index, which [`wait`](Self::wait) reports: the number of
+    /// entities added before it.
     pub fn add(&mut self, entity: Arc<dyn Waitable>) -> usize {
         entity.ringer().attach_wait_set(&self.ready_set, SLOT);
         self.members.push(entity);
@@ -68,7 +69,7 @@ impl WaitSet {
         self.members.len() - 1
     }
 
-    /// Removes all entities. The memory is kept for others.
+    /// Removes all entities. The allocated memory stays for new ones.
     pub fn clear(&mut self) {
         self.ready.clear();
         for entity in self.members.drain(..) {
@@ -76,7 +77,7 @@ impl WaitSet {
         }
     }
 
-    /// The entities, by their indices.
+    /// The entities; a position in the slice is an entity's index.
     pub fn entities(&self) -> &[Arc<dyn Waitable>] {
         &self.members
     }
@@ -102,12 +103,13 @@ impl WaitSet {
     }
 
     /// Waits until an entity is ready, at most for `timeout`, and returns the indices of all ready
-    /// ones, or none if the time ran out. A timeout of zero only checks; without a timeout the wait
-    /// is unlimited.
+    /// entities, or an empty slice if the time ran out. A timeout of zero only checks; without a
+    /// timeout the wait is unlimited.
     pub fn wait(&mut self, timeout: Option<Duration>) -> &[usize] {
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
-            // Done before the check of the entities, so that a ring from now on ends the sleep.
+            // Old rings are taken before the entities are checked, so that a ring from now on ends
+            // the sleep.
             self.take_rings();
             self.look();
             let rest = end.map(|end| end.saturating_duration_since(Instant::now()));
@@ -127,7 +129,7 @@ impl WaitSet {
         }
     }
 
-    /// Notes which entities are ready.
+    /// Records which entities are ready.
     fn look(&mut self) {
         self.ready.clear();
         for (index, entity) in self.members.iter().enumerate() {
@@ -137,8 +139,8 @@ impl WaitSet {
         }
     }
 
-    /// The time until the next entity becomes ready by itself; zero for one that became ready since
-    /// the check.
+    /// The time until the next entity becomes ready by the passing of time alone; zero if an entity
+    /// has become ready since the check.
     fn until_ready(&self) -> Option<Duration> {
         self.members.iter().filter_map(|entity| entity.time_until_ready()).min()
     }

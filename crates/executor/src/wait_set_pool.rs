@@ -1,4 +1,4 @@
-//! Reusable wait sets, for clients that make one per wait, as rclpy does.
+//! Reusable wait sets, for callers that make a wait set for each wait, as rclpy does.
 
 use crate::wait_set::WaitSet;
 use feros_doorbell::DoorbellMemory;
@@ -6,7 +6,7 @@ use feros_sync::{Arc, Mutex};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// Keeps unused wait sets, with their memory and doorbells. Clones are the same pool.
+/// Keeps unused wait sets, with their memory and doorbells. Clones refer to the same pool.
 #[derive(Clone)]
 pub struct WaitSetPool(Arc<Pool>);
 
@@ -15,17 +15,17 @@ struct Pool {
     doorbell: Box<dyn Fn() -> Option<Arc<dyn DoorbellMemory>> + Send + Sync>,
 }
 
-/// The largest number that is kept: this many threads can wait at the same time without allocating.
+/// The limit on unused wait sets: this many threads can wait at the same time without allocating.
 const MOST_IDLE: usize = 16;
 
 impl WaitSetPool {
-    /// A pool of wait sets that other processes cannot ring.
+    /// Makes a pool of wait sets that other processes cannot ring.
     pub fn new() -> Self {
         Self::with_doorbells(|| None)
     }
 
-    /// A pool of wait sets that other processes can ring: `doorbell` is called for each new set,
-    /// and may return `None`.
+    /// Makes a pool of wait sets that other processes can ring: `doorbell` is called for each new
+    /// set, and may return `None`.
     pub fn with_doorbells(
         doorbell: impl Fn() -> Option<Arc<dyn DoorbellMemory>> + Send + Sync + 'static,
     ) -> Self {
@@ -33,13 +33,13 @@ impl WaitSetPool {
         Self(Arc::new(Pool { idle, doorbell: Box::new(doorbell) }))
     }
 
-    /// A wait set without entities, which returns to the pool when it is dropped.
+    /// Returns a wait set without entities. Dropping it returns it to the pool.
     pub fn take(&self) -> PooledWaitSet {
         self.take_where(|_| false)
     }
 
-    /// A wait set that was [kept](PooledWaitSet::keep) with the wanted entities, or else one
-    /// without entities. It returns to the pool when it is dropped.
+    /// Returns a wait set that was [kept](PooledWaitSet::keep) with the wanted entities, or
+    /// otherwise one without entities. Dropping it returns it to the pool.
     pub fn take_where(&self, is_wanted: impl Fn(&WaitSet) -> bool) -> PooledWaitSet {
         let (idle, is_found) = self.take_idle(is_wanted);
         let mut wait_set = idle.unwrap_or_else(|| {
@@ -53,8 +53,9 @@ impl WaitSetPool {
 }
 
 impl WaitSetPool {
-    /// An idle wait set, and whether it is the wanted one. As long as there are few idle sets, one
-    /// with other entities is left for a caller that may want it again.
+    /// Takes an idle wait set out of the pool; the flag is true if it is the wanted one. As long as
+    /// there are few idle sets, those with other entities are left for callers that may want them
+    /// again.
     fn take_idle(&self, is_wanted: impl Fn(&WaitSet) -> bool) -> (Option<WaitSet>, bool) {
         let mut idle = self.0.idle.lock();
         if let Some(index) = idle.iter().rposition(is_wanted) {
@@ -98,9 +99,9 @@ pub struct PooledWaitSet {
 
 impl PooledWaitSet {
     /// Returns the wait set to the pool with its entities, for a caller that waits for the same
-    /// ones again. If one of them is in another wait set too, the set is emptied instead: other
-    /// processes ring the set that an entity was added to last, and some thread must wait with that
-    /// set.
+    /// ones again. If one of the entities is in another wait set too, this set is emptied instead,
+    /// because other processes ring the set to which an entity was added last, and a thread has to
+    /// wait on that set.
     pub fn keep(mut self) {
         if let Some(wait_set) = self.wait_set.take() {
             self.pool.put_back(wait_set);

@@ -53,7 +53,7 @@ impl Spinner<'_> {
         })
     }
 
-    /// The loop of the calling thread.
+    /// The loop of the thread that called the spin function.
     fn run_caller<T>(
         &self,
         until: Option<Instant>,
@@ -77,8 +77,8 @@ impl Spinner<'_> {
         }
     }
 
-    /// The loop of the other threads. The first one that sees a stop ends all of them; the caller
-    /// takes it.
+    /// The loop of the worker threads. The first worker that sees a stop ends all threads; the
+    /// caller then takes the stop.
     fn run_worker(&self, has_condition: bool) {
         let wait = Wait { until: None, has_condition: false };
         while !self.core.stop.load(Ordering::Relaxed) {
@@ -88,8 +88,8 @@ impl Spinner<'_> {
         }
     }
 
-    /// Like a turn of one thread, but sleeps if nothing is ready. `tells`: the caller has to know
-    /// when a unit was executed.
+    /// Like a turn of one thread, but sleeps if nothing is ready. `tells`: whether the thread that
+    /// called the spin function has to learn of each executed unit.
     fn shared_turn(&self, wait: &Wait, tells: bool) -> Turn {
         let (shared, timers) = (self.core.table.shared(), &self.core.timers);
         let next_deadline =
@@ -100,7 +100,7 @@ impl Spinner<'_> {
         }
         let is_rung = self.gather(&mut state);
         if is_rung && tells {
-            shared.notify_condition(&mut state); // its condition may have changed
+            shared.notify_condition(&mut state); // the condition may have become true
         }
         let picked = state.pick(self.thread);
         match picked {
@@ -155,7 +155,7 @@ fn start_worker<'scope>(
     builder.spawn_scoped(scope, run).map_err(failed)
 }
 
-/// Ends all threads when dropped, also by a panic.
+/// Ends all threads when dropped, even during a panic.
 struct StopOnDrop<'a>(&'a Core);
 
 impl Drop for StopOnDrop<'_> {

@@ -45,8 +45,8 @@ fn turns_do_not_allocate() {
     assert_eq!(allocations.count_total, 0);
 }
 
-/// Frozen executors of every policy, with groups and attributes: the ready entities vary, without
-/// any allocation.
+/// Frozen executors of every policy, with groups and attributes, allocate nothing while different
+/// entities are ready.
 #[test]
 fn no_policy_allocates_after_the_start() {
     let clock: Arc<RosClock> = Arc::new(RosClock::simulated_at(Time::from_nanos(1)));
@@ -95,7 +95,7 @@ fn no_policy_allocates_after_the_start() {
     }
 }
 
-/// A new wait set for each wait, as in rclpy: the pool keeps its memory.
+/// Takes a new wait set for each wait, as rclpy does; the pool keeps the memory.
 #[test]
 fn wait_sets_of_a_pool_do_not_allocate() {
     let pool = WaitSetPool::new();

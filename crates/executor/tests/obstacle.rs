@@ -1,5 +1,4 @@
-//! The obstacle of an entity that cannot run during a callback is known inside that callback, and
-//! nowhere else.
+//! Tests that a callback, and only that callback, learns which entities cannot run while it runs.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::{Arc, Mutex};
@@ -12,8 +11,8 @@ use feros_executor::{
 
 type Handles = Arc<Mutex<Vec<EntityHandle>>>;
 
-/// Adds an entity of this group, and one that checks all `handles` and stops the executor; returns
-/// what the second one finds.
+/// Adds an entity of this group, and an entity that checks the obstacles of all `handles` and stops
+/// the executor. Returns the obstacles that the second entity finds.
 fn found(
     executor: &Executor,
     groups: [Option<&ExclusiveGroup>; 2],

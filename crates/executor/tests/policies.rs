@@ -1,5 +1,5 @@
-//! The order in which each policy executes, on a virtual clock or none: every instant and every
-//! turn is exact.
+//! Tests the order in which each policy executes entities, on a virtual clock or without a clock,
+//! so that every instant and every turn is exact.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -146,7 +146,7 @@ fn ros_goes_by_kind_and_insertion_within_a_snapshot() {
             "third",
             "service",
             "client",
-            "other", // the rest of the first
+            "other", // the rest of the first snapshot
             "late timer",
             "timer",
             "second",
@@ -160,7 +160,7 @@ fn ros_goes_by_the_order_of_adding_and_not_by_slots() {
     let first = bench.add("first", 1, kind(Kind::Timer));
     let _second = bench.add("second", 1, kind(Kind::Timer));
     drop(first);
-    let _third = bench.add("third", 1, kind(Kind::Timer)); // in the first's slot
+    let _third = bench.add("third", 1, kind(Kind::Timer)); // in the slot of the first entity
     bench.ring(&["third", "second"]);
     assert_eq!(bench.rest(), ["second", "third"]);
 }
@@ -179,8 +179,8 @@ fn priority_is_looked_at_before_every_turn() {
     assert_eq!(bench.rest(), ["high", "high", "middle", "low", "low", "none"]);
 }
 
-/// A chain's instance ends before its next one begins, and the more critical chain overtakes the
-/// other between callbacks.
+/// An instance of a chain ends before the next one begins, and the more critical chain overtakes
+/// the other between callbacks.
 #[test]
 fn chains_end_before_they_begin_anew() {
     let [slow, urgent] = chain_priorities([3, 2]);
@@ -194,7 +194,7 @@ fn chains_end_before_they_begin_anew() {
     }
     bench.ring(&["slow 0"]);
     assert_eq!(bench.turns(1), ["slow 0"]);
-    bench.ring(&["slow 1", "slow 0"]); // the output of the first, and the timer once more
+    bench.ring(&["slow 1", "slow 0"]); // the output of "slow 0", and its timer once more
     assert_eq!(bench.turns(1), ["slow 1"]);
     bench.ring(&["slow 2", "urgent 0"]);
     assert_eq!(bench.turns(1), ["urgent 0"]);
@@ -289,7 +289,8 @@ fn an_input_taken_before_its_entity_moves_is_not_lost() {
             moves.lock().unwrap().take().map(|handle| handle.detach().unwrap());
         Progress::Done
     });
-    // Executed before "a" in its round, so that "a" has its input when it is detached.
+    // This entity is executed before "a" in its round, so that "a" has its input when it is
+    // detached.
     let _first = bench
         .executor
         .add(first.with(Attributes { position: Some(0), ..Attributes::default() }))

@@ -1,5 +1,5 @@
-//! What the system grants or refuses, with errors that help. The outcome depends on the user who
-//! runs the tests, so both outcomes are checked.
+//! Tests that the system grants settings or that helpful errors report its refusal. The outcome
+//! depends on the user who runs the tests, so both outcomes are checked.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -82,8 +82,8 @@ fn scheduling_classes_are_set_or_refused_with_a_cure() {
                         call,
                         if is_deadline { "sched_setattr" } else { "pthread_setschedparam" }
                     );
-                    // Without the capability (EPERM), by a security module (EACCES); a deadline
-                    // also where the processors of the process are restricted (EBUSY).
+                    // The capability is missing (EPERM), or a security module refuses (EACCES). For
+                    // a deadline, the processors of the process may also be restricted (EBUSY).
                     assert!(matches!(errno, 1 | 13) || is_deadline && errno == 16, "{errno}");
                     assert!(
                         cure.contains("CAP_SYS_NICE")
@@ -156,7 +156,7 @@ fn what_cannot_be_is_said() {
 
 #[test]
 fn locked_memory_is_locked_or_refused_with_a_cure() {
-    // The process undoes this at its end; it has only a few small tests.
+    // The lock lasts until the process ends, which runs only a few small tests.
     match on_a_thread(|| RealtimeConfig::default().lock_memory().apply()) {
         Ok(()) => {
             assert_ne!(status("VmLck:"), "0 kB");

@@ -1,5 +1,5 @@
-//! An executor whose doorbell lies in shared memory: rings from another mapping of it, and
-//! processes that overwrite it.
+//! Tests an executor whose doorbell lies in shared memory: rings through another mapping of that
+//! memory, and a process that overwrites it.
 #![allow(clippy::unwrap_used)]
 
 mod mapped;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// A spinning executor with an entity that counts; stopped and joined at the end.
+/// A spinning executor with an entity that counts its executions. Dropping this stops and joins it.
 struct Spinning {
     executor: Arc<Executor>,
     ringer: Ringer,
@@ -41,7 +41,7 @@ impl Spinning {
         let place = place.lock().unwrap().unwrap();
         let spinning =
             Self { executor, ringer, place, _observed, executions, thread: Some(thread) };
-        spinning.await_executions(1); // the move's own ring
+        spinning.await_executions(1); // the ring that comes with the move
         spinning
     }
 
@@ -51,7 +51,7 @@ impl Spinning {
         }
     }
 
-    /// Each of these hangs if its wake-up is lost.
+    /// Tests every way to wake the executor; each test hangs if its wake-up is lost.
     fn check_all_ways_of_waking(&self, outside: &Doorbell, rounds: usize) {
         for _ in 0..rounds {
             let before = self.executions.load(Ordering::SeqCst);
@@ -80,8 +80,7 @@ impl Drop for Spinning {
     }
 }
 
-/// Waits until the kernel has the calling thread's executor asleep, as the first word of the
-/// doorbell shows.
+/// Waits until the executor sleeps, as the first word of the doorbell shows.
 fn await_sleep(memory: &Mapped) {
     while memory.words()[0].load(Ordering::SeqCst) as u32 != 1 {
         thread::yield_now();
@@ -107,9 +106,9 @@ fn memory_of_a_former_executor_is_used_again() {
     }
 }
 
-/// Every word is overwritten, together and one by one, while the executor sleeps and while it
-/// works. The executor must continue, be woken by its own process, run its timers, and sleep again,
-/// which it cannot do while a flag remains.
+/// Overwrites all words, together and one by one, while the executor sleeps and while it works. The
+/// executor must continue: its own process must be able to wake it, it must run its timers, and it
+/// must sleep again, which is impossible while a flag remains set.
 #[test]
 fn a_stranger_s_scribbling_does_no_lasting_harm() {
     let memory = Mapped::new();
@@ -125,8 +124,8 @@ fn a_stranger_s_scribbling_does_no_lasting_harm() {
                 Some(word) => word.store(value, Ordering::Relaxed),
                 None => words.iter().for_each(|word| word.store(value, Ordering::Relaxed)),
             }
-            // A ring of this process comes first: a ring of another one needs the bell, which is
-            // correct again after a wake-up.
+            // The first ring comes from this process, because rings from other processes need the
+            // overwritten bell, which is correct again only after a wake-up.
             spinning.check_all_ways_of_waking(stranger.doorbell(), 2);
         }
     }
@@ -136,8 +135,8 @@ fn a_stranger_s_scribbling_does_no_lasting_harm() {
     assert!(executions > 0);
 }
 
-/// Sets all flags of all slots, of which only one has an entity, again and again: the entity runs,
-/// and a stop takes effect.
+/// A stranger sets the flags of all slots again and again, although only one slot has an entity.
+/// The entity still runs, and a stop takes effect.
 #[test]
 fn a_stranger_who_never_stops_does_not_keep_the_executor_from_working_and_stopping() {
     let memory = Mapped::new();
@@ -160,7 +159,7 @@ fn a_stranger_who_never_stops_does_not_keep_the_executor_from_working_and_stoppi
     assert_eq!(Arc::strong_count(ended), 1, "the executor has dropped its doorbell");
 }
 
-/// A ringer is killed after it sets its flag, before it wakes the sleeper.
+/// Another process is killed after it sets a flag, before it wakes the sleeper.
 #[test]
 fn a_nudge_delivers_what_a_killed_ringer_left() {
     let memory = Mapped::new();
@@ -198,8 +197,8 @@ fn turns_with_a_shared_doorbell_find_what_was_rung_before_them() {
     assert_eq!(slot.load(Ordering::Relaxed), 0, "notified that the executor was dropped");
 }
 
-/// Of two threads, one is held in a callback; the other notices rings of other processes, whichever
-/// of them waits at that time.
+/// While one of two threads is held in a callback, the other notices rings from other processes,
+/// whichever thread was waiting at the time.
 #[test]
 fn two_threads_hear_other_processes_while_a_callback_blocks() {
     let memory = Mapped::new();
@@ -225,7 +224,7 @@ fn two_threads_hear_other_processes_while_a_callback_blocks() {
     let place = Arc::new(Mutex::new(None));
     let seen = Arc::clone(&place);
     executor.add(Entity::new(&rung, body)).unwrap().keep();
-    let _observed = rung.on_move(move |place| *seen.lock().unwrap() = place); // rings it
+    let _observed = rung.on_move(move |place| *seen.lock().unwrap() = place); // rings the entity
     let slot = place.lock().unwrap().unwrap().slot;
     let spinning = Arc::clone(&executor);
     let thread = thread::Builder::new().name("spinning".into());

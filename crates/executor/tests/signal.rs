@@ -1,7 +1,7 @@
-//! The stopper inside a real signal handler. It needs a test program of its own, because signals
-//! belong to the process.
+//! Tests the stopper inside a real signal handler. The test is a separate program, because signal
+//! handlers belong to the whole process.
 #![allow(clippy::unwrap_used)]
-#![allow(unsafe_code)] // installing a signal handler is; the crate itself has no unsafe code
+#![allow(unsafe_code)] // installing a signal handler is unsafe; the crate itself has no unsafe code
 
 use feros_executor::{Executor, SteadyClock, Timer};
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use std::time::Duration;
 fn a_signal_handler_stops_a_spinning_executor() {
     let executor = Executor::new();
     let stopper = executor.stopper();
-    // SAFETY: `stop` is two atomic writes and a futex system call, which is async-signal-safe; it
-    // does not panic.
+    // SAFETY: `stop` makes two atomic writes and a futex system call, which is async-signal-safe,
+    // and does not panic.
     unsafe {
         signal_hook::low_level::register(signal_hook::consts::SIGUSR1, move || stopper.stop())
     }

@@ -1,4 +1,5 @@
-//! Spinning, adding and removing entities, stopping, futures: the executor as its users see it.
+//! Tests the executor as its users see it: spinning, adding and removing entities, stopping,
+//! futures.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -18,7 +19,7 @@ fn spawn<T: Send + 'static>(
     thread::Builder::new().name(name.into()).spawn(work).unwrap()
 }
 
-/// An entity that counts its executions and is done after each.
+/// Makes an entity that counts its executions and has no more work after each.
 fn counter() -> (Ringer, Entity, Arc<AtomicUsize>) {
     let (ringer, count) = (Ringer::new(), Arc::new(AtomicUsize::new(0)));
     let counted = Arc::clone(&count);
@@ -115,8 +116,7 @@ fn entities_are_added_and_removed_by_callbacks() {
             handles.push(adder.add(child).unwrap());
             Progress::More
         } else {
-            // Its own handle is the first: the callback still runs to its end, and never runs
-            // again.
+            // The first handle is the entity's own: the callback runs to its end, and never again.
             let mine = handles.remove(0);
             let Err(DetachError::OwnCallback(mine)) = mine.detach() else {
                 panic!("detached while running")
@@ -160,7 +160,7 @@ fn detach_waits_for_the_callback_that_runs() {
         let entity = handle.detach().unwrap();
         (entity, finished.load(Ordering::SeqCst))
     });
-    // The result is the same whether the detaching or the end of the callback comes first.
+    // The result is the same whether the call of `detach` or the end of the callback comes first.
     go_on.send(()).unwrap();
     let (entity, was_finished) = detaching.join().unwrap();
     assert!(was_finished);
@@ -344,7 +344,7 @@ fn triggers_before_the_callback_are_one_and_stray_rings_none() {
 
 #[test]
 fn a_policy_is_a_value_that_names_the_next_slot() {
-    /// The highest slot first, regardless of earlier turns.
+    /// Executes the highest slot first, regardless of earlier turns.
     #[derive(Default)]
     struct Highest(SlotSet);
     impl Policy for Highest {
@@ -381,7 +381,8 @@ fn a_policy_is_a_value_that_names_the_next_slot() {
     assert_eq!(*order.lock().unwrap(), [3, 2, 1, 0, 3, 2, 1, 0]);
 }
 
-/// Catches the first panic and refuses everything after it; it drops the entity from within.
+/// Catches the first panic, drops the entity in the report of that panic, and refuses all callbacks
+/// after it.
 #[derive(Default)]
 struct Strict {
     has_failed: AtomicBool,
@@ -444,7 +445,7 @@ fn a_thread_that_looks_before_it_sleeps_misses_no_ring_and_no_stop() {
         let spinning = spawn("spinning", move || spins.spin());
         for round in 0..RINGS {
             if round % 20 == 0 {
-                thread::sleep(Duration::from_millis(2)); // longer than the first limit
+                thread::sleep(Duration::from_millis(2)); // longer than the first call's limit
             }
             ringer.ring();
             seen.recv_timeout(Duration::from_secs(60)).expect("the watchdog bit");

@@ -1,5 +1,5 @@
-//! Many threads ring, add, remove, detach and reset while one spins. Nothing must be lost or run
-//! after its removal, and everything must end.
+//! Many threads ring, add, remove, detach and reset entities while one thread spins. No ring may be
+//! lost, no entity may run after its removal, and everything must end.
 #![allow(clippy::unwrap_used)]
 
 mod spinning;

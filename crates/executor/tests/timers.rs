@@ -1,5 +1,5 @@
-//! Timers on a virtual clock (simulated ROS time), where every instant is exact, and a few on real
-//! clocks.
+//! Tests timers, most of them on a virtual clock (simulated ROS time), where every instant is
+//! exact, and a few on real clocks.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -18,7 +18,7 @@ fn nanos(nanos: u64) -> Duration {
     Duration::from_nanos(nanos)
 }
 
-/// An executor with one timer on a virtual clock, and the calls of its callback.
+/// An executor with one timer on a virtual clock, and the recorded calls of the timer's callback.
 struct Bench {
     clock: Arc<RosClock>,
     executor: Executor,
@@ -105,7 +105,7 @@ fn cancel_reset_and_a_new_period_take_effect_at_once() {
     assert_eq!(bench.advance_to(400), [call(400, 400, 0)]);
     assert_eq!(bench.advance_to(410), [call(410, 410, 0)]);
     bench.clock.set_time(at(420));
-    bench.timer.reset(); // the deadline at 420 was rung for, and is void
+    bench.timer.reset(); // the executor was rung for the deadline at 420, which is void now
     assert_eq!(bench.advance_to(429), []);
     assert_eq!(bench.advance_to(430), [call(430, 430, 0)]);
 }
@@ -197,7 +197,7 @@ fn a_timer_moves_to_another_executor_with_its_deadline() {
     let entity = _entity.detach().unwrap();
     clock.set_time(at(100));
     assert_eq!(executor.spin_all(Duration::MAX).unwrap(), 0);
-    timer.reset(); // belongs to no executor at the moment
+    timer.reset(); // the timer belongs to no executor at the moment
     let other = Executor::new();
     let _entity = other.add(entity).unwrap();
     clock.set_time(at(199));
@@ -243,7 +243,8 @@ fn timers_on_several_clocks_share_an_executor() {
     assert_eq!(executor.spin_once(NO_WAIT).unwrap(), Outcome::TimedOut);
 }
 
-/// Another thread sets a deadline while the executor sleeps towards a later one, or without one.
+/// Another thread sets a deadline while the executor sleeps until a later deadline, or without a
+/// deadline.
 #[test]
 fn an_earlier_deadline_shortens_the_sleep() {
     let executor = Arc::new(Executor::new());
@@ -264,8 +265,8 @@ fn an_earlier_deadline_shortens_the_sleep() {
     thread.join().unwrap().unwrap();
 }
 
-/// A timer whose callback takes longer than its period is always late, and an entity always has
-/// more to do: both, and a third that is rung now and then, get their turns within bounds.
+/// A timer is always late because its callback takes longer than its period, an entity always has
+/// more to do, and a third entity is rung now and then. All three get their turns within bounds.
 #[test]
 fn a_late_timer_and_a_busy_entity_starve_nobody() {
     #[derive(Debug, Clone, Copy, PartialEq)]

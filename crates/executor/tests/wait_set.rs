@@ -1,4 +1,5 @@
-//! Wait sets: what they report and when, together with other wait sets and executors.
+//! Tests which entities wait sets report and when, also together with other wait sets and
+//! executors.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -8,7 +9,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// A check without waiting.
+/// The timeout for a check without waiting.
 const NOW: Option<Duration> = Some(Duration::ZERO);
 
 /// Ready as long as there are messages.
@@ -197,8 +198,8 @@ fn what_was_taken_out_is_neither_kept_nor_heard() {
     assert!(another.wait(NOW).is_empty() && another.is_empty());
 }
 
-/// A caller that waits for the same entities again gets the wait set that has them; it is never
-/// returned as an empty one.
+/// A caller that waits for the same entities again gets the wait set that has them; that set is
+/// never returned to a caller who wants an empty one.
 #[test]
 fn a_kept_wait_set_is_found_by_its_entities() {
     let _watchdog = Watchdog::start();
@@ -221,8 +222,8 @@ fn a_kept_wait_set_is_found_by_its_entities() {
     assert!(pool.take().is_empty());
 }
 
-/// Other processes ring for an entity in the wait set that it joined last: an unused set must not
-/// be that one.
+/// Other processes ring the wait set that an entity joined last, so an unused set in the pool must
+/// not be that set.
 #[test]
 fn a_wait_set_is_not_kept_with_entities_of_another() {
     let shared = Arc::new(Inbox::default());
@@ -237,7 +238,7 @@ fn a_wait_set_is_not_kept_with_entities_of_another() {
     assert_eq!(shared.ringer.wait_sets(), 1, "the later one let go");
 }
 
-/// Another process rings at the one place that it knows; both wait sets get the ring.
+/// Another process rings the entity's only place, in one wait set; both wait sets get the ring.
 #[test]
 fn a_ring_of_another_process_is_relayed() {
     let _watchdog = Watchdog::start();

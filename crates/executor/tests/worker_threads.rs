@@ -1,5 +1,5 @@
-//! Several threads on one executor: what overlaps, what does not, and that nothing is lost or waits
-//! forever. A lost event hangs a test.
+//! Tests several threads on one executor: which entities overlap and which do not, and that nothing
+//! is lost or waits forever. A lost event hangs a test.
 #![allow(clippy::unwrap_used)]
 
 mod spinning;
@@ -22,8 +22,8 @@ fn of_group(group: &ExclusiveGroup) -> Attributes {
     Attributes { group: Some(group.clone()), ..Attributes::default() }
 }
 
-/// Two callbacks that wait for each other: they have to overlap. Each pair is rung anew when it has
-/// met.
+/// Two callbacks wait for each other, so they have to overlap. Both are rung again after each
+/// meeting.
 #[test]
 fn different_entities_overlap_without_a_group_or_in_different_groups() {
     for groups in [None, Some([ExclusiveGroup::new(), ExclusiveGroup::new()])] {
@@ -56,8 +56,8 @@ fn different_entities_overlap_without_a_group_or_in_different_groups() {
     }
 }
 
-/// Entities with much to do: those of one group never overlap, one entity never overlaps with
-/// itself, and each message is handled.
+/// Entities of one group with much to do never overlap, no entity overlaps with itself, and each
+/// message is handled.
 #[test]
 fn a_group_runs_one_entity_at_a_time_and_nothing_is_lost() {
     const MESSAGES: usize = 3_000;
@@ -106,7 +106,8 @@ fn a_group_runs_one_entity_at_a_time_and_nothing_is_lost() {
     assert_eq!(total.load(Ordering::SeqCst), 6 * MESSAGES);
 }
 
-/// One thread is held in a callback; the other serves rings, a timer, and entities added meanwhile.
+/// While one thread is held in a callback, the other serves rings, a timer, and entities that are
+/// added meanwhile.
 #[test]
 fn a_callback_that_blocks_holds_up_its_group_only() {
     let executor = executor_of(2);
@@ -175,7 +176,7 @@ fn timers_of_several_periods_are_kept_by_several_threads() {
     for _ in 0..200 {
         receivers.iter().for_each(|(_, firings)| firings.recv().unwrap());
     }
-    // An earlier deadline than all others.
+    // Set a deadline that is earlier than all others.
     for (timer, _) in &receivers {
         timer.exchange_period(Duration::from_secs(1_000));
         timer.reset();
@@ -192,8 +193,8 @@ fn timers_of_several_periods_are_kept_by_several_threads() {
 }
 
 /// A callback makes two others ready and adds a timer; all three wait until the timer has fired. So
-/// the leader has to learn of the timer, although the thread that noticed it also had another
-/// thread to wake.
+/// the leader has to learn of the timer, although the thread that noticed the timer also had to
+/// wake another thread.
 #[test]
 fn a_timer_that_comes_with_other_work_is_watched_at_once() {
     let executor = executor_of(4);
@@ -212,7 +213,7 @@ fn a_timer_that_comes_with_other_work_is_watched_at_once() {
     let body = move || {
         waiting.iter().for_each(Ringer::ring);
         let at_timer = meeting.clone();
-        let soon = Duration::from_millis(2); // later than the others look
+        let soon = Duration::from_millis(2); // after the other threads have looked for work
         let (_, timer) = Timer::one_shot(Arc::new(SteadyClock), soon, move |_| {
             at_timer.wait();
         });
@@ -307,7 +308,7 @@ fn a_callback_on_any_thread_cannot_spin_its_executor() {
         let (ringer, meeting, inner) = (Ringer::new(), meeting.clone(), Arc::downgrade(&executor));
         let stopper = executor.stopper();
         let body = move || {
-            meeting.wait(); // so both threads are here
+            meeting.wait(); // so both threads are in a callback
             let inner = inner.upgrade().unwrap();
             assert_eq!(inner.spin_once(None), Err(SpinError::InsideCallback));
             meeting.wait();

@@ -9,12 +9,12 @@ use feros_sync::Arc;
 use std::fmt;
 use std::time::Duration;
 
-/// Executes the ready entity first whose deadline is earliest: the moment at which the executor
-/// noticed that it was ready, plus its [relative deadline](Attributes::deadline). A running
-/// callback is not interrupted.
+/// Executes the ready entity with the earliest deadline first. The deadline is the time at which
+/// the executor noticed that the entity was ready, plus the entity's [relative
+/// deadline](Attributes::deadline). A running callback is not interrupted.
 ///
-/// An entity without a relative deadline has [`Deadline::OTHERWISE`]. No entity starves: one that
-/// has waited that long goes before all that have become ready since.
+/// The relative deadline of an entity without one is [`Deadline::OTHERWISE`]. No entity starves:
+/// once its deadline has passed, it precedes all entities that become ready later.
 pub struct Deadline {
     clock: Arc<dyn Clock>,
     relative: BySlot<Duration>,
@@ -22,10 +22,11 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// The relative deadline of entities without one.
+    /// The relative deadline of entities whose attributes have none.
     pub const OTHERWISE: Duration = Duration::from_secs(1);
 
-    /// Uses this clock for deadlines, which should run by itself, instead of the steady one.
+    /// Makes a policy with deadlines on this clock instead of the steady one. The clock should run,
+    /// so not be a simulated one.
     pub fn on(clock: Arc<dyn Clock>) -> Self {
         Self { clock, relative: BySlot::default(), ready: KeyedQueue::default() }
     }

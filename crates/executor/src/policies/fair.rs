@@ -1,13 +1,13 @@
-//! All entities in turn.
+//! A policy that executes all entities in turn.
 
 use crate::attributes::Attributes;
 use crate::policy::{Policy, Step};
 use feros_doorbell::Slot;
 use feros_doorbell::SlotSet;
 
-/// All ready entities in turn, from where the last turn ended: between two executions of one
-/// entity, each other ready entity is executed once, timer or not, so that none starves. The
-/// default.
+/// Executes all ready entities in turn, each time continuing after the last one executed. Between
+/// two executions of an entity, each other ready entity, timers included, is executed once, so that
+/// none starves. This policy is the default.
 #[derive(Debug, Clone)]
 pub struct Fair {
     ready: SlotSet,

@@ -5,7 +5,7 @@ use feros_doorbell::SlotSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Ready slots, the smallest key first; equal keys in the order of their arrival.
+/// The ready slots, the smallest key first; slots with equal keys in the order of their arrival.
 #[derive(Debug)]
 pub(crate) struct KeyedQueue<K> {
     heap: BinaryHeap<Reverse<(K, u64, Slot)>>,
@@ -20,12 +20,12 @@ impl<K: Ord> Default for KeyedQueue<K> {
 }
 
 impl<K: Ord> KeyedQueue<K> {
-    /// Reserves memory, so that `entities` ready at once need no allocation.
+    /// Reserves memory, so that nothing is allocated when this many entities are ready at once.
     pub(crate) fn reserve(&mut self, entities: usize) {
         self.heap.reserve(entities.saturating_sub(self.heap.len()));
     }
 
-    /// Adds a slot, unless it is there.
+    /// Adds a slot, unless the queue contains it.
     pub(crate) fn push(&mut self, slot: Slot, key: impl FnOnce() -> K) {
         if self.members.insert(slot) {
             self.arrivals += 1;

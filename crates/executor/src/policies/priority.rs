@@ -6,13 +6,13 @@ use crate::policy::{Policy, Step};
 use feros_doorbell::Slot;
 use std::cmp::Reverse;
 
-/// The ready entity with the highest [priority](Attributes::priority) first; of equal ones, the one
-/// that has been ready longest. An entity that becomes ready is considered in the very next turn; a
-/// running callback is not interrupted.
+/// Executes the ready entity with the highest [priority](Attributes::priority) first; among equal
+/// priorities, the entity that has been ready longest. An entity that becomes ready is considered
+/// in the very next turn; a running callback is not interrupted.
 ///
-/// This policy promises nothing to entities of low priority while higher ones are always ready.
-/// [`chain_priorities`] gives the callbacks of processing chains the priorities that keep a chain's
-/// latency bounded (PiCAS: Choi, Xiang and Kim, RTAS 2021).
+/// Entities of low priority can starve while entities of higher priority are always ready.
+/// [`chain_priorities`] gives the callbacks of processing chains priorities that bound the latency
+/// of each chain (PiCAS: Choi, Xiang and Kim, RTAS 2021).
 #[derive(Debug, Default)]
 pub struct Priority {
     priorities: BySlot<i32>,
@@ -45,11 +45,12 @@ impl Policy for Priority {
 }
 
 /// Returns priorities for the callbacks of chains, given the chains' lengths, the least critical
-/// chain first: all callbacks of a more critical chain are above those of a less critical one, and
-/// within a chain each callback is above the one before it, its timer or first subscription being
-/// the lowest. So an instance of a chain ends before the next one begins.
+/// chain first. All callbacks of a more critical chain have higher priorities than those of a less
+/// critical one. Within a chain, each callback has a higher priority than the one before it, and
+/// the timer or subscription that begins the chain has the lowest. So an instance of a chain ends
+/// before the next one begins.
 ///
-/// The lowest priority is 1, above that of entities without a priority.
+/// The lowest priority is 1, above the 0 of entities without a priority.
 ///
 /// ```
 /// let [diagnostics, control] = feros_executor::chain_priorities([2, 3]);

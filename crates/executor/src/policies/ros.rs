@@ -1,4 +1,4 @@
-//! The order of rclcpp.
+//! The policy with the order of rclcpp.
 
 use super::keyed::{BySlot, KeyedQueue};
 use crate::attributes::{Attributes, Kind};
@@ -6,12 +6,13 @@ use crate::policy::{Policy, Step};
 use feros_doorbell::Slot;
 use feros_doorbell::SlotSet;
 
-/// The order of rclcpp's executors: entities that are ready at one moment are executed by
-/// [kind](Kind) (timers, subscriptions, services, clients, others) and within a kind in the order
-/// in which they were added, one unit of each; then the entities that have become ready meanwhile
-/// are the next such snapshot.
+/// The order of rclcpp's executors. The entities that are ready at one moment form a snapshot. They
+/// are executed, one unit each, by [kind](Kind) (timers, subscriptions, services, clients, others),
+/// and within a kind in the order in which they were added. The entities that have become ready
+/// meanwhile form the next snapshot.
 ///
-/// No entity starves: each waits for the rest of one snapshot and for those before it in the next.
+/// No entity starves: it waits at most for the rest of the current snapshot and for the entities
+/// before it in the next one.
 #[derive(Debug, Default)]
 pub struct Ros {
     keys: BySlot<(Kind, u64)>,

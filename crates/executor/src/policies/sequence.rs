@@ -7,29 +7,30 @@ use feros_doorbell::Slot;
 use feros_doorbell::SlotSet;
 use std::fmt;
 
-/// Rounds in a fixed order. When the [trigger](Trigger) holds, all ready entities are executed
-/// once, in the order of their [positions](Attributes::position); those without a position follow
-/// in the order in which they were added. Entities that become ready meanwhile wait for the next
-/// round. One thread spins.
+/// Executes entities in rounds with a fixed order. When the [trigger](Trigger) holds, all ready
+/// entities are executed once, in the order of their [positions](Attributes::position); those
+/// without a position follow in the order in which they were added. Entities that become ready
+/// meanwhile wait for the next round. The executor has only one thread.
 ///
-/// The trigger only considers entities with a position. If none of them is ready, the others are
-/// executed without it: a node's own services and events are not kept waiting by a sequence that
-/// they do not belong to. Until the trigger holds, messages stay where they are.
+/// The trigger only considers entities with a position. If none of these is ready, the other
+/// entities are executed without waiting for the trigger: a sequence does not delay the node's
+/// services and events that do not belong to it. Until the trigger holds, messages stay in their
+/// queues.
 ///
-/// With [`let_semantics`](Self::let_semantics) a round first takes the input of all its entities
-/// and then executes them (logical execution time): the others see what one of them publishes only
-/// in the next round.
+/// With [`let_semantics`](Self::let_semantics), a round first takes the inputs of all its entities
+/// and then executes them (logical execution time). A message that one of them publishes during the
+/// round is taken only in the next round.
 pub struct Sequence {
     trigger: Trigger,
     is_let: bool,
     keys: BySlot<Key>,
     added: u64,
-    /// The number of slots with a position, and how many of them are ready.
+    /// The number of slots with a position, followed by the number of these that are ready.
     members: usize,
     ready_members: usize,
     waiting: SlotSet,
     round: KeyedQueue<Key>,
-    /// The slots of the current round that have their inputs.
+    /// The slots of the current round whose inputs have been taken.
     taken: KeyedQueue<Key>,
     is_taking: bool,
 }
@@ -50,7 +51,7 @@ pub enum Trigger {
     Custom(Box<dyn FnMut(&ReadyPositions<'_>) -> bool + Send>),
 }
 
-/// The ready positions of a [`Sequence`].
+/// The positions in a [`Sequence`] whose entities are ready.
 pub struct ReadyPositions<'a> {
     sequence: &'a BySlot<Key>,
     waiting: &'a SlotSet,
@@ -74,7 +75,7 @@ fn is_member(&(is_without, _, _): &Key) -> bool {
 }
 
 impl Sequence {
-    /// Makes rounds that begin when the trigger holds.
+    /// Makes a policy whose rounds begin when the trigger holds.
     pub fn new(trigger: Trigger) -> Self {
         Self {
             trigger,
@@ -90,14 +91,13 @@ impl Sequence {
         }
     }
 
-    /// This sequence, with all inputs of a round taken before the first of its entities is
-    /// executed.
+    /// Makes each round take all its inputs before the first of its entities is executed.
     #[must_use]
     pub fn let_semantics(self) -> Self {
         Self { is_let: true, ..self }
     }
 
-    /// Begins a round if it is time.
+    /// Begins a round if the previous one has ended and the trigger permits it.
     fn begin(&mut self) {
         if self.waiting.is_empty() {
             return;

@@ -1,4 +1,5 @@
-//! A wait set under every interleaving that loom explores: a lost wake-up shows as a deadlock.
+//! Tests a wait set under every interleaving that loom explores. A lost wake-up shows as a
+//! deadlock.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,5 +1,5 @@
-//! A doorbell in real shared memory that can be mapped twice, as by two processes.
-#![allow(unsafe_code)] // mapping memory is; the crate itself has no unsafe code
+//! A doorbell in real shared memory that can be mapped twice, as if by two processes.
+#![allow(unsafe_code)] // mapping memory is unsafe; the crate itself has no unsafe code
 
 use feros_executor::{Doorbell, DoorbellMemory};
 use rustix::fd::OwnedFd;
@@ -26,7 +26,7 @@ impl Mapped {
         Self::of(Arc::new(file))
     }
 
-    /// Maps the same memory at another address, as another process has it.
+    /// Maps the same memory at another address, as another process would.
     #[allow(dead_code)] // each program that includes this file uses what it needs
     pub(crate) fn again(&self) -> Arc<Self> {
         Self::of(Arc::clone(&self.file))
@@ -54,7 +54,8 @@ impl Mapped {
 
 impl DoorbellMemory for Mapped {
     fn doorbell(&self) -> &Doorbell {
-        // SAFETY: mapped as long as `self` lives, page aligned, and zeroes are a doorbell.
+        // SAFETY: the memory is mapped as long as `self` lives and page aligned, and zeroes are a
+        // valid doorbell.
         unsafe { self.memory.as_ref() }
     }
 
