@@ -1,5 +1,5 @@
-//! The doorbell: a futex word and ready flags with which threads, also of other processes, signal
-//! that an entity has work.
+//! The doorbell: a futex word and ready flags, with which threads of this and other processes
+//! signal that an entity has work.
 //!
 //! Every process that maps shared memory can write to it, so an executor reads it like a datagram:
 //! it fetches the flags ([`ReadySet`](crate::ReadySet)), treats them as hints, and trusts nothing
@@ -13,21 +13,21 @@ use std::time::Duration;
 pub(crate) const AWAKE: u32 = 0;
 pub(crate) const SLEEPING: u32 = 1;
 
-/// A futex word and [`CAPACITY`](crate::CAPACITY) ready flags. Many threads of any process ring,
-/// one thread sleeps.
+/// A futex word and [`CAPACITY`](crate::CAPACITY) ready flags. Many threads of any process ring the
+/// doorbell; one thread sleeps on it.
 ///
-/// It may lie in shared memory: the layout is fixed (576 bytes, aligned to 64), there are no
-/// pointers, and every value of every byte is valid; all zero is a doorbell without flags. All
+/// A doorbell may lie in shared memory: its layout is fixed (576 bytes, aligned to 64), it holds no
+/// pointers, and every byte may have any value; if all bytes are zero, no flag is set. All
 /// functions take constant time, whatever other processes write there.
 ///
 /// # Why no wake-up is lost
 ///
-/// The ringer writes flag and summary, then reads the bell; the sleeper writes the bell, then reads
-/// the summary. With a sequentially consistent fence between the two steps on each side, at least
-/// one of them sees what the other has written: either the sleeper finds the summary set and does
-/// not sleep, or the ringer finds it asleep and wakes it. The kernel closes the remaining gap,
-/// between the sleeper's last check and its sleep: the sleeper does not sleep if the bell has
-/// changed.
+/// The ringer writes the flag and the summary, then reads the bell (the futex word); the sleeper
+/// writes the bell, then reads the summary. With a sequentially consistent fence between the two
+/// steps on each side, at least one of them sees what the other has written: either the sleeper
+/// finds the summary set and does not sleep, or the ringer finds it asleep and wakes it. The kernel
+/// closes the remaining gap, between the sleeper's last check and its sleep: the sleeper does not
+/// sleep if the bell has changed.
 ///
 /// # When a ringing process is killed
 ///
@@ -50,31 +50,32 @@ impl Doorbell {
         Self { bell: Futex::new(AWAKE), flags: Flags::new() }
     }
 
-    /// Sets the flag of `slot` and wakes the sleeper if it sleeps. Everything the caller wrote
-    /// before is visible to the thread that takes the flag, even if the flag was set already.
+    /// Sets the flag of `slot` and wakes the sleeper if it sleeps. The thread that takes the flag
+    /// sees everything that the caller wrote before this call, even if the flag was already set.
     ///
-    /// Never blocks and never allocates; at most one system call, none if no thread sleeps. May be
-    /// called in a signal handler.
+    /// Never blocks and never allocates. Makes at most one system call, and none if no thread
+    /// sleeps. Signal handlers may call it.
     pub fn ring(&self, slot: Slot) {
         if self.flags.set(slot) || self.may_sleep() {
             self.wake();
         }
     }
 
-    /// Wakes the sleeper if any flag is set, also one that a killed process did not announce. To be
-    /// called after noticing the death of a process that may have rung here: see
-    /// [above](#when-a-ringing-process-is-killed).
+    /// Wakes the sleeper if any flag is set, even a flag whose ringer was killed before it woke the
+    /// sleeper. Call this after noticing the death of a process that may have rung this doorbell:
+    /// see [above](#when-a-ringing-process-is-killed).
     pub fn nudge(&self) {
         if self.flags.repair_summary() {
             fence(Ordering::SeqCst); // as in `wake`
-            // Without a check of the bell: the killed process may have changed it without making
-            // the system call.
+            // The bell is not checked: the killed process may have changed it without making the
+            // system call.
             self.rouse();
         }
     }
 
-    /// Clears the flag and returns whether it was set. True for exactly one of several threads that
-    /// try at once. What the ringers wrote before ringing is visible afterwards.
+    /// Clears the flag and returns whether it was set. If several threads try at once, exactly one
+    /// of them gets true. Afterwards, the caller sees everything that the ringers wrote before they
+    /// rang.
     pub fn take(&self, slot: Slot) -> bool {
         self.flags.take(slot)
     }
@@ -84,9 +85,9 @@ impl Doorbell {
         self.flags.is_set(slot)
     }
 
-    /// Sleeps until a flag is set, at most for `timeout`; returns at once if one is set already.
-    /// May return early without a reason: the caller checks the flags and its clock again. For one
-    /// thread at a time, and not together with an executor.
+    /// Sleeps until a flag is set, at most for `timeout`; returns at once if a flag is already set.
+    /// May return early without a reason, so the caller checks the flags and its clock again. Only
+    /// one thread may wait at a time, and none while an executor uses the doorbell.
     pub fn wait(&self, timeout: Option<Duration>) {
         self.wait_within(Sharing::Shared, timeout);
     }
@@ -97,12 +98,12 @@ impl Doorbell {
         if self.flags.are_clear() {
             self.bell.wait(SLEEPING, sharing, timeout);
         }
-        // A ringer that still reads SLEEPING after this makes at worst one needless system call.
+        // At worst, a ringer that still reads SLEEPING after this makes one needless system call.
         self.bell.store(AWAKE, Ordering::Relaxed);
     }
 
-    /// Wakes the sleeper; to be called after a change that the sleeper will find. Of several
-    /// ringers at once, one wakes it.
+    /// Wakes the sleeper. Called after a change that the sleeper will find. If several threads ring
+    /// at once, one of them wakes the sleeper.
     fn wake(&self) {
         fence(Ordering::SeqCst); // pairs with the fence between writing the bell and looking at the summary
         let bell = self.bell.load(Ordering::Relaxed);
@@ -117,14 +118,14 @@ impl Doorbell {
         self.bell.wake_one(Sharing::Shared);
     }
 
-    /// Restores the state of a new doorbell, for memory that had other owners before.
+    /// Restores the state of a new doorbell, in memory that another owner used before.
     pub(crate) fn reset(&self) {
         self.flags.clear();
         self.bell.store(AWAKE, Ordering::Relaxed);
     }
 
-    /// Whether the sleeper may be asleep. A value that is neither of the two was written by another
-    /// process, possibly over SLEEPING.
+    /// Whether the sleeper may be asleep. A value other than AWAKE and SLEEPING was written by
+    /// another process, possibly over SLEEPING.
     pub(crate) fn may_sleep(&self) -> bool {
         self.bell.load(Ordering::Relaxed) != AWAKE
     }
@@ -139,14 +140,14 @@ impl Default for Doorbell {
 /// The memory of an executor's [`Doorbell`]. Its owner may put the doorbell into memory that other
 /// processes map and ring.
 ///
-/// One value serves one executor at a time. The executor and its handles own it together, so its
-/// `drop` is the time to reuse the memory.
+/// One value serves one executor at a time. The executor and its handles share the ownership, so
+/// the memory may be reused once the value is dropped.
 pub trait DoorbellMemory: Send + Sync + 'static {
-    /// The doorbell, always the same one. Called with every ring, also in signal handlers: it must
-    /// only return an address.
+    /// The doorbell, always the same one. Every ring calls this function, even in signal handlers,
+    /// so it must do nothing but return the address.
     fn doorbell(&self) -> &Doorbell;
 
-    /// The number by which other processes find it; `None` if none can.
+    /// The number by which other processes find the doorbell; `None` if no other process can.
     fn number(&self) -> Option<u32>;
 }
 
@@ -186,8 +187,8 @@ mod tests {
         assert!(doorbell.take(slot));
     }
 
-    /// The ringer is killed after it changed the bell, before it woke the sleeper: a nudge wakes
-    /// the sleeper.
+    /// The ringer was killed after it changed the bell and before it woke the sleeper; a nudge
+    /// wakes the sleeper.
     #[test]
     fn a_nudge_wakes_over_a_flag_that_nobody_announced() {
         let doorbell = Doorbell::new();

@@ -1,19 +1,19 @@
 //! Ready flags: one bit per slot, and a summary of them.
 //!
-//! Two levels of bits (one summary word over 64 words of flags) make the cost of finding the set
-//! ones independent of the number of slots in use. The struct holds atomics only and has a fixed
-//! layout, so that it can lie in shared memory; whatever values its words have, no function here
-//! panics or loops for long.
+//! With two levels of bits (one summary word over 64 words of flags), the cost of finding the set
+//! flags does not depend on the number of slots in use. The struct holds atomics only and has a
+//! fixed layout, so that it can lie in shared memory; whatever values its words have, no function
+//! here panics or loops for long.
 
 use feros_sync::{AtomicU64, Ordering};
 
-// Loom pays for every atomic object, and two words show the same behaviour as 64.
+// Loom takes longer for every atomic object, and two words show the same behaviour as 64.
 #[cfg(not(loom))]
 pub(crate) const WORDS: usize = 64;
 #[cfg(loom)]
 pub(crate) const WORDS: usize = 2;
 
-/// The number of slots, and so of entities, that one doorbell serves.
+/// The number of slots of a doorbell, one for each entity that it serves.
 pub const CAPACITY: usize = WORDS * 64;
 
 /// The number of one ready flag, below [`CAPACITY`].
@@ -34,7 +34,7 @@ impl Slot {
         self.0.into()
     }
 
-    /// The slot after this one; after the last comes the first.
+    /// The slot after this one; the last slot is followed by the first.
     pub fn next(self) -> Self {
         Self(((self.index() + 1) % CAPACITY) as u16)
     }
@@ -47,7 +47,7 @@ impl Slot {
         1 << (self.index() % 64)
     }
 
-    /// The slot of a bit in a word, both within bounds.
+    /// The slot of a bit in a word; the caller keeps both within bounds.
     pub(crate) fn at(word: usize, bit: u32) -> Self {
         Self((word * 64) as u16 + bit as u16)
     }
@@ -57,8 +57,8 @@ impl Slot {
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Flags {
-    /// Bit `w` is set whenever word `w` is not zero, and sometimes when it is (until that is
-    /// noticed).
+    /// Bit `w` is set whenever word `w` is not zero. It may stay set after word `w` has become
+    /// zero, until `take` or `drain` notices.
     pub(crate) summary: AtomicU64,
     pub(crate) words: [AtomicU64; WORDS],
 }
@@ -68,30 +68,32 @@ impl Flags {
         Self { summary: AtomicU64::new(0), words: std::array::from_fn(|_| AtomicU64::new(0)) }
     }
 
-    /// Sets the flag; everything the caller wrote before is visible to the thread that takes it,
-    /// even if it was set already. Returns false if flag and summary were both set already.
+    /// Sets the flag. The thread that takes the flag sees everything that the caller wrote before,
+    /// even if the flag was already set. Returns false if the flag and its summary bit were both
+    /// already set.
     pub(crate) fn set(&self, slot: Slot) -> bool {
-        // An RMW even if the flag is set already: it publishes the caller's writes to the taker.
+        // A read-modify-write even if the flag is already set: it publishes the caller's writes to
+        // the thread that takes the flag.
         let before = self.words[slot.word()].fetch_or(slot.bit(), Ordering::AcqRel);
         let summary_bit = 1 << slot.word();
-        // The thread that set the flag completes the work below, unless it was killed on the way:
-        // so this check of the summary is not needed for correctness among the living, and a plain
-        // load suffices.
+        // Another thread has set the flag, and sets the summary bit below unless it is killed
+        // before. Only for that case is the summary checked here, so a plain load suffices.
         if before & slot.bit() != 0 && self.summary.load(Ordering::Relaxed) & summary_bit != 0 {
             return false;
         }
-        // An RMW and not "load, then store if needed": `settle` relies on one total order of
-        // changes of the summary.
+        // A read-modify-write and not "load, then store if needed": `settle` relies on one total
+        // order of the changes to the summary.
         self.summary.fetch_or(summary_bit, Ordering::AcqRel);
         true
     }
 
-    /// Clears the flag and returns whether it was set. True for exactly one of several threads that
-    /// try at once. Writes before its setting are visible afterwards.
+    /// Clears the flag and returns whether it was set. If several threads try at once, exactly one
+    /// of them gets true. Afterwards, the caller sees everything that was written before the flag
+    /// was set.
     pub(crate) fn take(&self, slot: Slot) -> bool {
         let flags = &self.words[slot.word()];
-        // Reading first keeps the cache line shared; missing a concurrent `set` loses nothing,
-        // since its flag stays.
+        // Reading first keeps the cache line shared. If this misses a concurrent `set`, nothing is
+        // lost, since the flag stays set.
         if flags.load(Ordering::Relaxed) & slot.bit() == 0 {
             return false;
         }
@@ -112,13 +114,13 @@ impl Flags {
         self.summary.load(Ordering::Relaxed) == 0
     }
 
-    /// Clears the summary bit of a word that was seen to be zero, and sets it again if a flag came
-    /// in between.
+    /// Clears the summary bit of a word that was seen to be zero, and sets the bit again if a flag
+    /// was set in between.
     ///
-    /// A setter changes the flag, then the summary; this changes the summary, then reads the flags.
-    /// Both changes of the summary are read-modify-writes, so one comes first: if it is the
-    /// setter's, it is acquired here and the flag is seen; if it is this one, the setter sets the
-    /// bit again.
+    /// `set` changes the flag, then the summary; this function changes the summary, then reads the
+    /// flags. Both changes of the summary are read-modify-writes, so one comes first. If the change
+    /// by `set` is first, this function acquires it and sees the flag; otherwise `set` sets the bit
+    /// again.
     fn settle(&self, word: usize) {
         self.summary.fetch_and(!(1 << word), Ordering::AcqRel);
         if self.words[word].load(Ordering::Acquire) != 0 {
@@ -129,9 +131,9 @@ impl Flags {
     /// Takes all flags that the summary shows, and passes their slots to `each`. One thread at a
     /// time.
     ///
-    /// A flag that is set while this runs is either taken, or was set after its word was emptied:
-    /// then its setter sets the summary afterwards, and the next call finds it. Earlier writes of
-    /// the setters are visible to `each`.
+    /// A flag that is set while this runs is either taken, or was set after its word was emptied.
+    /// In the second case, the thread that set it sets the summary bit afterwards, and the next
+    /// call finds the flag. `each` sees everything that was written before the flags were set.
     pub(crate) fn drain(&self, mut each: impl FnMut(Slot)) {
         if self.are_clear() {
             return;
@@ -150,9 +152,9 @@ impl Flags {
         }
     }
 
-    /// Clears everything, for a new owner. Flags that are set meanwhile may survive.
+    /// Clears all flags for a new owner. Flags that are set meanwhile may survive.
     pub(crate) fn clear(&self) {
-        // The summary is cleared first, so that a concurrent setter leaves at worst a summary bit
+        // The summary is cleared first, so that a concurrent `set` at worst leaves a summary bit
         // without a flag.
         self.summary.store(0, Ordering::Relaxed);
         for word in &self.words {
@@ -160,8 +162,8 @@ impl Flags {
         }
     }
 
-    /// Makes the summary show every flag, also that of a setter that was killed before it could,
-    /// and returns whether there is one.
+    /// Makes the summary show every flag, even a flag whose ringer was killed before it set the
+    /// summary bit. Returns whether any flag is set.
     pub(crate) fn repair_summary(&self) -> bool {
         let mut found = 0;
         for (index, word) in self.words.iter().enumerate() {

@@ -1,11 +1,12 @@
-//! Signals that something is ready: flags that are set, and a futex that is woken.
+//! Signals that an entity is ready: a ring sets a flag and wakes a thread that sleeps on a futex.
 //!
-//! - [`Ringer`]: given to the code that makes an entity ready (an engine's receive thread, a
+//! - [`Ringer`]: a handle for the code that makes an entity ready (an engine's receive thread, a
 //!   publisher, a timer), before any thread waits for the entity.
-//! - [`ReadySet`]: the ready flags of one executor or wait set, and where its threads sleep.
-//! - [`Doorbell`]: a futex word and ready flags with a fixed layout, so that they can lie in memory
-//!   that other processes map and ring.
-//! - [`SlotSet`]: like the flags, for one thread.
+//! - [`ReadySet`]: the ready flags of one executor or wait set, and the futex words its threads
+//!   sleep on.
+//! - [`Doorbell`]: a futex word and ready flags with a fixed layout, which can lie in memory that
+//!   other processes map, so that these processes can ring.
+//! - [`SlotSet`]: a set of slots like the ready flags, but for one thread.
 //!
 //! # Checking the concurrency
 //!
@@ -27,8 +28,8 @@
 //!
 //! # Invariants
 //!
-//! The crate knows no engine, no message and no executor. A flag that is set twice counts once. No
-//! ring is lost, and a ring wakes each executor and wait set at most once.
+//! The crate depends on no engine, message type or executor. A flag that is set twice counts once.
+//! No ring is lost, and a ring wakes each executor and wait set at most once.
 #![forbid(unsafe_code)]
 
 mod doorbell;

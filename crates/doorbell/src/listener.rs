@@ -1,11 +1,11 @@
-//! A function that gets the numbers of rings of an entity.
+//! A callback that is told how many times an entity has been rung.
 
 use feros_sync::{AtomicUsize, Ordering};
 
-/// Calls a function with numbers of rings, one call at a time.
+/// Calls a function with the number of new rings, one call at a time.
 pub(crate) struct Listener {
     callback: Box<dyn Fn(usize) + Send + Sync>,
-    /// Rings that the callback did not get yet, or is getting.
+    /// The rings that the callback has not yet been told about, including those of a running call.
     untold: AtomicUsize,
 }
 
@@ -14,10 +14,10 @@ impl Listener {
         Self { callback: Box::new(callback), untold: AtomicUsize::new(0) }
     }
 
-    /// Passes this many rings to the callback, or leaves that to the thread that is passing others.
+    /// Passes this many rings to the callback, or leaves them to the thread that is calling it now.
     pub(crate) fn tell(&self, rings: usize) {
-        // The thread that finds the count at zero calls the callback, until no thread has added to
-        // the count meanwhile.
+        // The thread that finds the count at zero calls the callback, and repeats this until no
+        // other thread has added to the count meanwhile.
         if self.untold.fetch_add(rings, Ordering::AcqRel) > 0 {
             return;
         }

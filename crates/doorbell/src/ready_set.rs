@@ -1,13 +1,14 @@
-//! The ready flags of one executor or wait set, and where its threads sleep.
+//! The ready flags of one executor or wait set, and the futex words its threads sleep on.
 //!
 //! Rings of this process set flags in private memory, which no other process can touch. A separate
-//! doorbell may lie in shared memory: its flags are fetched, and the thread sleeps on its futex,
-//! since a thread can only sleep on one. So whatever other processes write there, the rings of this
-//! process arrive.
+//! doorbell for rings of other processes may lie in shared memory. A ready set takes the flags of
+//! both. A thread can sleep on only one futex; if other processes may ring, it sleeps on that of
+//! the shared doorbell. Rings of this process arrive whatever other processes write to the
+//! doorbell.
 //!
 //! The kernel takes longer to find the sleepers of a word that several processes map (0.17 us for
 //! each of sleeping and waking where this was measured, a tenth of a hand-over). So a thread sleeps
-//! there only while other processes know that they may ring.
+//! on the shared futex only while other processes may ring.
 
 use crate::doorbell::{AWAKE, Doorbell, DoorbellMemory, SLEEPING};
 use crate::flags::Slot;
@@ -18,19 +19,20 @@ use std::time::Duration;
 
 mod bell;
 
-// Loom's `Arc` cannot hold a trait object; it would only check who drops last.
+// Loom's `Arc` cannot hold a trait object. All that it could check is which owner drops last.
 type Memory = std::sync::Arc<dyn DoorbellMemory>;
 
-/// The ready flags of one executor or wait set. Many threads ring; one thread sleeps at the bell,
-/// or several at the two words of leader and followers.
+/// The ready flags of one executor or wait set. Many threads ring. A single thread sleeps on the
+/// bell; if there are several, one of them, the leader, sleeps on a word of its own or on the
+/// shared doorbell, and the others, the followers, on another word.
 pub struct ReadySet {
-    /// Its bell tells the ringers of this process which threads sleep, and where: see `bell`.
+    /// The bell tells ringers of this process which threads sleep, and on which word: see `bell`.
     private: Doorbell,
     /// Counts the wake-ups of followers; `leader` counts those of the leader.
     followers: Futex,
     leader: Futex,
     shared: Option<Memory>,
-    /// The entities whose place other processes know; while there are none, no rings of other
+    /// The number of entities that other processes may ring. While it is zero, no rings of other
     /// processes are expected.
     shared_entities: AtomicUsize,
 }
@@ -41,8 +43,8 @@ impl ReadySet {
         Self::with(None)
     }
 
-    /// Makes a ready set with a doorbell for other processes, which is emptied, since it may have
-    /// had an owner before.
+    /// Makes a ready set with a doorbell for other processes. The doorbell is emptied, since it may
+    /// have had another owner before.
     pub fn shared_at(memory: Memory) -> Self {
         memory.doorbell().reset();
         Self::with(Some(memory))
@@ -54,25 +56,25 @@ impl ReadySet {
         Self { private: Doorbell::new(), followers, leader, shared, shared_entities }
     }
 
-    /// The number by which other processes ring.
+    /// The number by which other processes find the doorbell, so that they can ring it.
     pub fn number(&self) -> Option<u32> {
         self.shared.as_ref().and_then(|memory| memory.number())
     }
 
-    /// Like [`Doorbell::ring`], but from inside the process. If several threads sleep, the rings of
-    /// two slots wake two.
+    /// Like [`Doorbell::ring`], but for rings of this process. If several threads sleep, rings of
+    /// two slots wake two threads.
     pub fn ring(&self, slot: Slot) {
-        // The thread that set the flag before wakes a thread for it, unless it was delayed on the
-        // way.
+        // The thread that set the flag earlier wakes a sleeper for it, unless it was delayed in
+        // between.
         let is_new = self.private.flags.set(slot);
         if is_new || bell::is_untouched(self.private.bell.load(Ordering::Relaxed)) {
             self.wake_next();
         }
     }
 
-    /// Wakes one of the sleepers that were not woken yet: a single thread, or else a follower, or
-    /// the leader if no follower is left. Does nothing if all threads are awake or on their way; to
-    /// be called after a change that they will find.
+    /// Wakes one sleeper that has not been woken yet: the single thread, or a follower, or the
+    /// leader if no follower is left. Does nothing if all threads are awake or have already been
+    /// woken. Called after a change that the sleepers will find.
     pub fn wake_next(&self) {
         // Pairs with the fence between writing the bell and reading the flags.
         fence(Ordering::SeqCst);
@@ -85,13 +87,13 @@ impl ReadySet {
         }
     }
 
-    /// Changes the bell, which other threads may change too, and returns its former value.
+    /// Changes the bell, even while other threads change it, and returns its former value.
     fn change_bell(&self, change: impl Fn(u32) -> u32) -> u32 {
         let bell = &self.private.bell;
         loop {
             let said = bell.load(Ordering::Relaxed);
-            // Acquire and release: a thread that reads that another one sleeps at the shared
-            // doorbell overwrites the bell there after the sleeper has written it.
+            // Acquire and release: a thread that reads here that another thread sleeps on the
+            // shared doorbell overwrites the doorbell's bell after the sleeper has written it.
             if change(said) == said || bell.replace(said, change(said), Ordering::AcqRel) {
                 return said;
             }
@@ -99,16 +101,15 @@ impl ReadySet {
     }
 
     fn rouse_shared(&self) {
-        // The bell there is not read: another process may have overwritten it, and ours has said
-        // that a thread sleeps.
+        // The shared doorbell's bell is not read: another process may have overwritten it, and this
+        // process's bell has already shown that a thread sleeps there.
         if let Some(memory) = &self.shared {
             memory.doorbell().rouse();
         }
     }
 
-    /// To be called before other processes learn that they may ring another entity. The entity has
-    /// to be rung afterwards, because the thread may be asleep where other processes do not find
-    /// it.
+    /// Call this before other processes learn that they may ring one more entity, and ring the
+    /// entity afterwards: the thread may be asleep on a word that other processes cannot reach.
     pub fn begin_sharing(&self) {
         self.shared_entities.fetch_add(1, Ordering::Relaxed);
     }
@@ -118,12 +119,12 @@ impl ReadySet {
         self.shared_entities.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether other processes know that they may ring.
+    /// Whether other processes may ring at present.
     pub fn is_shared(&self) -> bool {
         self.shared_entities.load(Ordering::Relaxed) != 0
     }
 
-    /// Takes the flag, whichever process set it.
+    /// Clears the flag, whichever process set it, and returns whether it was set.
     pub fn take(&self, slot: Slot) -> bool {
         let by_others = self.shared.as_ref().is_some_and(|memory| memory.doorbell().take(slot));
         self.private.take(slot) || by_others
@@ -135,20 +136,21 @@ impl ReadySet {
         self.private.flags.is_set(slot)
     }
 
-    /// Whether no flag is seen, of any process. A flag that is set meanwhile may be missed, but a
-    /// sleeper never misses one.
+    /// Whether this sees no flag of any process. This may miss a flag that is set meanwhile; a
+    /// thread that goes to sleep never does.
     pub fn are_clear(&self) -> bool {
         self.private.flags.are_clear()
             && self.shared.as_ref().is_none_or(|memory| memory.doorbell().flags.are_clear())
     }
 
-    /// Takes all flags of all processes. One thread at a time.
+    /// Takes all flags that any process set, and passes their slots to `each`. One thread at a
+    /// time.
     pub fn drain(&self, mut each: impl FnMut(Slot)) {
         self.drain_shared(&mut each);
         self.drain_private(each);
     }
 
-    /// Takes all flags that other processes set, or this one at the shared doorbell.
+    /// Takes all flags of the shared doorbell, which are mostly set by other processes.
     pub fn drain_shared(&self, each: impl FnMut(Slot)) {
         if let Some(memory) = &self.shared {
             memory.doorbell().flags.drain(each);
@@ -160,10 +162,10 @@ impl ReadySet {
         self.private.flags.drain(each);
     }
 
-    /// Sleeps until a ring, otherwise like [`Doorbell::wait`]. For a single thread.
+    /// Like [`Doorbell::wait`], for rings of this and other processes. For a single thread.
     pub fn wait(&self, timeout: Option<Duration>) {
-        // A thread that changes the number rings afterwards: that ring is either yet to be taken,
-        // or its taker sees the new number here.
+        // A thread that changes `sharing` rings afterwards. Either that ring's flag is still set,
+        // or the thread that took the flag sees the new number here.
         let Some(memory) = self.shared.as_ref().filter(|_| self.is_shared()) else {
             return self.private.wait_within(Sharing::Private, timeout);
         };
@@ -180,19 +182,19 @@ impl ReadySet {
     }
 }
 
-/// For several threads, which take turns as the leader: everything here except the waits themselves
-/// is called under one lock of theirs.
+/// For several threads that take turns as the leader. All functions here are called under one lock
+/// that the threads share; only the waits themselves run without it.
 impl ReadySet {
     /// Registers a thread that goes to sleep as a follower: from now on a ring may wake it. If a
-    /// flag is set already, a sleeper is woken at once.
+    /// flag is already set, this wakes a sleeper at once.
     pub fn follower_wait(&self) -> FollowerWait<'_> {
         let seen = self.followers.load(Ordering::Relaxed);
         self.enter(bell::FOLLOWER);
         FollowerWait { ready_set: self, seen }
     }
 
-    /// To be called by each follower after its wait. `left`: how many followers still sleep or are
-    /// on their way.
+    /// Each follower calls this after its wait. `left` is the number of followers that still sleep
+    /// or are about to sleep.
     pub fn follower_has_waited(&self, left: usize) {
         let left = u32::try_from(left).unwrap_or(u32::MAX);
         self.change_bell(|bell| bell::with_followers(bell, left));
@@ -210,7 +212,7 @@ impl ReadySet {
         LeaderWait { ready_set: self, shared, seen }
     }
 
-    /// To be called by the leader after its wait.
+    /// The leader calls this after its wait.
     pub fn leader_has_waited(&self) {
         self.change_bell(bell::without_leader);
     }
@@ -223,7 +225,7 @@ impl ReadySet {
         }
     }
 
-    /// Wakes the leader, unless it is awake or on its way.
+    /// Wakes the leader, unless it is awake or has already been woken.
     pub fn wake_leader(&self) {
         let said = self.change_bell(bell::without_leader);
         if bell::has_leader(said) {
@@ -231,7 +233,7 @@ impl ReadySet {
         }
     }
 
-    /// Wakes all threads, also those that are about to sleep.
+    /// Wakes all threads, including those that are about to sleep.
     pub fn wake_all(&self) {
         self.followers.fetch_add(1, Ordering::Release);
         self.followers.wake_all(Sharing::Private);
@@ -247,8 +249,8 @@ impl ReadySet {
     }
 }
 
-/// Wakes a sleeper that waits for the word to change, also one that has read it and does not sleep
-/// yet.
+/// Wakes a sleeper that waits for the word to change, even if it has read the word and does not
+/// sleep yet.
 fn count_and_wake(word: &Futex) {
     word.fetch_add(1, Ordering::Release);
     word.wake_one(Sharing::Private);
@@ -275,7 +277,7 @@ pub struct LeaderWait<'a> {
 }
 
 impl LeaderWait<'_> {
-    /// Whether it sleeps at the shared doorbell.
+    /// Whether the leader sleeps on the shared doorbell.
     pub fn is_shared(&self) -> bool {
         self.shared.is_some()
     }

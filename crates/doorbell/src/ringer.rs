@@ -1,8 +1,8 @@
 //! The handle that makes an entity ready for any executor or wait set.
 //!
 //! Engines and guard conditions get a [`Ringer`] when they are created, often long before (or
-//! after) the entity belongs to an executor. So the ringer does not name a doorbell; it names a
-//! cell that knows where to ring now.
+//! after) the entity belongs to an executor. So a ringer does not refer to a doorbell, but to a
+//! cell that holds the entity's present executor and wait sets.
 
 use crate::flags::Slot;
 use crate::listener::Listener;
@@ -14,7 +14,8 @@ use feros_sync::{Arc, AtomicBool, AtomicUsize, Ordering, RwLock};
 ///
 /// An entity belongs to one executor at most, and to any number of wait sets at the same time; all
 /// of them are rung. Ringing is always allowed: a ring before the entity is added to an executor is
-/// kept and delivered then; after the entity or its executor was dropped, a ring does nothing.
+/// delivered once it is added; a ring after the entity or its executor has been dropped does
+/// nothing.
 #[derive(Debug, Clone)]
 pub struct Ringer {
     cell: Arc<Cell>,
@@ -22,20 +23,20 @@ pub struct Ringer {
 
 #[derive(Debug)]
 struct Cell {
-    /// The readers' lock makes "ring here" and "move to another executor" exclude each other, so a
-    /// ring is either seen by the move or goes to the new place. It is held for one ring, never
-    /// while a callback runs.
+    /// A ring holds the read lock, a move to another executor the write lock. So the move either
+    /// sees a ring or precedes it, and then the ring goes to the new executor. The lock is never
+    /// held while a callback runs.
     routes: RwLock<Routes>,
-    /// Whether it was rung while there was no executor.
+    /// Whether the entity was rung while it had no executor.
     pending: AtomicBool,
-    /// The number of rings while there was neither executor nor listener.
+    /// The number of rings while the entity had neither an executor nor a listener.
     unheard: AtomicUsize,
     /// The number of wait sets, readable without the lock.
     wait_sets: AtomicUsize,
 }
 
 impl Ringer {
-    /// A ringer for an entity still to be made.
+    /// Makes a ringer for an entity that does not exist yet.
     pub fn new() -> Self {
         Self {
             cell: Arc::new(Cell {
@@ -47,13 +48,13 @@ impl Ringer {
         }
     }
 
-    /// Marks the entity ready and wakes its executor and wait sets if they sleep. Earlier writes of
-    /// the caller are visible to the entity's next execution. An executor does not count rings:
-    /// several before that execution count as one.
+    /// Marks the entity ready and wakes its executor and wait sets if they sleep. The entity's next
+    /// execution sees everything that the caller wrote before. An executor does not count rings:
+    /// several rings before the next execution count as one.
     ///
-    /// Allocates nothing; waits only for a concurrent add or removal of this same entity. Callable
-    /// from any thread, but not from a signal handler (use [`ReadySet::ring`] there). Calls a
-    /// [listener](Self::set_listener).
+    /// Allocates nothing, and waits only while another thread adds or removes this same entity.
+    /// Callable from any thread, but not from a signal handler (use [`ReadySet::ring`] there).
+    /// Calls a [listener](Self::set_listener).
     pub fn ring(&self) {
         let routes = self.cell.routes.read();
         match &routes.executor {
@@ -74,10 +75,10 @@ impl Ringer {
         }
     }
 
-    /// Has `callback` called for every ring, with the number of rings since its last call, and at
-    /// once for rings that neither an executor nor a listener has received. It replaces the former
-    /// listener, and works together with executor and wait sets: `set_on_new_message_callback` of
-    /// rmw.
+    /// Makes `callback` the listener: every ring calls it with the number of rings since its last
+    /// call, and it is called at once if there were rings that neither an executor nor a listener
+    /// has received. It replaces the former listener, and does not affect the executor or wait
+    /// sets. This implements rmw's `set_on_new_message_callback`.
     ///
     /// The callback runs on threads that ring, one call at a time and with no lock held; it must
     /// not panic. A call that is running when the listener is replaced continues.
@@ -93,34 +94,36 @@ impl Ringer {
         }
     }
 
-    /// Removes the listener of [`set_listener`](Self::set_listener).
+    /// Removes the listener that [`set_listener`](Self::set_listener) has set.
     pub fn clear_listener(&self) {
         let former = self.cell.routes.write().listener.take();
         drop(former); // after the lock
     }
 
-    /// Has `observer` called with the place where other processes may ring for the entity: now, and
-    /// at each change until the [`Observation`] is dropped. An entity may have several observers.
+    /// Calls `observer` with the entity's place, that is, the doorbell and slot where other
+    /// processes may ring for it: now, and at each change until the [`Observation`] is dropped. An
+    /// entity may have several observers.
     ///
-    /// The place is in the entity's executor or, without one, in the wait set that it was attached
-    /// to last. The thread that finds the ring there [relays](Self::relay) it.
+    /// The place is at the doorbell of the entity's executor or, without an executor, of the wait
+    /// set that the entity was attached to last. The thread that finds a ring there
+    /// [relays](Self::relay) it to the other wait sets.
     ///
-    /// Best called when other processes have to ring, and ended when they no longer do: an executor
-    /// without an observed entity does not listen to other processes, and wakes sooner for its own.
+    /// Observe an entity only while other processes have to ring it: an executor without an
+    /// observed entity ignores other processes, and wakes sooner for rings of its own process.
     ///
-    /// # For ringing from other processes
+    /// # Ringing from other processes
     ///
     /// A thread loses no wake-up if it makes data available, then executes a sequentially
     /// consistent fence, then reads the place that the observer has published, and rings there if
-    /// there is one: each move to an executor rings the entity once, which finds data from before
-    /// the place could be seen. A ring at a place that the entity has left at worst executes
-    /// another entity needlessly.
+    /// there is one. Data from before the place could be seen is found too, since each move to an
+    /// executor rings the entity once. At worst, a ring at a place that the entity has left
+    /// executes another entity needlessly.
     ///
     /// # What an observer may do
     ///
-    /// It runs under the locks that moves take, before the move takes effect: it stores the place
-    /// somewhere and must not panic, block, nor use this ringer or its executor. It should own no
-    /// clone of this ringer, which would then never be freed.
+    /// It runs under the locks that moves take, before the move takes effect. It stores the place
+    /// somewhere. It must not panic or block, and must not use this ringer or its executor. It
+    /// should not own a clone of this ringer, since neither would ever be freed.
     pub fn on_move(
         &self,
         observer: impl FnMut(Option<Place>) + Send + Sync + 'static,
@@ -129,8 +132,8 @@ impl Ringer {
         Observation { cell: Arc::clone(&self.cell), id }
     }
 
-    /// From now on, sends the rings to `slot` of an executor's ready set, including a pending one.
-    /// Returns false, without effect, if the entity already belongs to an executor.
+    /// From now on, sends the rings to `slot` of an executor's ready set, including a pending ring.
+    /// Returns false, and does nothing, if the entity already belongs to an executor.
     pub fn attach(&self, ready_set: &Arc<ReadySet>, slot: Slot) -> bool {
         let mut routes = self.cell.routes.write();
         if routes.executor.is_some() {
@@ -155,7 +158,7 @@ impl Ringer {
         }
     }
 
-    /// From now on, sends the rings to `slot` of a wait set's ready set too. Earlier rings are not
+    /// From now on, also sends the rings to `slot` of a wait set's ready set. Earlier rings are not
     /// sent: a wait set checks the entities before it waits.
     pub fn attach_wait_set(&self, ready_set: &Arc<ReadySet>, slot: Slot) {
         let mut routes = self.cell.routes.write();
@@ -175,8 +178,8 @@ impl Ringer {
         self.cell.wait_sets.load(Ordering::Relaxed)
     }
 
-    /// To be called by a thread that finds a ring of another process in `from`: other processes
-    /// ring at one place, and this passes the ring on to the entity's other wait sets.
+    /// A thread that finds a ring of another process in `from` calls this: other processes ring at
+    /// one place, and this passes the ring on to the entity's other wait sets.
     pub fn relay(&self, from: &Arc<ReadySet>) {
         if self.cell.wait_sets.load(Ordering::Relaxed) > 0 {
             let routes = self.cell.routes.read();
@@ -186,7 +189,7 @@ impl Ringer {
     }
 }
 
-/// The observation of an entity's place, where other processes may ring: see [`Ringer::on_move`].
+/// The observation of an entity's place: see [`Ringer::on_move`].
 ///
 /// On drop, the observer is called with `None` and dropped.
 #[must_use = "the observer is dropped with this"]

@@ -1,5 +1,5 @@
-//! The destinations of the rings of one entity: its executor, wait sets, a listener; and the place
-//! that other processes know.
+//! The destinations of the rings of one entity (its executor, wait sets and listener), and the
+//! place where other processes ring for it.
 
 use crate::flags::Slot;
 use crate::listener::Listener;
@@ -23,12 +23,13 @@ pub(crate) struct Routes {
     pub(crate) wait_sets: Vec<Attachment>,
     // Loom's `Arc` cannot hold the listener.
     pub(crate) listener: Option<std::sync::Arc<Listener>>,
-    /// There are several if an entity has several ends: the three services of an action.
+    /// An entity has several observers if it consists of several endpoints, such as the three
+    /// services of an action.
     observers: Vec<(ObserverId, Observer)>,
     next_observer: u64,
 }
 
-/// Names an observer among those of its entity.
+/// Identifies an observer among the observers of its entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ObserverId(u64);
 
@@ -45,13 +46,14 @@ impl Attachment {
         self.ready_set.ring(self.slot);
     }
 
-    /// Passes the place to the observers, and rings there if there are any.
+    /// Passes the place to the observers, and rings there if there are any observers.
     ///
-    /// A publisher of another process writes its data, then reads the place; this writes the place,
-    /// then has the entity check for data. With the fence here and its counterpart there, at least
-    /// one of them sees what the other has written: either the publisher finds the place and rings,
-    /// or the execution that begins after this ring finds the data. With a ring before the fence,
-    /// or before the observers, the execution could end before the place is visible.
+    /// A publisher of another process writes its data, then reads the place; this function writes
+    /// the place, then makes the entity check for data. There is a fence between the two steps on
+    /// each side, so at least one side sees what the other has written: either the publisher finds
+    /// the place and rings, or the execution that begins after this ring finds the data. If this
+    /// rang before the fence, or before it called the observers, the execution could end before the
+    /// place is visible.
     fn tell_arrival<'a>(&self, observers: impl Iterator<Item = &'a mut Observer>) {
         let place = Place { doorbell: self.ready_set.number(), slot: self.slot };
         let mut is_observed = false;
@@ -75,9 +77,9 @@ impl Attachment {
 }
 
 impl Routes {
-    /// The place that other processes know. The executor comes before the wait sets, because it
-    /// executes everything that comes; of the wait sets, a thread most likely waits with the
-    /// latest.
+    /// The place where other processes ring: the executor's if there is one, because it executes
+    /// all that arrives; otherwise the latest wait set's, because a thread most likely waits with
+    /// that one.
     fn shared_place(&self) -> Option<&Attachment> {
         self.executor.as_ref().or(self.wait_sets.last())
     }
@@ -93,7 +95,7 @@ impl Routes {
         }
     }
 
-    /// Makes a change that moves the entity's place if `moves` is set.
+    /// Makes a change; if `moves` is set, it moves the entity's place.
     pub(crate) fn move_place<T>(&mut self, moves: bool, change: impl FnOnce(&mut Self) -> T) -> T {
         if moves {
             self.tell_departure(); // first, so that fewer rings of other processes come too late
@@ -117,7 +119,8 @@ impl Routes {
         id
     }
 
-    /// Passes `None` to an observer and removes it; returns it, to be dropped after the lock.
+    /// Removes an observer after passing `None` to it, and returns it, to be dropped once the lock
+    /// is released.
     pub(crate) fn end_observation(&mut self, id: ObserverId) -> Option<Observer> {
         let index = self.observers.iter().position(|(known, _)| *known == id)?;
         let (_, mut observer) = self.observers.swap_remove(index);

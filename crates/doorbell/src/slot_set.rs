@@ -18,7 +18,7 @@ impl Default for SlotSet {
 }
 
 impl SlotSet {
-    /// Inserts a slot; true if it was not there.
+    /// Inserts a slot; returns true if the set did not contain it.
     pub fn insert(&mut self, slot: Slot) -> bool {
         let word = &mut self.words[slot.word()];
         let is_new = *word & slot.bit() == 0;
@@ -27,7 +27,7 @@ impl SlotSet {
         is_new
     }
 
-    /// Removes a slot; true if it was there.
+    /// Removes a slot; returns true if the set contained it.
     pub fn remove(&mut self, slot: Slot) -> bool {
         let word = &mut self.words[slot.word()];
         let was_there = *word & slot.bit() != 0;
@@ -48,7 +48,7 @@ impl SlotSet {
         self.summary == 0
     }
 
-    /// The first slot at or after `start`, wrapping around at the end.
+    /// The first slot in the set at or after `start`, wrapping around at the end.
     pub fn first_from(&self, start: Slot) -> Option<Slot> {
         let from_start = self.words[start.word()] & (u64::MAX << (start.index() % 64));
         if from_start != 0 {
@@ -61,7 +61,7 @@ impl SlotSet {
         Some(Slot::at(word, bits.trailing_zeros()))
     }
 
-    /// The slots in their order.
+    /// The slots of the set, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = Slot> {
         self.words.iter().enumerate().flat_map(|(word, &bits)| {
             std::iter::successors(Some(bits), |bits| Some(bits & bits.wrapping_sub(1)))

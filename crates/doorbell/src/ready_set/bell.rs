@@ -1,24 +1,24 @@
-//! The values of this process's bell: which threads sleep and were not woken since.
+//! The values of this process's bell, which say which threads sleep and have not been woken since.
 //!
-//! A single thread writes [`AWAKE`] or where it sleeps. If there are several, each registers before
-//! it sleeps, and a ring removes the thread that it wakes before waking it. So two rings never
-//! count on the same thread, and a ring that finds no thread registered knows that all others are
-//! awake or on their way.
+//! A single thread writes [`AWAKE`] or the word that it sleeps on. If there are several threads,
+//! each registers before it sleeps, and a ring removes a thread before waking it. So two rings
+//! never count on the same thread, and if a ring finds no thread registered, all threads are awake
+//! or have already been woken.
 
 use crate::doorbell::{AWAKE, SLEEPING};
 
-/// The single thread sleeps at the shared doorbell.
+/// The single thread sleeps on the shared doorbell.
 pub(super) const SLEEPING_SHARED: u32 = 2;
-/// No thread was woken since the last of several threads went to sleep.
+/// Since the last of several threads went to sleep, no thread has been woken.
 const UNTOUCHED: u32 = 4;
-/// The leader sleeps at a word of this process.
+/// The leader sleeps on a word of this process.
 pub(super) const LEADER: u32 = 8;
-/// The leader sleeps at the shared doorbell.
+/// The leader sleeps on the shared doorbell.
 pub(super) const LEADER_SHARED: u32 = 16;
-/// One follower sleeps; the bits from here on count the followers.
+/// One follower sleeps. This bit and the higher ones count the followers.
 pub(super) const FOLLOWER: u32 = 32;
 
-/// The bell with one more of several sleepers.
+/// The bell with one more sleeper.
 pub(super) fn with(bell: u32, sleeper: u32) -> u32 {
     (bell + sleeper) | UNTOUCHED
 }
@@ -28,7 +28,7 @@ pub(super) fn without_next(bell: u32) -> u32 {
     if bell >= FOLLOWER { (bell - FOLLOWER) & !UNTOUCHED } else { AWAKE }
 }
 
-/// The bell without the leader, if it is there.
+/// The bell without the leader, if the leader is registered.
 pub(super) fn without_leader(bell: u32) -> u32 {
     if has_leader(bell) { bell & !(LEADER | LEADER_SHARED | UNTOUCHED) } else { bell }
 }
@@ -44,8 +44,8 @@ pub(super) fn has_leader(bell: u32) -> bool {
     bell & (LEADER | LEADER_SHARED) != 0
 }
 
-/// Whether all threads that went to sleep still sleep: then the thread that set a flag has not
-/// woken any yet.
+/// Whether all threads that went to sleep still sleep; if so, the thread that set a flag has not
+/// woken any of them yet.
 pub(super) fn is_untouched(bell: u32) -> bool {
     bell & (SLEEPING | SLEEPING_SHARED | UNTOUCHED) != 0
 }

@@ -16,7 +16,7 @@ fn slot(index: usize) -> Slot {
     Slot::new(index).unwrap()
 }
 
-/// The spinning thread: takes all flags, and sleeps when no flag is set.
+/// The loop of a spinning thread: it takes all flags, and sleeps when no flag is set.
 struct Spinner<'a> {
     ready_set: &'a ReadySet,
     ready: Vec<usize>,
@@ -65,8 +65,8 @@ fn expecting(memory: std::sync::Arc<Doorbell>) -> ReadySet {
     ready_set
 }
 
-/// All interleavings with at most `preemptions` forced switches; in practice such bugs show with
-/// three, which keeps the models of three threads within seconds.
+/// Explores all interleavings with at most `preemptions` forced switches. In practice, three are
+/// enough to show such bugs, and with three a model of three threads takes seconds.
 fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -112,8 +112,8 @@ fn one_ringer_and_the_sleeper_without_any_bound() {
     });
 }
 
-/// Two threads ring one flag: the sleeper runs once or twice, and has seen the work of both in the
-/// end.
+/// Two threads ring one flag: the sleeper runs once or twice, and in the end has seen the data of
+/// both ringers.
 #[test]
 fn a_flag_set_twice_is_one_and_shows_the_work_of_both() {
     explore(3, || {
@@ -141,8 +141,8 @@ fn a_flag_set_twice_is_one_and_shows_the_work_of_both() {
     });
 }
 
-/// Two threads take the same flag while it is being rung: at most one of them gets it, and it is
-/// never lost.
+/// Two threads take the same flag while it is being rung: at most one of them gets the flag, and
+/// the flag is never lost.
 #[test]
 fn ring_against_two_takers() {
     explore(3, || {
@@ -165,8 +165,8 @@ fn ring_against_two_takers() {
     });
 }
 
-/// Clearing the last flag of a word clears the summary: that hides no concurrent ring of a
-/// neighbouring flag.
+/// Clearing the last flag of a word clears its summary bit; this does not hide a concurrent ring of
+/// a neighbouring flag.
 #[test]
 fn clearing_a_word_does_not_hide_its_neighbour() {
     explore(3, || {
@@ -182,7 +182,8 @@ fn clearing_a_word_does_not_hide_its_neighbour() {
     });
 }
 
-/// A ring during the entity's move between executors arrives at the new one, whenever it happens.
+/// A ring while the entity moves between executors arrives at the new executor, whenever it
+/// happens.
 #[test]
 fn a_ring_survives_the_move_to_another_doorbell() {
     explore(2, || {
@@ -201,7 +202,8 @@ fn a_ring_survives_the_move_to_another_doorbell() {
     });
 }
 
-/// A thread of this process and one of another ring; the sleeper checks both and sleeps at one.
+/// A thread of this process and a thread of another process ring; the sleeper checks the flags of
+/// both and sleeps on one futex.
 #[test]
 fn no_wake_up_is_lost_between_two_processes() {
     explore(2, || {
@@ -318,8 +320,8 @@ fn data_put_while_an_attached_entity_becomes_observed_is_found() {
     data_put_during_a_move_is_found(true);
 }
 
-/// An entity joins a wait set while it is rung: the wait set finds the data by its own check, or is
-/// woken.
+/// An entity joins a wait set while it is rung: the wait set finds the data when it checks the
+/// entity, or the ring wakes it.
 #[test]
 fn data_put_while_an_entity_joins_a_wait_set_is_found() {
     explore(3, || {

@@ -1,5 +1,5 @@
-//! Rings of this process and of others with real threads and the real futex, and the harm that
-//! another process can do by overwriting memory.
+//! Tests of rings from this and other processes, with real threads and the real futex, and of the
+//! harm that another process can do by overwriting memory.
 
 #![allow(clippy::unwrap_used)]
 
@@ -133,8 +133,8 @@ fn a_scribbled_bell_does_not_swallow_a_ring_of_this_process() {
     }
 }
 
-/// The executor sleeps where only its own process finds it until an entity's place is published,
-/// and again after that ends.
+/// The executor sleeps on a word of its own process, except while other processes may ring one of
+/// its entities.
 #[test]
 fn the_place_to_sleep_follows_who_may_ring() {
     let memory = Arc::new(Doorbell::new());
@@ -165,7 +165,7 @@ fn the_place_to_sleep_follows_who_may_ring() {
     });
 }
 
-/// The first woken thread goes on to compute; only the ringer knows that there is more.
+/// The thread that was woken first goes on to compute; only the ringer knows of the second flag.
 #[test]
 fn the_ring_of_another_slot_wakes_another_thread() {
     let (memory, shared) = with_shared_doorbell();
@@ -226,7 +226,7 @@ fn who_goes_to_sleep_over_a_flag_is_woken_at_once() {
     }
 }
 
-/// Its ringer was delayed after it had set the flag: the next ring of the same slot wakes.
+/// The ringer was delayed after it had set the flag; the next ring of the same slot wakes a thread.
 #[test]
 fn a_flag_that_was_set_already_wakes_when_nobody_was_woken_for_it() {
     let ready_set = ReadySet::private();
