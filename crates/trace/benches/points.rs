@@ -1,4 +1,4 @@
-//! The cost of a point: off, on, and of the clock alone.
+//! Measures the cost of a point while the trace is off and on, and the cost of reading the clock.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! The endpoints behind the numbers in the process's events.
+//! The endpoints that the numbers in the process's events stand for.
 
 use feros_sync::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::is_on;
 
-/// Names of dropped endpoints are kept for their recorded events, but not more than this many
-/// names.
+/// The limit on stored names, which include those of dropped endpoints that recorded events refer
+/// to.
 const MOST_KEPT: usize = 10_000;
 
 /// The kind of an endpoint.
@@ -35,8 +35,8 @@ pub struct EndpointName {
 
 /// An endpoint of this process, or the other side of a match, with a number for events.
 ///
-/// Made with the endpoint even while the trace is off, so that the trace can be turned on at any
-/// time.
+/// It is made together with the endpoint, even while the trace is off, so that the trace can be
+/// turned on at any time.
 #[derive(Debug, Clone)]
 pub struct Endpoint(Arc<Numbered>);
 
@@ -61,12 +61,13 @@ fn registry() -> MutexGuard<'static, Registry> {
 }
 
 impl Endpoint {
-    /// The endpoint of this gid; all calls get the same number while an earlier value lives.
+    /// The endpoint of this gid. All values that exist at the same time for one gid have the same
+    /// number.
     pub fn new(kind: Kind, gid: [u8; 16], topic: &str) -> Self {
         let mut registry = registry();
         let Registry { numbers, names, last_number } = &mut *registry;
         let (number, holders) = numbers.get_or_insert_default().entry(gid).or_insert_with(|| {
-            // After four billion endpoints, further ones have no name.
+            // After four billion endpoints, further endpoints have no name.
             *last_number = last_number.saturating_add(1);
             names.insert(
                 *last_number,
@@ -101,7 +102,7 @@ impl Drop for Numbered {
     }
 }
 
-/// All present endpoints, and those that were dropped while the trace was on.
+/// All existing endpoints, and those that were dropped while the trace was on.
 pub fn endpoints() -> Vec<EndpointName> {
     registry().names.values().cloned().collect()
 }

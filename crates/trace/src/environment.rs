@@ -1,4 +1,4 @@
-//! The trace as set by the environment, so that a program needs no code for it.
+//! The settings of the trace in the environment, so that a program needs no code for them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,26 +7,26 @@ use crate::file::WriteError;
 use crate::periodic;
 use crate::recorder::{DEFAULT_CAPACITY, bound_file, enable_in, set_capacity};
 
-/// The variable that turns the trace of a program on: the folder for its file.
+/// The variable that turns on a program's trace; its value is the folder for the file.
 pub const FOLDER_VARIABLE: &str = "FEROS_TRACE";
-/// The variable for the number of events that each thread keeps; [`DEFAULT_CAPACITY`] if it is not
-/// set.
+/// The variable for the number of events that each thread keeps; its default is
+/// [`DEFAULT_CAPACITY`].
 pub const CAPACITY_VARIABLE: &str = "FEROS_TRACE_EVENTS";
-/// The variable that has the trace written while the program runs, with the interval: `1s`,
-/// `500ms`, or a number of seconds. If it is not set, the trace is written when contexts end.
+/// The variable that makes a program write its trace while it runs; its value is the period: `1s`,
+/// `500ms`, or a number of seconds. Without it, the trace is written when contexts end.
 pub const PERIOD_VARIABLE: &str = "FEROS_TRACE_PERIOD";
-/// The variable for the largest number of bytes that a program keeps on the disk if it writes while
-/// it runs; [`DEFAULT_BYTES`] if it is not set.
+/// The variable for the limit on the bytes that a program keeps on the disk if it writes while it
+/// runs; its default is [`DEFAULT_BYTES`].
 pub const BYTES_VARIABLE: &str = "FEROS_TRACE_BYTES";
-/// The bytes of a program that writes while it runs.
+/// The default limit on the bytes on the disk of a program that writes while it runs.
 pub const DEFAULT_BYTES: u64 = 64 << 20;
-/// Fewer bytes would only hold moments.
+/// With fewer bytes, the files would cover moments only.
 const FEWEST_BYTES: u64 = 1 << 20;
 /// Shorter periods would make writing cost more than recording; longer ones are of no use.
 const PERIODS: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(10)..=Duration::from_secs(3600);
 
-/// The reason why the trace could not be set as the environment asks.
+/// The reason why the trace could not be set up as the environment asks.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvironmentError {
@@ -56,11 +56,11 @@ pub enum EnvironmentError {
     Thread(std::io::Error),
 }
 
-/// Turns the trace on if [`FOLDER_VARIABLE`] is set, and has it written periodically if
-/// [`PERIOD_VARIABLE`] is. Called by every context, so that a program need not call it.
+/// Turns the trace on if [`FOLDER_VARIABLE`] is set, and starts to write it periodically if
+/// [`PERIOD_VARIABLE`] is set too. Every context calls this, so programs need not call it.
 ///
-/// `tell` is called on the writing thread when writing fails while the program runs: once until it
-/// succeeds again.
+/// The writing thread calls `tell` when writing fails while the program runs, and does not call it
+/// again until writing has succeeded.
 ///
 /// # Errors
 /// When a setting of the environment cannot be fulfilled.

@@ -1,17 +1,18 @@
-//! One passing of one point, and its layout in a ring.
+//! An event (a message passed a point) and its layout in the ring of a thread.
 
 use crate::point::Point;
 use crate::transport::Transport;
 
-/// The identity of a message everywhere: its publisher and its stamp. The number is for people.
+/// The identity of a message, the same in all processes: its publisher and its stamp. The number is
+/// only shown to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MessageId {
     /// The publisher's gid.
     pub publisher: [u8; 16],
     /// The source timestamp, which rises with each message of a publisher.
     pub stamp: i64,
-    /// Its number at the point: at a publisher, the publication number, from 1; at the engine and
-    /// behind it, the engine's own number.
+    /// The message's number as known at the point: at the publisher's points, the publication
+    /// number, which begins at 1; from the engine on, the engine's own number.
     pub number: u64,
 }
 
@@ -26,12 +27,12 @@ pub struct Event {
     pub transport: Option<Transport>,
     /// The message.
     pub message: MessageId,
-    /// The process's number of the endpoint: of the publisher, or of the one subscription. 0 if
-    /// unknown.
+    /// The number that this process has given to the endpoint, which is the publisher or the one
+    /// subscription concerned; 0 if unknown.
     pub endpoint: u32,
 }
 
-/// The number of words of an event in a ring.
+/// The number of words that an event takes in a ring.
 pub(crate) const WORDS: usize = 6;
 
 impl Event {
@@ -68,13 +69,13 @@ fn halves(gid: &[u8; 16]) -> (u64, u64) {
 /// The events that one thread has recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadEvents {
-    /// The system's number of the thread, 0 if unknown.
+    /// The thread's id in the operating system; 0 if unknown.
     pub thread: u64,
     /// The thread's name.
     pub name: String,
     /// The events in the order of recording, which is nearly the order of their times.
     pub events: Vec<Event>,
-    /// The number of earlier events that were overwritten because no reader read them in time.
+    /// The number of earlier events that were overwritten before they were read.
     pub overwritten: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A process's file: a head, then blocks from each [`write`](fn@crate::write).
+//! The trace file of a process: a head, then the blocks that each [`write`](fn@crate::write) adds.
 //!
 //! ```text
 //! head      FEROSTRC, version u32, process u32, CLOCK_MONOTONIC u64, nanoseconds since 1970 u64, boot id, program
@@ -9,14 +9,15 @@
 //!   3 end      threads refused: all that was recorded until then is in the file
 //! ```
 //!
-//! Numbers of fixed size are little endian, all others are LEB128, signed ones in zigzag; each text
-//! follows its length. The known names of the endpoints of a block's events precede the block in
-//! the file. A killed process leaves the head and what it had written: then the last block is not
-//! `end`, or is incomplete.
+//! Numbers of fixed size are little endian; all others are LEB128, with zigzag for signed numbers.
+//! Each string follows its length. A block's events come after the names of their endpoints, as far
+//! as these are known. A killed process leaves the head and the blocks that it had written; the
+//! last block is then incomplete, or is not `end`.
 //!
-//! The file of a program that writes while it runs is bounded: `4711.ferostrace` is renamed to
-//! `4711.before.ferostrace`, replacing a former one, and a new file is begun. The renamed file
-//! keeps its inode, so that a reader that follows it finds it again.
+//! The file of a program that writes while it runs is bounded: at half of the limit,
+//! `4711.ferostrace` is renamed to `4711.before.ferostrace`, which replaces an earlier file of that
+//! name, and a new file is begun. The renamed file keeps its inode, so a reader that follows it
+//! finds it again.
 
 mod encode;
 
@@ -33,12 +34,13 @@ use crate::event::{Event, ThreadEvents};
 use encode::Encoder;
 use format::{END, MAGIC, NAMES, THREAD};
 
-/// The version of the files.
+/// The version of the file format.
 pub const FORMAT: u32 = 1;
-/// The extension of their names.
+/// The extension of the file names.
 pub const FILE_EXTENSION: &str = "ferostrace";
 
-/// The constants for readers of the files; the page of the module `file` describes the format.
+/// The constants for programs that read the files; the documentation of the module `file` describes
+/// the format.
 pub mod format {
     /// The first bytes of a file.
     pub const MAGIC: &[u8; 8] = b"FEROSTRC";
@@ -49,10 +51,10 @@ pub mod format {
     /// The kind of the block that marks the file as complete.
     pub const END: u8 = 3;
 
-    /// The largest content of a block.
+    /// The largest size of a block's content, in bytes.
     pub const LARGEST_BLOCK: usize = 1 << 20;
 
-    /// FNV-1a: detects damage by a disk or a careless copy.
+    /// FNV-1a, which detects damage by a disk or an incomplete copy.
     pub fn checksum(bytes: &[u8]) -> u32 {
         bytes
             .iter()
@@ -87,18 +89,18 @@ pub(crate) struct TraceFile {
     file: File,
     /// The size of the file's content.
     bytes: u64,
-    /// The size at which a new file is begun.
+    /// The size in bytes at which a new file is begun.
     most_bytes: Option<u64>,
     /// The endpoints whose names are in the file.
     named: BTreeSet<u32>,
 }
 
-/// An earlier process may have had the same number: then this one's file name has a second number.
+/// If an earlier process had the same number, this process's file name gets a second number.
 const MOST_NAMESAKES: u32 = 10_000;
-/// The number of events of a block: with the names of their endpoints, they are far below the
-/// largest block.
+/// The number of events of a block. Even with the names of their endpoints, they take far less than
+/// the largest block.
 const EVENTS_OF_BLOCK: usize = 1024;
-/// The number of bytes that are written at once.
+/// The number of bytes that are passed to the system at once.
 const BYTES_AT_ONCE: usize = 1 << 20;
 
 impl TraceFile {
@@ -115,7 +117,7 @@ impl TraceFile {
         &self.path
     }
 
-    /// Keeps this file and the former one within this many bytes together.
+    /// Limits this file and the one before it to this many bytes together.
     pub(crate) fn bound(&mut self, bytes: u64) {
         self.most_bytes = Some(bytes / 2);
     }
@@ -169,8 +171,8 @@ impl TraceFile {
         self.write(block.bytes())
     }
 
-    /// The blocks for events of a thread, after the names of their endpoints that are not in the
-    /// file yet.
+    /// The blocks for the events of a thread. A block with the endpoint names that the file lacks
+    /// comes first.
     fn blocks(&mut self, thread: &ThreadEvents, events: &[Event], overwritten: u64) -> Vec<u8> {
         let concerned: BTreeSet<u32> = events.iter().map(|event| event.endpoint).collect();
         let names = endpoints_of(&concerned.difference(&self.named).copied().collect());
@@ -191,7 +193,7 @@ impl TraceFile {
         self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
     }
 
-    /// Begins a new file; the former one is kept under another name.
+    /// Renames the present file, and begins a new one.
     fn begin_anew(&mut self) -> Result<(), WriteError> {
         let (path, folder) = (self.path.clone(), self.path.parent().unwrap_or(Path::new(".")));
         make_folder(folder)?;
@@ -212,8 +214,8 @@ impl TraceFile {
         if written.is_ok() {
             self.bytes += bytes.len() as u64;
         } else {
-            // Half a block would make the following ones unreadable. If this fails too, the reader
-            // reports where the file is damaged.
+            // Half a block would make the following blocks unreadable. If truncating fails too,
+            // readers report where the file is damaged.
             let _ = self.file.set_len(self.bytes);
         }
         written.map_err(|source| WriteError::File { file: self.path.clone(), source })

@@ -1,10 +1,9 @@
-//! Trace points: they show where the time of a message goes, in an unmodified program, without a
-//! tracer.
+//! Trace points, which show where a message's time goes in an unmodified program, without a tracer.
 //!
 //! Every layer that a message passes has a [`Point`]. While the trace is off, passing a point costs
-//! one relaxed load. While it is on, that costs a read of the clock and six stores into a ring of
-//! the thread: no thread waits, nothing is allocated after a thread's first event, and when the
-//! ring is full, the oldest events are overwritten and counted.
+//! one relaxed load. While it is on, that costs a read of the clock and six stores into the
+//! thread's ring, a bounded queue: no thread waits, nothing is allocated after a thread's first
+//! event, and when the ring is full, the oldest events are overwritten and counted.
 //!
 //! | point | where | thread |
 //! |---|---|---|
@@ -14,18 +13,18 @@
 //! | [`Found`](Point::Found) .. [`Callback`](Point::Callback) | executor and client | spinning |
 //!
 //! On every transport and in every process, a message is identified by its publisher's gid and its
-//! stamp ([`MessageId`]); the clock is CLOCK_MONOTONIC, the same for all processes of a host. So
-//! the records of two processes can be joined.
+//! stamp ([`MessageId`]). The clock is CLOCK_MONOTONIC, which is the same for all processes of a
+//! host. So the records of several processes can be joined.
 //!
-//! With `FEROS_TRACE=FOLDER`, a program writes a file there when one of its contexts ends;
-//! `feros trace` reads such files. A program can do the same for itself: [`enable`], [`drain`], or
-//! [`enable_in`], [`write`](fn@write). The crate `feros-trace-analysis` reads such files and joins
-//! them.
+//! With `FEROS_TRACE=FOLDER`, a program writes a file to the folder when one of its contexts ends.
+//! `feros trace` reads such files; the crate `feros-trace-analysis` reads and joins them in code. A
+//! program can also record its own trace: to memory with [`enable`] and [`drain`], or to a file
+//! with [`enable_in`] and [`write`](fn@write).
 //!
-//! If `FEROS_TRACE_PERIOD=1s` is set too, a thread writes each second, so that `feros view` can
-//! show the layers of a running program. Then a program keeps at most `FEROS_TRACE_BYTES` on the
-//! disk, 64 MiB by default: a new file is begun when the present one has half of them, and the
-//! former one is kept as `<process>.before.ferostrace`.
+//! If `FEROS_TRACE_PERIOD=1s` is set too, a thread writes the file every second, so that `feros
+//! view` can show the layers of a running program. Such a program keeps at most `FEROS_TRACE_BYTES`
+//! on the disk, 64 MiB by default: when its file reaches half of the limit, the file is renamed to
+//! `<process>.before.ferostrace`, and a new one is begun.
 //!
 //! # Modules
 //!
@@ -49,7 +48,7 @@ mod point;
 mod ring;
 mod transport;
 
-// Loom explores the rings; the rest builds on them, on mutexes and on files.
+// Loom explores the rings only; the other modules build on rings, mutexes and files.
 #[cfg(not(loom))]
 mod clock;
 #[cfg(not(loom))]

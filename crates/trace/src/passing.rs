@@ -27,12 +27,12 @@ fn record_now(point: Point, transport: Option<Transport>, message: MessageId, en
     record(Event { at_nanos: now_nanos(), point, transport, message, endpoint });
 }
 
-/// The number of points that a message can pass before it has its stamp: `publish`, and the begin
-/// and end of serialization for at most three transports.
+/// The number of points that a message can pass before it has its stamp: `publish`, and the
+/// beginning and end of serialization for each of up to three transports.
 const UNNAMED_POINTS: usize = 7;
 
-/// A message on its way out. It gets its stamp when it is sent; earlier points are kept here until
-/// then.
+/// A message on its way out. It gets its stamp when it is sent; until then, the points that it
+/// passes are kept here.
 #[derive(Debug, Default)]
 pub struct Outbound(Stage);
 
@@ -57,7 +57,7 @@ impl Outbound {
         Self(Stage::Unnamed([(now_nanos(), Point::Publish); UNNAMED_POINTS], 1))
     }
 
-    /// Notes that the message passes a point before it is on a transport.
+    /// Notes that the message passes a point, before it is on a transport.
     #[inline]
     pub fn pass(&mut self, point: Point) {
         if !matches!(self.0, Stage::Off) {
@@ -79,7 +79,7 @@ impl Outbound {
         }
     }
 
-    /// Gives the message its identity and records the points that it passed so far.
+    /// Gives the message its identity, and records the points that it has passed so far.
     #[inline]
     pub fn name(&mut self, publisher: &Endpoint, message: impl FnOnce() -> MessageId) {
         if !matches!(self.0, Stage::Off) {
@@ -104,10 +104,10 @@ impl Outbound {
     }
 }
 
-/// An entity's turn at the executor.
+/// An entity's turn at the executor: the time in which the executor takes the entity's messages.
 #[derive(Debug, Clone, Copy, Default)]
 struct Turn {
-    /// The time when its flag was found; 0 if it had work already.
+    /// The time when the executor found the entity's ready flag; 0 if the entity already had work.
     found_nanos: u64,
     begun_nanos: u64,
 }
@@ -131,8 +131,8 @@ pub fn found_nanos() -> u64 {
     if is_on() { now_nanos() } else { 0 }
 }
 
-/// Notes that the turn of an entity begins on this thread. `found_nanos`: when its flag was found;
-/// 0 if it had work already.
+/// Notes that the turn of an entity begins on this thread. `found_nanos` is the time when the
+/// entity's ready flag was found, or 0 if the entity already had work.
 #[inline]
 pub fn begin_turn(found_nanos: u64) {
     if is_on() {
@@ -140,7 +140,7 @@ pub fn begin_turn(found_nanos: u64) {
     }
 }
 
-/// Notes that a message was taken in this turn.
+/// Notes that a message has been taken in this turn.
 #[inline]
 pub fn taken(transport: Transport, subscription: &Endpoint, message: impl FnOnce() -> MessageId) {
     if is_on() {
@@ -162,8 +162,8 @@ fn record_taken(transport: Transport, endpoint: u32, message: MessageId) {
     }
 }
 
-/// Notes that a message goes to its callback, on this thread and until the guard is dropped:
-/// [`delivery`] in that time refers to this message.
+/// Notes that a message goes to its callback on this thread. Until the returned guard is dropped,
+/// calls of [`delivery`] refer to this message.
 #[inline]
 pub fn deliver(
     transport: Transport,
@@ -179,11 +179,12 @@ pub fn deliver(
     Delivery { former }
 }
 
-/// A message of this thread on its way into a callback.
+/// A guard: while it exists, this thread delivers a message to a callback.
 #[must_use = "the message is delivered until this is dropped"]
 #[derive(Debug)]
 pub struct Delivery {
-    /// The message in whose callback this one is delivered.
+    /// The message in whose callback this message is delivered, if any; `None` if the trace was
+    /// off.
     former: Option<Option<Inbound>>,
 }
 
@@ -273,7 +274,8 @@ mod tests {
             (Point::Callback, 1),
         ];
         assert_eq!(recorded(), points);
-        // Published while the trace was off, sent while it is on: the beginning is unknown.
+        // The message was published while the trace was off and is sent while it is on, so its
+        // first points are unknown.
         let mut outbound = Outbound::default();
         outbound.name(&publisher, || id(3));
         outbound.pass(Point::PublishEnd);

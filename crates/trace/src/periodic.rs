@@ -1,4 +1,4 @@
-//! Writing the trace while the program runs, for readers that look at it meanwhile.
+//! Writes the trace while the program runs, for readers that follow it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,8 +9,8 @@ use crate::recorder::write_so_far;
 
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Has events written from now on until the process ends, once per `period`. Only the first call
-/// takes effect.
+/// Starts a thread that writes the new events once per `period` until the process ends. Only the
+/// first call takes effect.
 pub(crate) fn start(period: Duration, tell: fn(&WriteError)) -> io::Result<()> {
     if IS_STARTED.swap(true, Ordering::Relaxed) {
         return Ok(());

@@ -7,36 +7,36 @@
 pub enum Point {
     /// The application has called `publish`.
     Publish = 0,
-    /// The message is about to be turned into bytes. Missing if all subscriptions are in this
-    /// process and take structs.
+    /// The message is about to be serialized. This point is missing if all subscriptions are in
+    /// this process and take structs.
     SerializeBegin = 1,
-    /// The message is in bytes.
+    /// The message has been serialized.
     SerializeEnd = 2,
-    /// An asynchronous publisher has put the message into the queue of its thread.
+    /// An asynchronous publisher has put the message into the queue of its sending thread.
     Queued = 3,
     /// The message is about to be given to the engine, to shared memory, or to the queues of
     /// subscriptions of the process.
     WriteBegin = 4,
     /// The engine's write has returned, or the message is in the queues in shared memory.
     WriteEnd = 5,
-    /// The engine's receiving thread has all of the message. Network transport only.
+    /// The engine's receiving thread has the whole message. Only on the network transport.
     Received = 6,
-    /// The subscription is about to be rung: by the engine, or by the publisher on the other
-    /// transports.
+    /// The subscription is about to be marked ready, which wakes its executor: by the engine, or on
+    /// the other transports by the publisher.
     Announced = 7,
-    /// The executor has found the subscription's flag. Missing if the subscription had work
-    /// already.
+    /// The executor has found the subscription's ready flag. This point is missing if the
+    /// subscription already had work.
     Found = 8,
-    /// The subscription's turn begins.
+    /// The subscription's turn at the executor begins.
     TurnBegin = 9,
-    /// The message was taken.
+    /// The subscription has taken the message.
     Taken = 10,
-    /// The message goes to the callback: at once, or when its turn comes if the executor takes
-    /// ahead.
+    /// The message goes to the callback: at once, or later if the executor took it ahead of its
+    /// turn.
     Deliver = 11,
-    /// The message is about to be converted to the form that the callback takes.
+    /// The message is about to be converted to the type that the callback takes.
     DeserializeBegin = 12,
-    /// The callback is called.
+    /// The callback is about to be called.
     Callback = 13,
     /// The callback has returned.
     CallbackEnd = 14,
@@ -92,7 +92,7 @@ impl Point {
         Self::ALL.into_iter().find(|point| point.name() == name)
     }
 
-    /// The point of a number in files.
+    /// The point that this number stands for in files.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }

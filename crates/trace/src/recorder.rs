@@ -1,4 +1,5 @@
-//! The process's trace: whether it is on, the rings of its threads, and where they are written.
+//! The process's trace: its switch, the rings of its threads, and the file that they are written
+//! to.
 
 use feros_sync::Mutex;
 use std::cell::OnceCell;
@@ -10,19 +11,20 @@ use crate::event::{Event, ThreadEvents};
 use crate::file::{TraceFile, WriteError};
 use crate::ring::Ring;
 
-/// The number of events that each thread keeps; 48 bytes each.
+/// The number of events that each thread keeps. An event takes 48 bytes.
 pub const DEFAULT_CAPACITY: usize = 32_768;
 /// The largest number of events that a thread keeps.
 const LARGEST_CAPACITY: usize = 16 << 20;
-/// Threads beyond this number, including ended ones, are not traced, but counted.
+/// The limit on traced threads, which include threads that have ended. Further threads are only
+/// counted.
 const MOST_THREADS: usize = 256;
 
 static ON: AtomicBool = AtomicBool::new(false);
 static CAPACITY: AtomicUsize = AtomicUsize::new(DEFAULT_CAPACITY);
-/// The process's file. Locked by the reader of the rings, of which there is one at a time, and
-/// while the file is written; taken before [`THREADS`].
+/// The process's file. A thread holds this lock while it reads the rings, so that there is only one
+/// reader at a time, and while it writes the file. It is locked before [`THREADS`].
 static FILE: Mutex<Option<TraceFile>> = Mutex::new(None);
-/// Locked for moments only: a thread's first event waits for it.
+/// Locked for moments only, since a thread's first event waits for this lock.
 static THREADS: Mutex<Threads> = Mutex::new(Threads { traced: Vec::new(), refused: 0 });
 
 thread_local! {
@@ -47,16 +49,16 @@ pub fn is_on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// Starts to record points, to be read with [`drain`].
+/// Starts to record points, which [`drain`] returns.
 pub fn enable() {
     ON.store(true, Ordering::Relaxed);
 }
 
-/// Like [`enable`], and makes the process's file in this folder, which [`write`](fn@write) writes
-/// to.
+/// Starts to record points like [`enable`], and makes the process's file in this folder;
+/// [`write`](fn@write) writes to that file.
 ///
 /// # Errors
-/// When the folder or the file cannot be made; then points are not recorded.
+/// If the folder or the file cannot be made; then no points are recorded.
 pub fn enable_in(folder: &FilePath) -> Result<(), WriteError> {
     let mut file = FILE.lock();
     if file.is_none() {
@@ -67,8 +69,8 @@ pub fn enable_in(folder: &FilePath) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Bounds the process's file: when it would grow beyond half of this many bytes, a new one is
-/// begun; the former one is kept, and earlier ones are removed.
+/// Limits the process's files to this many bytes: when a file would grow beyond half of the limit,
+/// a new file is begun, and only the one before it is kept.
 pub(crate) fn bound_file(bytes: u64) {
     if let Some(file) = &mut *FILE.lock() {
         file.bound(bytes);
@@ -80,14 +82,14 @@ pub fn disable() {
     ON.store(false, Ordering::Relaxed);
 }
 
-/// Sets how many events each thread keeps whose first event is yet to come: at least one, at most
-/// 16 million.
+/// Sets the number of events that a thread keeps, from 1 to 16 million, for threads that have not
+/// yet recorded an event.
 pub fn set_capacity(events: usize) {
     CAPACITY.store(events.clamp(1, LARGEST_CAPACITY), Ordering::Relaxed);
 }
 
-/// Records an event in the ring of this thread, which its first event makes. Never waits; later
-/// events allocate nothing.
+/// Records an event in the ring of this thread. A thread's first event allocates the ring; later
+/// events allocate nothing and never wait.
 pub fn record(event: Event) {
     // A thread that is ending no longer has a ring.
     let _ = MINE.try_with(|mine| {
@@ -110,7 +112,7 @@ fn new_ring() -> Option<Arc<Ring>> {
     Some(ring)
 }
 
-/// The thread's number and name as the system knows them, also for C threads.
+/// The thread's id and name in the operating system, which threads started by C code have too.
 fn this_thread() -> (u64, String) {
     let link = std::fs::read_link("/proc/thread-self").ok();
     let id = link.and_then(|path| path.file_name()?.to_str()?.parse().ok()).unwrap_or(0);
@@ -121,19 +123,20 @@ fn this_thread() -> (u64, String) {
     (id, name.unwrap_or_default())
 }
 
-/// The events that the threads have recorded since the last call. They are missing in the file.
+/// The events that the threads have recorded since the last call of this or of [`write`](fn@write).
+/// The file will lack these events.
 pub fn drain() -> Vec<ThreadEvents> {
     let _file = FILE.lock();
     read_rings()
 }
 
 /// Writes the events since the last call to the process's file, and marks the file as complete.
-/// Does nothing without a file.
+/// Does nothing if there is no file.
 ///
 /// Every context calls this when it is shut down and when it ends.
 ///
 /// # Errors
-/// When the file cannot be written; then the events are lost.
+/// If the file cannot be written; then the events are lost.
 pub fn write() -> Result<(), WriteError> {
     let mut file = FILE.lock();
     let Some(file) = &mut *file else { return Ok(()) };
@@ -143,7 +146,7 @@ pub fn write() -> Result<(), WriteError> {
     file.end(refused)
 }
 
-/// Like [`write`](fn@write), while the process continues.
+/// Writes the events like [`write`](fn@write), but without marking the file as complete.
 pub(crate) fn write_so_far() -> Result<(), WriteError> {
     let mut file = FILE.lock();
     let Some(file) = &mut *file else { return Ok(()) };
@@ -158,7 +161,7 @@ pub fn file() -> Option<PathBuf> {
 /// The events that the threads have recorded since the last call. The caller holds [`FILE`].
 fn read_rings() -> Vec<ThreadEvents> {
     let mut all = Vec::new();
-    // A thread that has ended is read for the last time.
+    // The ring of a thread that has ended is read for the last time.
     THREADS.lock().traced.retain(|thread| {
         let is_running = Arc::strong_count(&thread.ring) > 1;
         all.push(thread.clone());
@@ -176,7 +179,8 @@ fn read_rings() -> Vec<ThreadEvents> {
         .collect()
 }
 
-/// Locks the process's trace: tests that turn it on take turns, and leave it off.
+/// Locks the process's trace: tests that turn the trace on run one after the other, and turn it off
+/// at the end.
 #[cfg(all(test, not(loom)))]
 pub(crate) fn alone() -> impl Drop {
     static ALONE: Mutex<()> = Mutex::new(());

@@ -1,7 +1,8 @@
-//! A bounded ring of events: one thread writes and never waits, another reads now and then.
+//! A bounded ring of events. One thread writes to it and never waits; another thread reads from it
+//! now and then.
 //!
-//! When it is full, the oldest events are overwritten and counted. A reader notices which of the
-//! events that it has read were overwritten meanwhile, and counts them too.
+//! When the ring is full, the oldest events are overwritten and counted. A reader notices which
+//! events were overwritten while it read them, and counts those events too.
 
 use crate::event::WORDS;
 use feros_sync::{AtomicU64, Ordering, fence};
@@ -12,13 +13,14 @@ pub(crate) struct Ring {
     slots: Box<[[AtomicU64; WORDS]]>,
     /// The number of events ever written.
     written: AtomicU64,
-    /// The number of those that were read or counted as lost. Only readers use it, one at a time.
+    /// The number of events that have been read or counted as lost. Only readers use it, one at a
+    /// time.
     read: AtomicU64,
 }
 
 impl Ring {
-    /// A ring for `capacity` events, at least one. Its memory is written here, so that no event
-    /// waits for a page.
+    /// A ring for `capacity` events, which is at least one. Its memory is written here, so that
+    /// recording an event causes no page fault.
     pub(crate) fn new(capacity: usize) -> Self {
         let empty = || std::array::from_fn(|_| AtomicU64::new(0));
         let slots = (0..capacity.max(1)).map(|_| empty()).collect();
@@ -33,8 +35,8 @@ impl Ring {
     /// Writes an event. Only for the thread that owns the ring.
     pub(crate) fn push(&self, event: Words) {
         let number = self.written.load(Ordering::Relaxed);
-        // A reader that sees a word of this event also sees the count of the events before, and so
-        // knows that the slot is in use.
+        // A reader that sees a word of this event also sees the count of the events before it, and
+        // so knows that the slot is being overwritten.
         fence(Ordering::Release);
         for (word, value) in self.slot(number).iter().zip(event) {
             word.store(value, Ordering::Relaxed);
@@ -42,8 +44,8 @@ impl Ring {
         self.written.store(number + 1, Ordering::Release);
     }
 
-    /// Returns the events since the last call, and how many were overwritten before they could be
-    /// read. One thread at a time.
+    /// Returns the events since the last call, and the number of events that were overwritten
+    /// before they could be read. Only one thread may call this at a time.
     pub(crate) fn drain(&self) -> (Vec<Words>, u64) {
         let capacity = self.slots.len() as u64;
         let former = self.read.load(Ordering::Relaxed);
@@ -54,7 +56,7 @@ impl Ring {
         let mut events: Vec<Words> = (begin..end).map(read).collect();
         fence(Ordering::Acquire); // pairs with the fence in `push`
         let written = self.written.load(Ordering::Relaxed);
-        // The writer may already write the event after those that it has counted.
+        // The writer may already be writing the event after the last one that it has counted.
         let intact_from = (written + 1).saturating_sub(capacity);
         let torn = intact_from.saturating_sub(begin).min(end - begin);
         events.drain(..torn as usize);
@@ -79,8 +81,8 @@ mod tests {
     fn what_is_overwritten_is_counted() {
         let ring = Ring::new(4);
         (1..=10).for_each(|n| ring.push([n; WORDS]));
-        // The oldest of the four is given up: the reader cannot know whether its slot is being
-        // written.
+        // The oldest of the four events is given up: the reader cannot know whether its slot is
+        // being overwritten.
         assert_eq!(ring.drain(), ((8..=10).map(|n| [n; WORDS]).collect(), 7));
         (11..=13).for_each(|n| ring.push([n; WORDS]));
         assert_eq!(ring.drain().1, 0);

@@ -1,9 +1,9 @@
-//! The transports by which a message gets from a publisher to a subscription. They are defined here
-//! because every other crate that names them records trace points, too.
+//! The transports that take a message from a publisher to a subscription. They are defined in this
+//! crate because every crate that names them also records trace points.
 
 use std::fmt;
 
-/// A transport of messages from a publisher to a subscription, the shortest first.
+/// A transport of messages from a publisher to a subscription. The shortest transport comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Transport {
@@ -19,7 +19,7 @@ impl Transport {
     /// All transports, the shortest first.
     pub const ALL: [Self; 3] = [Self::IntraProcess, Self::SharedMemory, Self::Network];
 
-    /// The name that users write: `intra_process`, `shared_memory` or `network`.
+    /// The name in users' settings: `intra_process`, `shared_memory` or `network`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::IntraProcess => "intra_process",
@@ -33,7 +33,7 @@ impl Transport {
         Self::ALL.into_iter().find(|transport| transport.name() == name)
     }
 
-    /// The transport of a number, as trace files have it; `None` for zero.
+    /// The transport that this number stands for in trace files; `None` for zero.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|transport| *transport as u8 == number)
     }

@@ -1,4 +1,4 @@
-//! Writing numbers, texts and blocks.
+//! Writing numbers, strings and blocks.
 
 use super::format::checksum;
 use crate::endpoint::EndpointName;
@@ -58,7 +58,8 @@ impl Encoder {
         }
     }
 
-    /// Encodes some of a thread's events, and the number of overwritten ones before them.
+    /// Encodes some of a thread's events, and the number of events before them that were
+    /// overwritten.
     pub(super) fn thread(&mut self, thread: &ThreadEvents, events: &[Event], overwritten: u64) {
         self.number(thread.thread);
         self.text(&thread.name);
