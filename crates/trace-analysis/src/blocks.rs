@@ -1,10 +1,10 @@
-//! Reading blocks from a file's bytes. The bytes may come from anybody: every length is checked
-//! before anything is allocated for it.
+//! Reads blocks from a file's bytes. The bytes are untrusted: every length is checked before memory
+//! is allocated for it.
 
 use feros_trace::format::{END, NAMES, THREAD, checksum};
 use feros_trace::{EndpointName, Event, Kind, MessageId, Point, ThreadEvents, Transport};
 
-/// The location and kind of an error.
+/// The position and kind of an error.
 pub(crate) struct Bad {
     pub(crate) at: usize,
     pub(crate) what: &'static str,
@@ -20,7 +20,7 @@ pub(crate) enum Block {
 /// The rest of a file, or of a block.
 pub(crate) struct Input<'a> {
     rest: &'a [u8],
-    /// The end of the rest, counted from the file's beginning.
+    /// The position of the end, counted from the file's beginning.
     all: usize,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Input<'a> {
         String::from_utf8(bytes.to_vec()).map_err(|_| self.bad("a text is not UTF-8"))
     }
 
-    /// The next block; `None` if the file ends within it.
+    /// The next block; `None` if the file ends before the block does.
     pub(crate) fn block(&mut self) -> Option<Result<Block, Bad>> {
         let (begin, input) = (self.at(), &mut *self);
         let head = BlockHead::new(input.array().ok()?);
@@ -144,7 +144,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The bytes before the content of a block.
+/// The number of bytes of a block before its content.
 pub(crate) struct BlockHead {
     pub(crate) kind: u8,
     pub(crate) length: u32,
@@ -160,7 +160,7 @@ impl BlockHead {
         Self { kind, length: u32::from_le_bytes(length), sum: u32::from_le_bytes([a, b, c, d]) }
     }
 
-    /// Reads the block with this content, which begins at this byte of the file.
+    /// Reads a block from its content, which begins at this byte of the file.
     pub(crate) fn read(&self, content: &[u8], begin: usize) -> Result<Block, Bad> {
         let mut input = Input { rest: content, all: begin + Self::SIZE + content.len() };
         if checksum(content) != self.sum {

@@ -1,4 +1,4 @@
-//! The layers, grouped as in the papers whose experiments the laboratory repeats.
+//! Groups the layers as in the papers whose experiments the laboratory repeats.
 
 use crate::layers::{Breakdown, Layer};
 
@@ -6,28 +6,29 @@ use crate::layers::{Breakdown, Layer};
 /// Systems*, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figure6 {
-    /// The engine's write, the wire and the engine's receiving; or shared memory, or queues within
-    /// the process.
+    /// The engine's write, the network and the engine's receiving thread; on other transports,
+    /// shared memory or the queues within the process.
     pub dds: u64,
-    /// The work of the middleware interface before that: serializing, and a queue of asynchronous
-    /// publishing.
+    /// The work of the middleware interface before the engine's: serializing, and waiting in the
+    /// queue of asynchronous publishing.
     pub publisher_rmw: u64,
-    /// Its work after that: taking and deserializing.
+    /// The work of the middleware interface after the engine's: taking and deserializing.
     pub subscriber_rmw: u64,
     /// The publisher's client library.
     pub publisher_common: u64,
     /// The subscription's client library.
     pub subscriber_common: u64,
-    /// From the announcement of the data until it is taken: the wake-up, and waiting behind other
+    /// From the moment the data is announced until it is taken: the wake-up, and waiting for other
     /// entities.
     pub notification_delay: u64,
-    /// The overhead of the measuring program: its own latency minus the end-to-end latency between
-    /// the trace points.
+    /// The overhead of the measuring program: the latency that it measured minus the end-to-end
+    /// latency between the trace points.
     pub benchmarking: u64,
 }
 
 impl Figure6 {
-    /// The parts of a message's latency, which the measuring program measured as `measured_nanos`.
+    /// The parts of a message's latency, for a message whose latency the program measured as
+    /// `measured_nanos`.
     pub fn new(breakdown: &Breakdown, measured_nanos: u64) -> Self {
         use Layer::*;
         Self {
@@ -41,7 +42,7 @@ impl Figure6 {
         }
     }
 
-    /// The parts with the names of the figure.
+    /// The parts, each with its name in the figure.
     pub fn parts(&self) -> [(&'static str, u64); 7] {
         [
             ("DDS", self.dds),
@@ -61,7 +62,7 @@ impl Figure6 {
 pub struct Figure11 {
     /// The two conversions, from message to bytes and back.
     pub conversions: u64,
-    /// From the engine's write to its announcement.
+    /// From the engine's write to the moment it announces the message.
     pub dds: u64,
     /// All other layers.
     pub others: u64,
@@ -78,7 +79,7 @@ impl Figure11 {
         }
     }
 
-    /// The parts with the names of the figures.
+    /// The parts, each with its name in the figures.
     pub fn parts(&self) -> [(&'static str, u64); 3] {
         [("conversions", self.conversions), ("DDS", self.dds), ("others", self.others)]
     }
@@ -90,7 +91,7 @@ mod tests {
     use crate::layers::tests::way;
     use feros_trace::Point;
 
-    /// Every layer a power of two, so that each sum shows its layers.
+    /// Each layer takes a power of two, so that a sum shows which layers it contains.
     fn breakdown() -> Breakdown {
         let points = [
             (Point::Publish, 0),

@@ -1,4 +1,4 @@
-//! The layers: the time from each point that a message passed to the next.
+//! The layers of a message's latency: a layer is the time between two consecutive points.
 
 use feros_trace::Point;
 
@@ -7,28 +7,28 @@ use feros_trace::Point;
 pub enum Layer {
     /// The publisher's client library: routes, locks, stamps, memory.
     Client,
-    /// From the struct to bytes.
+    /// Serializing: from the struct to bytes.
     Serialize,
     /// Waiting for the thread of an asynchronous publisher.
     SendQueue,
-    /// The engine's write; on the other transports, putting the message where the subscription
-    /// takes it.
+    /// The engine's write; on the other transports, putting the message into the queue that the
+    /// subscription takes it from.
     EngineWrite,
-    /// From the end of writing to the engine that receives; on the shared-memory transport, to the
-    /// subscription's ring. The kernel delivers on loopback while the sender is still writing: the
-    /// overlap counts as writing.
+    /// From the end of writing until the receiving engine has the message or, through shared
+    /// memory, until the subscription is marked ready. On loopback, the kernel delivers while the
+    /// sender is still writing; the overlap counts as writing.
     Wire,
     /// The engine's receiving thread, until it announces the message.
     EngineReceive,
-    /// From the announcement until the executor has found it: the wake-up.
+    /// The wake-up: from the announcement until the executor has found it.
     Notification,
-    /// Waiting for a turn behind other ready entities.
+    /// Waiting while the executor runs other ready entities.
     Queue,
     /// Taking the message.
     Take,
     /// The subscription's client library, from the taken message to the callback.
     Dispatch,
-    /// From bytes to the form that the callback takes.
+    /// Deserializing: from bytes to the type that the callback takes.
     Deserialize,
 }
 
@@ -50,7 +50,7 @@ impl Layer {
         Self::Deserialize,
     ];
 
-    /// The name for people, such as `engine write`.
+    /// The name to show to people, such as `engine write`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -87,7 +87,7 @@ impl Way {
         self.at_nanos[point as usize]
     }
 
-    /// This way with the points of another one added.
+    /// Adds the points of another way to this way.
     #[must_use]
     pub fn with(mut self, other: &Self) -> Self {
         for point in Point::ALL {
@@ -100,9 +100,10 @@ impl Way {
 
     /// The time in each layer; `None` if the time of the publication or of the callback is unknown.
     ///
-    /// A point that is earlier than the previous one, because two threads overlapped, counts as
-    /// passed together with that: so no layer is negative, and the layers sum up to exactly the
-    /// end-to-end latency. If a point is missing, its time counts to the layer after it.
+    /// If a point has an earlier time than the point before it, because two threads overlapped, it
+    /// counts as passed at the same time as that point. So no layer is negative, and the sum of the
+    /// layers is exactly the end-to-end latency. If a point is missing, the layer that it would end
+    /// counts as part of the next layer.
     pub fn breakdown(&self) -> Option<Breakdown> {
         let (publish, callback) = (self.at(Point::Publish)?, self.at(Point::Callback)?);
         let mut layers = [None; Layer::COUNT];
@@ -187,8 +188,7 @@ pub(crate) mod tests {
         Layer::ALL.into_iter().filter_map(named).collect()
     }
 
-    /// Each distance between points is different, so that no two layers are mistaken for each
-    /// other.
+    /// All distances between points differ, so that no two layers can be confused.
     const NETWORK: [(Point, u64); 14] = [
         (Point::Publish, 100),
         (Point::SerializeBegin, 101),
@@ -246,8 +246,8 @@ pub(crate) mod tests {
 
     #[test]
     fn threads_that_overlap_make_no_layer_negative() {
-        // The receiver had the message before the write returned; the entity was found ready for an
-        // earlier message.
+        // The receiver had the message before the write returned, and the executor had found the
+        // entity ready for an earlier message.
         let points = [
             (Point::Publish, 0),
             (Point::WriteBegin, 10),

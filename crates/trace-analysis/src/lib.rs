@@ -1,12 +1,12 @@
-//! From trace points to layers: reading the records of processes, joining them message by message,
-//! and showing them.
+//! Turns trace points into layers: reads the records of processes, joins them message by message,
+//! and presents them.
 //!
 //! [`Trace::read`] reads the files of a folder (`FEROS_TRACE`), [`Summary::of`] gives the times
-//! that the messages of each topic and transport took in each layer; [`LiveTrace`] does so for
-//! running programs. A laboratory that gets points from programs instead of files uses
-//! [`series`](fn@series) and [`join`].
+//! that the messages of each topic and transport took in each layer; [`LiveTrace`] does the same
+//! for running programs. A laboratory that gets points from the output of programs instead of files
+//! uses [`series`](fn@series) and [`join`].
 //!
-//! It is a separate crate, so that traced code depends on none of this.
+//! This is a separate crate, so that traced programs do not depend on it.
 //!
 //! # Modules
 //!
@@ -22,7 +22,7 @@
 //!
 //! # Invariants
 //!
-//! The crate knows no client library and no engine. The data kept of growing files is bounded,
+//! The crate depends on no client library and no engine. The memory for growing files is bounded,
 //! whatever the files contain.
 
 mod blocks;

@@ -1,9 +1,9 @@
 //! The layers of running programs, whose files are read while they grow.
 //!
 //! Programs write periodically if `FEROS_TRACE_PERIOD` is set. [`LiveTrace::look`], called about
-//! once a second, reads the new events, joins the messages of all processes, and returns the times
-//! in each layer for the messages of the last [`WINDOW_LOOKS`] looks, for each pair of publisher
-//! and subscription. Memory is bounded, whatever the files contain.
+//! once a second, reads the new events and joins the messages of all processes. For each pair of
+//! publisher and subscription, it returns the times in each layer, for the messages of the last
+//! [`WINDOW_LOOKS`] looks. Memory is bounded, whatever the files contain.
 
 mod file;
 mod folder;
@@ -29,11 +29,11 @@ pub struct LiveTrace {
 /// The results of one look.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveFigures {
-    /// The pairs that had messages, by topic.
+    /// The pairs that have had messages lately, by topic.
     pub pairs: Vec<PairLayers>,
     /// The number of programs that have written lately.
     pub programs: usize,
-    /// The problems of the folder and its files, for people.
+    /// The problems with the folder and its files, to show to people.
     pub problems: Vec<String>,
 }
 
@@ -46,25 +46,27 @@ pub struct PairLayers {
     pub publisher: [u8; 16],
     /// The subscription's gid.
     pub subscription: [u8; 16],
-    /// The transport of the last message; only messages on this transport count.
+    /// The transport of the last message. The times are those of messages on this transport only.
     pub transport: Transport,
-    /// From the call of `publish` to the call of the callback; its count is the number of messages.
+    /// The times from the call of `publish` to the call of the callback; their count is the number
+    /// of messages.
     pub end_to_end: Percentiles,
-    /// The layers in the order in which messages pass them; only those that they pass.
+    /// The layers that the messages passed, in the order in which messages pass them.
     pub layers: Vec<LayerSummary>,
 }
 
 impl LiveTrace {
-    /// Follows this folder, which need not exist yet. Nothing is read before the first look.
+    /// Makes a reader of this folder, which need not exist yet. It reads nothing before the first
+    /// look.
     pub fn new(folder: &Path) -> Self {
         Self { folder: Folder::new(folder), window: Window::default() }
     }
 
     /// Reads the events since the last look, and returns the results for the wanted topics.
     ///
-    /// If a file has grown by much, only its end is read. A message counts once nothing new of it
-    /// came for two looks: so with one look per second, programs with a period of up to two seconds
-    /// lose none.
+    /// If a file has grown by much, only its end is read. A message counts once two looks have
+    /// found no new event of it. So with one look per second, no message of a program is lost if
+    /// the program writes at least every two seconds.
     pub fn look(&mut self, wanted: impl Fn(&str) -> bool) -> LiveFigures {
         self.window.begin_look(feros_trace::now_nanos());
         let window = &mut self.window;

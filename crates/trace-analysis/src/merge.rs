@@ -1,4 +1,4 @@
-//! Joining the records of several processes.
+//! Joins the records of several processes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub enum TraceError {
     /// A file cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The folder has no trace.
+    /// The folder contains no trace.
     #[error(
         "there is no trace in {folder}: run programs with FEROS_TRACE={folder}, and end them with SIGINT or SIGTERM (a program \
          writes its trace when its context ends)", folder = folder.display()
@@ -23,7 +23,7 @@ pub enum TraceError {
         /// The folder.
         folder: PathBuf,
     },
-    /// The clocks are unrelated.
+    /// The files' clocks are unrelated.
     #[error(
         "{first} and {other} are of two hosts, or of one host before and after a restart: their clocks cannot be compared; \
          read them one by one", first = first.display(), other = other.display()
@@ -31,7 +31,7 @@ pub enum TraceError {
     TwoClocks {
         /// A file.
         first: PathBuf,
-        /// A file of another host or start.
+        /// A file from another host, or from another boot of the same host.
         other: PathBuf,
     },
 }
@@ -43,7 +43,7 @@ pub struct Trace {
     pub processes: Vec<Process>,
 }
 
-/// A message in the callback of one subscription.
+/// The delivery of a message to the callback of one subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
     /// The topic.
@@ -52,7 +52,7 @@ pub struct Delivery {
     pub publisher: [u8; 16],
     /// The subscription's gid.
     pub subscription: [u8; 16],
-    /// The transport by which it was taken.
+    /// The transport that the message was taken from.
     pub transport: Transport,
     /// The message's stamp.
     pub stamp: i64,
@@ -65,17 +65,18 @@ pub struct Delivery {
 pub struct Deliveries {
     /// Complete deliveries, in the order of publication.
     pub whole: Vec<Delivery>,
-    /// The number of callbacks, by topic, whose publication is unknown: the publisher is not Feros,
-    /// was not traced, was killed, or its events were overwritten.
+    /// The number of callbacks, by topic, whose publication is unknown: the publisher is not a
+    /// Feros program, was not traced, or was killed, or its events were overwritten.
     pub without_publisher: BTreeMap<String, u64>,
     /// The number of publications, by topic, without a known callback: there is no subscription, or
-    /// it was not traced, was killed, lost the message, or its events were overwritten.
+    /// the subscription was not traced, was killed or lost the message, or its events were
+    /// overwritten.
     pub without_callback: BTreeMap<String, u64>,
     /// The durations of complete calls of `publish`, by topic.
     pub publish_calls: BTreeMap<String, Vec<u64>>,
 }
 
-/// The identity of a message everywhere: its publisher and its stamp.
+/// The identity of a message, the same in all processes: its publisher and its stamp.
 pub(crate) type MessageKey = ([u8; 16], i64);
 
 #[derive(Default)]
@@ -101,7 +102,7 @@ impl Trace {
     /// Reads a process's file, or all files of a folder.
     ///
     /// # Errors
-    /// When there is no file, or one cannot be read; see [`TraceError`].
+    /// If there is no file, or a file cannot be read; see [`TraceError`].
     pub fn read(path: &Path) -> Result<Self, TraceError> {
         let io = |source| ReadError::Io { file: path.to_owned(), source };
         let mut files = Vec::new();
@@ -109,7 +110,7 @@ impl Trace {
             for entry in std::fs::read_dir(path).map_err(io)? {
                 let entry = entry.map_err(io)?;
                 let file = entry.path();
-                // An empty file comes from a process that was killed when it started: it has no
+                // An empty file comes from a process that was killed when it started, so it has no
                 // events.
                 let is_begun = entry.metadata().map_err(io)?.len() > 0;
                 if is_begun && file.extension().is_some_and(|extension| extension == FILE_EXTENSION)
@@ -136,13 +137,13 @@ impl Trace {
         Ok(Self { processes })
     }
 
-    /// Processes that were killed, or ended without ending their context: the events that they had
-    /// not written are lost.
+    /// The processes that were killed, or ended without ending their context, so that the events
+    /// that they had not yet written are lost.
     pub fn incomplete(&self) -> impl Iterator<Item = &Process> {
         self.processes.iter().filter(|process| !process.is_complete)
     }
 
-    /// Every event with its process and the endpoint that it concerns, if that is known.
+    /// Every event, with its process and, if known, the endpoint that it concerns.
     pub(crate) fn events(&self) -> impl Iterator<Item = (&Process, &Event, Option<&EndpointName>)> {
         self.processes.iter().flat_map(|process| {
             let events = process.threads.iter().flat_map(|thread| &thread.events);
@@ -150,7 +151,7 @@ impl Trace {
         })
     }
 
-    /// The ways of messages, each joined from the records of all processes.
+    /// Joins the ways of messages from the records of all processes.
     pub fn deliveries(&self) -> Deliveries {
         let mut joining = Joining::default();
         for (_, event, endpoint) in self.events() {
@@ -171,7 +172,7 @@ pub(crate) struct Joining {
 }
 
 impl Joining {
-    /// Notes that a message passed a point.
+    /// Adds a point that a message passed.
     pub(crate) fn pass(
         &mut self,
         message: MessageKey,

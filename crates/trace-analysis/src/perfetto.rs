@@ -11,7 +11,7 @@ use feros_trace::{EndpointName, Event, Point, ThreadEvents};
 
 use crate::read::Process;
 
-/// Pieces of work: their begin, their end and their name.
+/// The pieces of work: the point where each begins, the point where it ends, and its name.
 const SLICES: [(Point, Point, &str); 8] = [
     (Point::Publish, Point::PublishEnd, "publish"),
     (Point::SerializeBegin, Point::SerializeEnd, "serialize"),
@@ -27,7 +27,7 @@ impl Trace {
     /// Writes the trace as Chrome's trace events.
     ///
     /// # Errors
-    /// When `out` fails.
+    /// If writing to `out` fails.
     pub fn write_perfetto(&self, out: impl Write) -> io::Result<()> {
         let mut out = List { out, has_any: false };
         let first = self.events().map(|(_, event, _)| event.at_nanos).min().unwrap_or(0);
@@ -74,7 +74,8 @@ impl Trace {
     }
 }
 
-/// The track's number: threads whose number is unknown get one of their own.
+/// The track's number, which is the thread's id; a thread without a known id gets a number of its
+/// own.
 fn track_number(thread: &ThreadEvents, index: usize) -> u64 {
     if thread.thread > 0 { thread.thread } else { 1 << 32 | index as u64 }
 }
@@ -153,7 +154,7 @@ impl Track<'_> {
     }
 }
 
-/// The elements of a JSON list.
+/// Writes the elements of a JSON list.
 struct List<W> {
     out: W,
     has_any: bool,

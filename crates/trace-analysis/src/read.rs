@@ -1,4 +1,4 @@
-//! Reading a whole file of a process.
+//! Reads the whole file of a process.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use feros_trace::{EndpointName, FORMAT, ThreadEvents};
 
 use crate::blocks::{Bad, Block, Input};
 
-/// The longest file that is read as a whole: a hundred times the default bound of a process.
+/// The largest file that is read as a whole: a hundred times the default limit for a process.
 const MOST_BYTES: u64 = 8 << 30;
 
 /// The records of one process.
@@ -20,21 +20,20 @@ pub struct Process {
     pub process: u32,
     /// The name of its executable.
     pub program: String,
-    /// The start of the host that the process belongs to: clocks of different starts cannot be
-    /// compared.
+    /// The boot id of the host when the process ran: clocks of different boots cannot be compared.
     pub boot: String,
     /// The time when the file was made, on CLOCK_MONOTONIC.
     pub began_nanos: u64,
-    /// The same moment in nanoseconds since 1970.
+    /// The time when the file was made, in nanoseconds since 1970.
     pub began_unix_nanos: u64,
-    /// The process's endpoints, and the other sides of their matches, by their numbers in events.
+    /// The process's endpoints and the endpoints that they match, by their numbers in events.
     pub endpoints: HashMap<u32, EndpointName>,
     /// The process's threads.
     pub threads: Vec<ThreadEvents>,
     /// The number of threads that were not traced because there were too many.
     pub refused_threads: u64,
-    /// Whether the process has written all its events: false if it was killed, or ended without
-    /// ending its context.
+    /// Whether the process has written all its events: false if the process was killed, or ended
+    /// without ending its context.
     pub is_complete: bool,
 }
 
@@ -74,7 +73,7 @@ pub enum ReadError {
         /// The kind of damage.
         what: &'static str,
     },
-    /// The times of the file cannot be compared with the present time.
+    /// The file's times cannot be compared with the present time.
     #[error("{file} is of another host, or of this one before its last start: take it out of the folder", file = file.display())]
     OtherClock {
         /// The file.
@@ -86,18 +85,18 @@ impl Process {
     /// Reads a process's file.
     ///
     /// # Errors
-    /// When the file cannot be read or has another version; see [`ReadError`]. It is no error that
-    /// a process was killed.
+    /// If the file cannot be read or has another version; see [`ReadError`]. The file of a killed
+    /// process is not an error.
     pub fn read(file: &Path) -> Result<Self, ReadError> {
         let bytes = feros_files::read(file, MOST_BYTES)
             .map_err(|source| ReadError::Io { file: file.to_owned(), source })?;
         Self::parse(file, &bytes)
     }
 
-    /// Like [`read`](Self::read), for a file's bytes.
+    /// Reads a process's file from its bytes, like [`read`](Self::read).
     ///
     /// # Errors
-    /// When the bytes are not a file of this version.
+    /// If the bytes are not a file of this version.
     pub fn parse(file: &Path, bytes: &[u8]) -> Result<Self, ReadError> {
         let mut input = Input::new(bytes);
         let mut process = Self::head(file, &mut input)?;

@@ -1,5 +1,5 @@
-//! Points that programs report to a laboratory, which identifies messages by its own numbers, and
-//! the joining of these points.
+//! Points that programs report to a laboratory, and the joining of these points. The laboratory
+//! identifies messages by its own numbers.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,21 @@ use serde::{Deserialize, Serialize};
 use crate::layers::{Breakdown, Way};
 use feros_trace::{Event, Kind, Point, ThreadEvents, Transport};
 
-/// The times at which messages passed one point. Each program of a cell reports its own.
+/// The times at which messages passed one point. Each program of a cell (one run of an experiment)
+/// reports its own points.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PointSeries {
     /// The point's name, such as `serialize_begin`.
     pub name: String,
-    /// A word for the publisher, the same in all programs, if one number is published more than
-    /// once (chains).
+    /// A word that identifies the publisher in all programs; needed if several publishers publish
+    /// the same number, as in chains.
     #[serde(default)]
     pub by: Option<String>,
-    /// A word for the subscription, the same in all programs; `None`: the point concerns the
-    /// message for all subscriptions.
+    /// A word that identifies the subscription in all programs; `None` if the point applies to all
+    /// subscriptions.
     #[serde(default)]
     pub of: Option<String>,
-    /// `intra_process`, `shared_memory` or `network`, if a message may take several at once.
+    /// `intra_process`, `shared_memory` or `network`; needed if a message may take several at once.
     #[serde(default)]
     pub transport: Option<String>,
     /// The numbers of the messages.
@@ -35,28 +36,30 @@ pub struct PointSeries {
 pub struct Joined {
     /// The number of the message.
     pub number: u64,
-    /// The publisher's word.
+    /// The word that identifies the publisher.
     pub by: Option<String>,
-    /// The subscription's word.
+    /// The word that identifies the subscription.
     pub of: Option<String>,
-    /// The transport by which the message was taken, if it was reported.
+    /// The transport that the message was taken from, if a program has reported it.
     pub transport: Option<Transport>,
     /// The message's time in each layer.
     pub breakdown: Breakdown,
 }
 
-/// Events of this process as series, to be reported in lines of JSON. `number_of` returns the
-/// laboratory's number of an event's message; events of messages without a number are left out.
+/// Converts events of this process to series, which are reported in lines of JSON. `number_of`
+/// returns the laboratory's number for an event's message; events of messages without a number are
+/// left out.
 ///
-/// If this process has published the message, its number is the publication number, from 1, at all
-/// points.
+/// If this process has published the message, the event that `number_of` gets has the publication
+/// number, which begins at 1, at all points.
 pub fn series(
     threads: &[ThreadEvents],
     mut number_of: impl FnMut(&Event) -> Option<u64>,
 ) -> Vec<PointSeries> {
     let events = || threads.iter().flat_map(|thread| &thread.events);
     let key = |event: &Event| (event.message.publisher, event.message.stamp);
-    // The engine does not know the client's numbers.
+    // The engine numbers messages differently from the client, so its events get the client's
+    // numbers.
     let published = events().filter(|event| event.point == Point::Publish);
     let numbers: BTreeMap<_, u64> =
         published.map(|event| (key(event), event.message.number)).collect();
@@ -90,11 +93,11 @@ pub fn series(
     all.into_iter().map(named).collect()
 }
 
-/// One message's times by transport; those without a transport come first.
+/// The times of one message, by transport; the times that belong to no transport come first.
 type Ways = [Way; Transport::ALL.len() + 1];
 
-/// The breakdown of each message at each subscription for which the programs of a cell together
-/// have enough points. Points with unknown names are left out.
+/// The breakdown of each message at each subscription, if the programs of a cell together have
+/// reported enough points for it. Points with unknown names are left out.
 pub fn join(series: &[PointSeries]) -> Vec<Joined> {
     type Message<'a> = (u64, Option<&'a str>);
     type Reception = (Ways, Option<Transport>);

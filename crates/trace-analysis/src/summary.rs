@@ -1,4 +1,4 @@
-//! The summary of a trace for people: where the time of each topic's messages goes.
+//! The summary of a trace for people, which shows where the time of each topic's messages goes.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use serde::Serialize;
 use crate::layers::{Breakdown, Layer};
 use crate::merge::Trace;
 
-/// A trace at a glance.
+/// The summary of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// The processes that were traced.
     pub processes: Vec<ProcessSummary>,
-    /// Each topic and transport that messages took, with their times there.
+    /// The times of the messages, for each topic and each transport that its messages took.
     pub topics: Vec<TopicSummary>,
     /// The number of callbacks, by topic, whose publication is unknown.
     pub without_publisher: BTreeMap<String, u64>,
@@ -31,8 +31,8 @@ pub struct ProcessSummary {
     pub program: String,
     /// The number of events in its file.
     pub events: u64,
-    /// The number of events that were overwritten before they were written, because the ring is too
-    /// small.
+    /// The number of events that were overwritten in memory before they were written to the file,
+    /// because the ring of a thread was too small.
     pub overwritten: u64,
     /// The number of threads that were not traced because there were too many.
     pub refused_threads: u64,
@@ -47,10 +47,10 @@ pub struct TopicSummary {
     pub topic: String,
     /// `intra_process`, `shared_memory` or `network`.
     pub transport: &'static str,
-    /// From the call of `publish` to the call of the callback; its count is the number of
-    /// deliveries.
+    /// The times from the call of `publish` to the call of the callback; their count is the number
+    /// of deliveries.
     pub end_to_end: Percentiles,
-    /// The layers in the order in which messages pass them; only those that they pass.
+    /// The layers that the messages passed, in the order in which messages pass them.
     pub layers: Vec<LayerSummary>,
 }
 
@@ -59,7 +59,7 @@ pub struct TopicSummary {
 pub struct LayerSummary {
     /// The layer.
     pub name: &'static str,
-    /// The layer's part of all the time from publication to callback, in percent.
+    /// The layer's share of the total time from publication to callback, in percent.
     pub share_percent: f64,
     /// The times in the layer.
     #[serde(flatten)]
@@ -71,9 +71,9 @@ pub struct LayerSummary {
 pub struct Percentiles {
     /// The number of times.
     pub count: u64,
-    /// Half of the times are not longer.
+    /// The median: half of the times are no longer than this.
     pub median_nanos: u64,
-    /// 99 % of the times are not longer.
+    /// The 99th percentile: 99 % of the times are no longer than this.
     pub p99_nanos: u64,
     /// The longest time.
     pub max_nanos: u64,
@@ -95,7 +95,7 @@ impl Percentiles {
 }
 
 impl Summary {
-    /// The summary of a trace.
+    /// Summarizes a trace.
     pub fn of(trace: &Trace) -> Self {
         let deliveries = trace.deliveries();
         let mut topics: BTreeMap<_, Vec<Breakdown>> = BTreeMap::new();
@@ -133,7 +133,7 @@ impl Summary {
     }
 }
 
-/// The times of messages in each layer that they passed.
+/// The times of these messages in each layer that they passed.
 pub(crate) fn layers(breakdowns: &[Breakdown]) -> Vec<LayerSummary> {
     let whole: u128 = breakdowns.iter().map(|one| u128::from(one.end_to_end_nanos())).sum();
     let layer = |layer: Layer| {

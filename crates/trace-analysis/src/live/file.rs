@@ -1,4 +1,5 @@
-//! One growing file. It may be incomplete at its end, begun anew, or no trace at all.
+//! One growing file. It may be incomplete at its end, may have been replaced by a new file, or may
+//! not be a trace at all.
 
 use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom};
@@ -13,11 +14,11 @@ use crate::read::{Process, ReadError};
 
 /// The longest possible head.
 const LONGEST_HEAD: u64 = 1024;
-/// The largest number of blocks per reading, including skipped ones.
+/// The limit on blocks per reading, including skipped blocks.
 const MOST_BLOCKS: usize = 20_000;
-/// The memory for the names of a file's endpoints.
+/// The limit on memory for the names of a file's endpoints, in bytes.
 const MOST_NAME_BYTES: usize = 512 << 10;
-/// The size of a name without its topic.
+/// The memory that a name takes besides its topic, in bytes.
 const NAME_BYTES: usize = 96;
 
 /// A file that a program may be writing to.
@@ -25,17 +26,17 @@ const NAME_BYTES: usize = 96;
 pub struct GrowingFile {
     path: PathBuf,
     boot: String,
-    /// The first bytes of the file: if they differ, the file was begun anew.
+    /// The first bytes of the file. If they have changed, it is a new file.
     head: Vec<u8>,
-    /// The position up to which the file was read.
+    /// The position up to which the file has been read.
     read: u64,
     endpoints: HashMap<u32, Arc<EndpointName>>,
     name_bytes: usize,
 }
 
 impl GrowingFile {
-    /// A file of which nothing was read yet. `boot` is the start of the host whose clock the file
-    /// must have; the path is for messages.
+    /// A file that has not been read yet. `boot` is the boot id that the file must have, since
+    /// clocks of different boots cannot be compared; the path is for error messages.
     pub fn new(path: &Path, boot: &str) -> Self {
         Self {
             path: path.to_owned(),
@@ -49,11 +50,11 @@ impl GrowingFile {
 
     /// Passes the events since the last call, with their endpoints, to `tell`; events of unknown
     /// endpoints are left out. The source has `bytes` bytes now, of which at most `budget` are
-    /// read; at first, these are the last ones.
+    /// read; the first call reads the last ones.
     ///
     /// # Errors
-    /// When the file cannot be read, has another version or comes from another start of the host,
-    /// or is damaged. An incomplete last block is no error.
+    /// If the file cannot be read, has another version, comes from another boot of the host, or is
+    /// damaged. An incomplete last block is not an error.
     pub fn read(
         &mut self,
         source: &mut (impl Read + Seek),
@@ -101,13 +102,14 @@ impl GrowingFile {
         Ok(())
     }
 
-    /// The position up to which the file was read: its end, except for a block that is being
-    /// written or left for the next call.
+    /// The position up to which the file has been read: its end, or the beginning of a block that
+    /// is still being written or is left for the next call.
     pub fn read_bytes(&self) -> u64 {
         self.read
     }
 
-    /// Whether the file begins as before and is not shorter than the part already read.
+    /// Whether the file begins with the same bytes as before, and is not shorter than the part
+    /// already read.
     fn is_same(&self, source: &mut (impl Read + Seek), bytes: u64) -> std::io::Result<bool> {
         if self.head.is_empty() || bytes < self.read {
             return Ok(false);
@@ -131,7 +133,7 @@ impl GrowingFile {
                 self.read = self.head.len() as u64;
                 Ok(true)
             }
-            // The head is being written.
+            // The head is still being written.
             Err(ReadError::NotATrace { .. }) if MAGIC.starts_with(&first) => Ok(false),
             Err(ReadError::Damaged { .. }) if bytes < LONGEST_HEAD => Ok(false),
             Err(error) => Err(error),
@@ -168,7 +170,7 @@ impl GrowingFile {
     }
 }
 
-/// Reads this many bytes, or as many as there are.
+/// Reads this many bytes, or fewer at the end of the file.
 fn take(source: &mut impl Read, count: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(count).read_to_end(&mut bytes)?;

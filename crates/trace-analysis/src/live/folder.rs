@@ -1,4 +1,4 @@
-//! The folder: which of its files grow, and which are not traces.
+//! The folder of traces: finds the files that grow, and those that are not traces.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::Metadata;
@@ -12,20 +12,20 @@ use feros_trace::{EndpointName, Event, FILE_EXTENSION};
 use super::file::GrowingFile;
 use crate::read::ReadError;
 
-/// The largest number of the folder's entries that are checked.
+/// The limit on the folder's entries that are checked.
 const MOST_ENTRIES: usize = 10_000;
-/// The largest number of files that are followed, the last written ones.
+/// The limit on files that are followed; these are the files written last.
 const MOST_FILES: usize = 256;
-/// The largest number of bytes read per look, of all files together and of each.
+/// The limits on bytes read per look, from all files together and from each file.
 const MOST_BYTES: u64 = 16 << 20;
 const MOST_BYTES_OF_FILE: u64 = 4 << 20;
 /// A file that was not written to for this long is not followed: its program has ended, or has no
 /// events.
 const STALE: Duration = Duration::from_secs(30);
-/// The largest number of problems that are reported.
+/// The limit on problems that are reported.
 const MOST_PROBLEMS: usize = 8;
 
-/// The identity of a file, which stays under another name.
+/// The identity of a file, which does not change when the file is renamed.
 type Inode = (u64, u64);
 
 #[derive(Debug)]
@@ -33,14 +33,14 @@ pub(super) struct Folder {
     path: PathBuf,
     boot: String,
     files: HashMap<Inode, Known>,
-    /// A problem of the folder itself.
+    /// A problem with the folder itself.
     problem: Option<String>,
 }
 
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
-    /// The position up to which the file was read, or its size when it was refused.
+    /// The position up to which the file has been read, or its size when it was refused.
     bytes: u64,
     is_fresh: bool,
     state: State,
@@ -48,7 +48,7 @@ struct Known {
 
 #[derive(Debug)]
 enum State {
-    /// The file was there at the first look, and has not grown since.
+    /// Whether the file existed at the first look, and has not grown since.
     Still,
     Read(GrowingFile),
     Refused(String),
@@ -71,7 +71,7 @@ impl Folder {
                 Known { path: path.clone(), bytes, is_fresh, state: State::Still }
             });
             (known.path, known.is_fresh) = (path, is_fresh);
-            // A refused file that is smaller now may be another file.
+            // If a refused file has become smaller, it may be another file.
             let is_refused = matches!(known.state, State::Refused(_)) && bytes >= known.bytes;
             if bytes != known.bytes && !is_refused {
                 grown.push(inode);
@@ -96,7 +96,7 @@ impl Folder {
         files.filter_map(stem).collect::<BTreeSet<_>>().len()
     }
 
-    /// The problems, for people.
+    /// The problems, to show to people.
     pub(super) fn problems(&self) -> Vec<String> {
         let refused = self.files.values().filter_map(|known| match &known.state {
             State::Refused(why) => Some((&known.path, why)),
@@ -106,8 +106,8 @@ impl Folder {
         self.problem.iter().chain(refused.into_values()).take(MOST_PROBLEMS).cloned().collect()
     }
 
-    /// The trace files: followed ones first, then the last written ones. Links are left out: they
-    /// could lead anywhere.
+    /// The trace files: first the followed files, then the others, with the last written file
+    /// first. Links are left out, since they could lead anywhere.
     fn list(&mut self) -> Vec<Found> {
         let mut found = Vec::new();
         self.problem = None;
@@ -147,7 +147,7 @@ impl Folder {
     }
 }
 
-/// A file of the folder.
+/// A file in the folder.
 struct Found {
     path: PathBuf,
     inode: Inode,

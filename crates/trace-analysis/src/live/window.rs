@@ -1,4 +1,5 @@
-//! Recently seen messages: halves that wait for each other, and the layers of complete ones.
+//! Recently seen messages. The publisher's half of a message waits for the subscription's, and vice
+//! versa; of complete messages, the layers are kept.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -10,25 +11,25 @@ use crate::layers::Breakdown;
 use crate::merge::{Joining, MessageKey};
 use crate::summary::{Percentiles, layers};
 
-/// The number of looks for which a message counts.
+/// The number of looks for which a complete message counts.
 pub const WINDOW_LOOKS: u64 = 10;
 /// The number of looks without a new event of a message after which it is joined: by then all
 /// threads of all processes have written its events.
 const SETTLED_LOOKS: u64 = 2;
-/// The number of looks for which a half waits for the other one.
+/// The number of looks for which one half of a message waits for the other.
 const PATIENCE_LOOKS: u64 = 30;
 /// Events that are older than this when they are read are dropped.
 const OLDEST_NANOS: u64 = 30_000_000_000;
-/// Events that are ahead of the clock by more than this have no time of this host.
+/// Events that are further ahead of the clock than this cannot come from this host's clock.
 const AHEAD_NANOS: u64 = 1_000_000_000;
-/// The largest number of points kept of all messages; 24 bytes each. The oldest messages are
+/// The limit on stored points of all messages; a point takes 24 bytes. The oldest messages are
 /// dropped first.
 const MOST_MARKS: usize = 1_000_000;
-/// The largest number of points kept of one message.
+/// The limit on stored points of one message.
 const MOST_MARKS_OF_MESSAGE: usize = 2048;
-/// The largest number of pairs of publisher and subscription.
+/// The limit on pairs of publisher and subscription.
 const MOST_PAIRS: usize = 256;
-/// The largest number of messages of a pair that count, the last ones; 200 bytes each.
+/// The limit on messages of a pair that count, which are the latest; a message takes 200 bytes.
 const MOST_SAMPLES: usize = 512;
 
 /// The recently seen messages.
@@ -37,7 +38,7 @@ pub(super) struct Window {
     looks: u64,
     now_nanos: u64,
     waiting: HashMap<MessageKey, Waiting>,
-    /// Their keys, in the order in which they were first seen.
+    /// The keys of the messages, in the order in which the messages were first seen.
     order: VecDeque<MessageKey>,
     marks: usize,
     pairs: BTreeMap<(String, [u8; 16], [u8; 16]), VecDeque<Sample>>,
@@ -115,8 +116,8 @@ impl Window {
         }
     }
 
-    /// Joins the messages of which no more events are expected. Their publisher's half stays for
-    /// subscriptions whose processes write later.
+    /// Joins the messages for which no more events are expected. The publisher's half of a message
+    /// stays, for subscriptions whose processes write later.
     pub(super) fn join(&mut self) {
         let mut joining = Joining::default();
         for (key, waiting) in &mut self.waiting {
@@ -165,8 +166,8 @@ impl Waiting {
         self.marks.iter().any(|mark| mark.point == Point::Publish)
     }
 
-    /// Passes the points of subscriptions whose callback was called, with the publisher's half;
-    /// returns how many points are dropped.
+    /// Passes the publisher's half and the points of those subscriptions whose callback was called,
+    /// and drops the points of these subscriptions; returns the number of dropped points.
     fn give(&mut self, key: MessageKey, joining: &mut Joining) -> usize {
         let called = self.marks.iter().filter(|mark| mark.point == Point::Callback);
         let called: Vec<[u8; 16]> = called.map(|mark| mark.endpoint.gid).collect();

@@ -1,4 +1,4 @@
-//! The files that processes write, and reading them as a whole.
+//! Tests of the files that processes write, and of reading whole files.
 
 use feros_trace::{FILE_EXTENSION, Transport};
 use feros_trace_analysis::{Process, ReadError, Summary, Trace, TraceError};
@@ -73,7 +73,7 @@ fn a_killed_process_leaves_a_file_that_says_so() {
     assert_eq!(deliveries.without_publisher["/chatter"], 10);
     let summary = Summary::of(&trace);
     assert_eq!(summary.processes.iter().filter(|process| !process.is_complete).count(), 1);
-    // A single file is not an error either.
+    // Reading a single file works too.
     assert!(!Process::read(&killed.file).unwrap().is_complete);
 }
 
@@ -130,15 +130,15 @@ fn no_damage_goes_unnoticed_and_none_makes_the_reader_panic() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x55;
         if let Ok(read) = Process::parse(&file, &damaged) {
-            // The head has no checksum, and a length that reaches beyond the end looks like a
-            // process that was killed.
+            // The head has no checksum. A length that reaches beyond the end looks as if the
+            // process had been killed.
             assert!(at < 128 || !read.is_complete, "byte {at}");
         }
         if let Ok(read) = Process::parse(&file, &bytes[..at]) {
             assert!(!read.is_complete, "{at} bytes");
         }
     }
-    // Two hosts.
+    // Files from two hosts.
     let mut other = bytes.clone();
     other[33] ^= 1; // of the boot id
     std::fs::write(folder.path().join("2.ferostrace"), other).unwrap();

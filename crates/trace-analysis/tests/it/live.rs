@@ -1,4 +1,4 @@
-//! Programs that write while they run, and readers that follow them.
+//! Tests of programs that write while they run, and of readers that follow them.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::program::{LAYERS, PUBLISHER, Running, SUBSCRIPTION, files, run, run_w
 
 const PLENTY: u64 = 64 << 20;
 
-/// Waits until the files of a folder have this many events.
+/// Waits until the files of a folder contain this many events.
 fn wait_for_events(folder: &Path, wanted: usize) {
     eventually(|| {
         let trace = Trace::read(folder).map_err(|error| error.to_string())?;
@@ -23,7 +23,7 @@ fn wait_for_events(folder: &Path, wanted: usize) {
     });
 }
 
-/// The results after the looks that a message takes to settle.
+/// Looks until no more events of the messages are expected, and returns the results.
 fn settled(live: &mut LiveTrace) -> LiveFigures {
     live.look(|_| true);
     live.look(|_| true);
@@ -65,7 +65,7 @@ fn two_programs_that_run_are_read_along() {
     let figures = settled(&mut live);
     assert_layers(the_pair(&figures), 10);
     assert_eq!(figures.programs, 2);
-    // The second half of a message may come later.
+    // The subscription's half of a message may come later.
     let begin = now_nanos();
     talker.record(11, 20, begin);
     wait_for_events(&path, 13 * 10 + 7 * 10);
@@ -74,7 +74,7 @@ fn two_programs_that_run_are_read_along() {
     wait_for_events(&path, 13 * 20);
     assert_layers(the_pair(&settled(&mut live)), 20);
     assert!(live.look(|topic| topic == "/other").pairs.is_empty(), "nobody wants it");
-    // One of them is killed, and another one is started.
+    // One of the programs is killed, and another one is started.
     talker.kill();
     let mut talker = Running::start("talker", &path, PLENTY);
     let begin = now_nanos();
@@ -90,7 +90,7 @@ fn two_programs_that_run_are_read_along() {
     assert_eq!(live.look(|_| true).pairs, [], "nothing came lately");
     listener.end();
     talker.end();
-    // The files are a trace like any other; the killed program is reported.
+    // The files can be read like any other trace, which reports the killed program.
     let trace = Trace::read(&path).unwrap();
     assert_eq!(trace.incomplete().count(), 1);
     assert_eq!(trace.deliveries().whole.len(), 30);
@@ -126,7 +126,7 @@ fn a_file_is_bounded_and_the_one_before_is_kept() {
     let figures = settled(&mut live);
     let pair = the_pair(&figures);
     assert_eq!(figures.programs, 1);
-    // No message is torn where a new file was begun.
+    // No message is lost where a new file was begun.
     let newest = 1000 * rounds;
     assert_eq!((pair.end_to_end.count, pair.end_to_end.max_nanos), (512, 70 * newest));
     assert_eq!(pair.layers.iter().map(|layer| layer.nanos.max_nanos).sum::<u64>(), 70 * newest);
@@ -205,7 +205,7 @@ fn a_file_that_is_begun_anew_is_read_anew() {
     let mut growing = GrowingFile::new(&process.file, &process.boot);
     let events = read(&mut growing, &bytes).unwrap().len();
     assert_eq!(read(&mut growing, &bytes).unwrap().len(), 0);
-    // It is shorter, or has another head.
+    // The new file is shorter, or has another head.
     assert_eq!(read(&mut growing, &bytes[..10]).unwrap().len(), 0);
     assert_eq!(read(&mut growing, &bytes).unwrap().len(), events);
     let mut other = bytes.clone();
@@ -222,8 +222,8 @@ fn what_is_damaged_is_refused_and_nothing_of_it_is_told() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x55;
         let mut growing = GrowingFile::new(&process.file, &process.boot);
-        // The head has no checksum, and a length that reaches beyond the end looks like a block
-        // that is being written.
+        // The head has no checksum. A length that reaches beyond the end looks like a block that is
+        // still being written.
         if let Ok(events) = read(&mut growing, &damaged) {
             assert!(at < 128 || events.len() < expected.len() || events == *expected, "byte {at}");
             assert!(expected.starts_with(&events), "byte {at}");
@@ -245,7 +245,7 @@ fn what_is_damaged_is_refused_and_nothing_of_it_is_told() {
 fn of_much_that_is_new_the_end_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let (mut bytes, process) = written(folder.path(), "talker-whole");
-    // The blocks that a program writes again and again, behind the names.
+    // The blocks that a program writes again and again after the names.
     let mut growing = GrowingFile::new(&process.file, &process.boot);
     growing.read(&mut Cursor::new(&bytes[..130]), 130, 0, |_, _| ()).unwrap();
     let names = growing.read_bytes() as usize;
@@ -265,7 +265,7 @@ fn of_much_that_is_new_the_end_is_read() {
     let of_one = process.threads[0].events.len();
     let count = look(&mut growing);
     assert!((of_one..=3 * of_one).contains(&count), "{count} of {}", 101 * of_one);
-    // Events beyond the budget are read the next time, and nothing is read twice.
+    // Events beyond the budget are read by the next call, and nothing is read twice.
     assert_eq!(look(&mut growing), 3 * of_one);
     assert_eq!((look(&mut growing), growing.read_bytes()), (3 * of_one, bytes.len() as u64));
 }
@@ -288,7 +288,7 @@ fn what_is_in_the_way_of_a_folder_is_told_and_disturbs_nothing() {
     let [problem] = &figures.problems[..] else { panic!("{figures:?}") };
     assert!(problem.contains("1.ferostrace is not a trace of Feros"), "{problem}");
     assert_layers(&figures.pairs[0], 10);
-    // A file under another name is the same one, and what takes its place another.
+    // A renamed file is the same file, and a new file under its old name is another.
     let before = path.join("9.before.ferostrace");
     std::fs::rename(&file, &before).unwrap();
     std::fs::copy(&before, &file).unwrap();
@@ -296,7 +296,7 @@ fn what_is_in_the_way_of_a_folder_is_told_and_disturbs_nothing() {
     let figures = settled(&mut live);
     assert_eq!(figures.problems, [""; 0]);
     program.end();
-    // A file in the place of the folder.
+    // There is a file where the folder should be.
     let problems = LiveTrace::new(&path.join("notes.txt")).look(|_| true).problems;
     assert!(problems[0].contains("notes.txt cannot be read"), "{problems:?}");
 }

@@ -1,4 +1,4 @@
-//! Files of traces, by processes that write them and by hand.
+//! Tests with trace files that processes write, and with files that the tests put together.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod files;

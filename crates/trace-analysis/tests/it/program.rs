@@ -1,4 +1,4 @@
-//! Traced programs: this test is a separate process, whose trace is on throughout.
+//! Traced programs. The test runs itself as a child process, whose trace is always on.
 
 use std::io::{BufRead as _, Write as _};
 use std::path::{Path as FilePath, PathBuf};
@@ -10,7 +10,7 @@ use feros_trace_analysis::Layer;
 pub(crate) const PUBLISHER: [u8; 16] = [1; 16];
 pub(crate) const SUBSCRIPTION: [u8; 16] = [2; 16];
 
-/// For the child: the half that it records, and the folder.
+/// The variables for the child: the half of the messages that it records, and the folder.
 const HALF: &str = "TRACE_TEST_HALF";
 
 fn record(
@@ -25,8 +25,8 @@ fn record(
     feros_trace::record(Event { at_nanos, point, transport, message, endpoint: endpoint.number() });
 }
 
-/// Message n is published at `begin + 1000 n`. The time in each layer is its value in [`LAYERS`]
-/// times n.
+/// Message n is published at `begin + 1000 n`. Its time in each layer is n times the layer's value
+/// in [`LAYERS`].
 fn record_half(half: &str, messages: std::ops::RangeInclusive<u64>, begin: u64) {
     let publisher = Endpoint::new(Kind::Publisher, PUBLISHER, "/chatter");
     let subscription = Endpoint::new(Kind::Subscription, SUBSCRIPTION, "/chatter");
@@ -53,7 +53,7 @@ fn record_half(half: &str, messages: std::ops::RangeInclusive<u64>, begin: u64) 
     }
 }
 
-/// The time of message 1 in each layer; message n takes n times as long.
+/// The time of message 1 in each layer. Message n takes n times as long.
 pub(crate) const LAYERS: [(Layer, u64); 9] = [
     (Layer::Client, 2),
     (Layer::Serialize, 2),
@@ -66,7 +66,7 @@ pub(crate) const LAYERS: [(Layer, u64); 9] = [
     (Layer::Deserialize, 4),
 ];
 
-/// The child of the tests, which is not a test itself.
+/// The child process of the tests, which is not a test itself.
 #[test]
 fn child() {
     let Ok(half) = std::env::var(HALF) else { return };
@@ -86,8 +86,8 @@ fn child() {
     }
 }
 
-/// Each line has the first and the last message, and the time when they begin; the messages of a
-/// line are recorded by one thread.
+/// Each line of the input has the first and the last message, and the time `begin`; one thread
+/// records the messages of a line.
 fn record_as_told(half: &str) {
     for line in std::io::stdin().lock().lines() {
         let numbers = line.unwrap().split(' ').map(|number| number.parse().unwrap()).collect();
