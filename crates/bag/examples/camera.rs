@@ -1,7 +1,7 @@
 //! A camera for measurements of recorders: publishes images of one size at a fixed rate, and prints
 //! the number of images and the bytes per second.
 //!
-//! `camera TOPIC BYTES HERTZ SECONDS` (a rate of 0: as fast as possible)
+//! `camera TOPIC BYTES HERTZ SECONDS` (a rate of 0 means as fast as possible)
 
 use std::time::{Duration, Instant};
 

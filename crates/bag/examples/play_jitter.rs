@@ -1,6 +1,7 @@
-//! Measures how precisely a bag is played: a topic of 1 kHz for some seconds, received in another
-//! context. Prints how early or late messages came against the times of the bag, and how late a
-//! thread of the same process woke that only sleeps until those times: the floor.
+//! Measures how precisely a bag is played: a topic of 1 kHz is played for some seconds, and
+//! received in another context. Prints how early or late messages came, compared with the times of
+//! the bag. Also prints the floor of the machine: how late a thread of the same process wakes that
+//! only sleeps until those times.
 //!
 //! `play_jitter [SECONDS]`
 
@@ -59,7 +60,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Measures by how many microseconds a thread that sleeps until each millisecond wakes late.
+/// Measures how many microseconds late a thread wakes that sleeps until each millisecond.
 fn floor(seconds: i64) -> Vec<f64> {
     let began = Instant::now();
     let wake = |number: i64| {
@@ -72,7 +73,7 @@ fn floor(seconds: i64) -> Vec<f64> {
 
 fn say(what: &str, mut offsets: Vec<f64>, seconds: i64) {
     offsets.sort_by(f64::total_cmp);
-    // Measured against the median, since the first message is as late as any other.
+    // The jitter is measured against the median, since the first message is as late as any other.
     let median = offsets[offsets.len() / 2];
     let mut jitter: Vec<f64> = offsets.iter().map(|offset| (offset - median).abs()).collect();
     jitter.sort_by(f64::total_cmp);

@@ -3,9 +3,9 @@
 
 use feros::{Durability, History, Liveliness, QosProfile, Reliability};
 
-/// The messages that may wait for the recorder in each subscription while the disk is slow: the
-/// most that a queue in shared memory can hold. A longer history would switch to the network
-/// transport.
+/// The queue length of each recording subscription, for messages that wait while the disk is slow.
+/// 128 is the longest queue that shared memory can hold; a longer history would switch to the
+/// network transport.
 pub(crate) const RECORDING_DEPTH: usize = 128;
 
 /// Returns policies that match all of these publishers and ask for as much as they all offer.
@@ -21,7 +21,7 @@ pub(crate) fn for_subscription(offered: &[QosProfile]) -> QosProfile {
     qos
 }
 
-/// Whether a subscription with these policies receives messages of a publisher that comes later.
+/// Whether a subscription with these policies receives messages of a publisher with this offer.
 pub(crate) fn is_received(subscription: &QosProfile, offered: &QosProfile) -> bool {
     let is_reliable = subscription.reliability != Reliability::Reliable
         || offered.reliability != Reliability::BestEffort;
@@ -30,12 +30,14 @@ pub(crate) fn is_received(subscription: &QosProfile, offered: &QosProfile) -> bo
     is_reliable && is_durable
 }
 
-/// Returns the recorded profile if all publishers had the same; otherwise the default, which every
-/// subscription can match, transient local if all publishers were.
+/// Returns the recorded profile if all publishers had the same one; otherwise the default profile,
+/// which every subscription can match. The default is made transient local if all publishers were
+/// transient local.
 ///
-/// A history that was not announced (Fast DDS announces none) gets the default, which `ros2 bag
+/// An unknown history (Fast DDS does not announce it) becomes the default history, which `ros2 bag
 /// play` uses for all topics (`default_history` in rosbag2_transport's `qos.hpp`). One publisher
-/// stands in for all: it keeps as many messages for late subscriptions as they kept together.
+/// stands in for all: it keeps as many messages for late subscriptions as all the recorded ones
+/// together.
 pub(crate) fn for_publisher(recorded: &[QosProfile]) -> QosProfile {
     let Some(first) = recorded.first() else { return QosProfile::default() };
     let is_transient = recorded.iter().all(|qos| qos.durability == Durability::TransientLocal);
@@ -54,14 +56,14 @@ pub(crate) fn for_publisher(recorded: &[QosProfile]) -> QosProfile {
         let together = recorded.iter().map(|qos| known_depth(qos).unwrap_or(1));
         qos.depth = qos.depth.max(together.fold(0, usize::saturating_add));
     }
-    // Only the engine asserts the liveliness of a player.
+    // A player does not assert its liveliness itself, so the engine has to.
     if qos.liveliness == Liveliness::ManualByTopic {
         qos.liveliness = Liveliness::Automatic;
     }
     qos
 }
 
-/// The number of messages that a publisher keeps, if it was announced and is finite.
+/// The number of messages that a publisher keeps, if the number was announced and is finite.
 fn known_depth(qos: &QosProfile) -> Option<usize> {
     (qos.history == History::KeepLast && qos.depth > 0).then_some(qos.depth)
 }
@@ -95,7 +97,7 @@ mod tests {
         assert_eq!(for_publisher(&[]), QosProfile::default());
         let mixed = for_publisher(&[latched, QosProfile::keep_last(5).transient_local()]);
         assert_eq!(mixed.durability, Durability::TransientLocal);
-        // Depth 1 is tested too, since metadata of earlier versions has it.
+        // Depth 1 is tested too, since older metadata states it with an unknown history.
         for depth in [0, 1] {
             let unknown = QosProfile { history: History::Unknown, depth, ..QosProfile::default() };
             assert_eq!(for_publisher(&[unknown]), QosProfile::default());

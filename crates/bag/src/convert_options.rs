@@ -27,7 +27,7 @@ const OF_RECORDING: [&str; 12] = [
     "topic_polling_interval",
     "use_sim_time",
 ];
-/// Keys of rosbag2 for features that Feros lacks, with the values that ask for nothing.
+/// Keys of rosbag2 for features that Feros lacks, with the values that leave them off.
 const NOT_DONE: [(&str, &[&str]); 7] = [
     ("input_serialization_format", &["", "cdr"]),
     ("output_serialization_format", &["", "cdr"]),
@@ -72,20 +72,21 @@ const DONE: [&str; 26] = [
 pub struct OutputBag {
     /// Its folder.
     pub uri: PathBuf,
-    /// How it is written.
+    /// The options for writing it.
     pub writer: WriterOptions,
     /// The topics that go into it.
     pub selection: TopicSelection,
-    /// The earliest message that goes into it, in nanoseconds since 1970.
+    /// The time in nanoseconds since 1970 before which messages are left out.
     pub start: Option<i64>,
-    /// The latest message that goes into it, in nanoseconds since 1970.
+    /// The time in nanoseconds since 1970 after which messages are left out.
     pub end: Option<i64>,
 }
 
-/// Reads a text with `output_bags`.
+/// Reads the options of `ros2 bag convert`: YAML with the key `output_bags`.
 ///
 /// # Errors
-/// When it is not YAML, a bag has no `uri`, a key is unknown, or a value is not valid for its key.
+/// When the text is not YAML, a bag has no `uri`, a key is unknown, or a value is not valid for its
+/// key.
 pub fn read_output_bags(text: &str) -> Result<Vec<OutputBag>, YamlError> {
     let document = Node::parse_only(text)?;
     let bags = document.list("output_bags");

@@ -1,4 +1,4 @@
-//! Copies messages of bags into another one, in order of time, for `convert` and `slice`.
+//! Copies messages of bags into a new bag, in order of time, for `convert` and `slice`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::writer::{BagWriter, TopicId};
 /// Why copying ended early.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CopyError {
-    /// A bag cannot be read further. The messages copied so far are in the new one.
+    /// A bag cannot be read further. The messages copied so far are in the new bag.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The new bag cannot be written further.
@@ -21,8 +21,8 @@ pub enum CopyError {
 }
 
 /// Copies the messages that pass the filter and returns their number. Topics without messages are
-/// copied as well. Bags that overlap in time are merged. `completed` returns each topic as it is to
-/// be announced, for example with the definition that an old bag lacks.
+/// copied as well. Bags that overlap in time are merged. `completed` can complete each topic before
+/// it is announced, for example with the definition that an old bag lacks.
 ///
 /// # Errors
 /// When one of the bags cannot be read or written.

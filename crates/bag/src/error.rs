@@ -8,7 +8,7 @@ use crate::yaml::YamlError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// There is no bag.
+    /// The path is not a bag.
     #[error("{} is not a bag: {reason}", path.display())]
     NotABag {
         /// The path that was to be opened.
@@ -39,10 +39,10 @@ pub enum ReadError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// The problem, and its place in the file.
+        /// The problem, and its position in the file.
         reason: String,
     },
-    /// The file is not a recording of ROS 2.
+    /// The file is not a ROS 2 recording.
     #[error(
         "{} is an MCAP file of the profile {profile:?}, not of \"ros2\": its messages are not of \
          ROS 2", path.display()
@@ -53,7 +53,7 @@ pub enum ReadError {
         /// The profile that its header names.
         profile: String,
     },
-    /// Something in the bag is compressed by a method that is not built in.
+    /// Something in the bag is compressed by a method that this build cannot unpack.
     #[error("{} is compressed by {format:?}: only zstd and lz4 are built in", path.display())]
     UnknownCompression {
         /// The file.
@@ -61,7 +61,7 @@ pub enum ReadError {
         /// The name of the compression.
         format: String,
     },
-    /// A file that is compressed as a whole is too large to be unpacked.
+    /// The content of a file that is compressed as a whole is too large to be unpacked.
     #[error(
         "{} unpacks to more than {limit_bytes} bytes, nine tenths of the free space in {}: name a \
          folder with more room by TMPDIR", path.display(), folder.display()
@@ -80,8 +80,8 @@ pub enum ReadError {
         /// The file.
         path: PathBuf,
     },
-    /// A chunk is larger than the reader's limit, or chunks with later messages than the index
-    /// states are together.
+    /// A chunk is larger than the reader's limit, or the chunks with messages later than the index
+    /// states exceed it together.
     #[error(
         "{}: a chunk or record takes {bytes} bytes, or chunks with messages later than the index \
          states do, more than the {limit} that a reader holds at once: 1 GiB by default, \
@@ -126,7 +126,7 @@ impl ReadError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// A recording never replaces a folder.
+    /// The folder exists already; a recording never replaces one.
     #[error("{} exists already: name another output, or remove it", path.display())]
     Exists {
         /// The folder that was to be created.
@@ -140,7 +140,7 @@ pub enum WriteError {
     DiskFull {
         /// The file.
         path: PathBuf,
-        /// The messages of the bag.
+        /// The number of messages in the bag.
         kept: u64,
     },
     /// The system does not let the file be written.
@@ -153,10 +153,10 @@ pub enum WriteError {
         path: PathBuf,
         /// The system's description of the error.
         reason: String,
-        /// The messages of the bag.
+        /// The number of messages in the bag.
         kept: u64,
     },
-    /// A file cannot hold any further topic.
+    /// A file cannot hold another topic.
     #[error("{}: topic {topic} is one too many: an MCAP file holds at most 65535", path.display())]
     TooManyTopics {
         /// The file.
@@ -164,7 +164,7 @@ pub enum WriteError {
         /// The topic.
         topic: String,
     },
-    /// Writing failed before.
+    /// The bag has ended already, since an earlier write failed.
     #[error("the bag ended when it could not be written: start a new one")]
     Ended,
 }

@@ -1,4 +1,4 @@
-//! Stops reading from another thread: a file can make a query or a scan take long.
+//! Stops reading from another thread, since a hostile file can make a query or a scan take long.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::ReadError;
 
-/// Stops the reading of a bag, also while it is opened. Clones share one flag.
+/// Stops the reading of a bag, even while the bag is being opened. Clones share one flag.
 ///
 /// ```
 /// use feros_bag::{Interrupt, ReaderOptions};
@@ -39,13 +39,13 @@ impl Interrupt {
 }
 
 impl From<Arc<AtomicBool>> for Interrupt {
-    /// Reading stops when the flag becomes true.
+    /// Uses a flag that exists already: reading stops when it becomes true.
     fn from(flag: Arc<AtomicBool>) -> Self {
         Self(flag)
     }
 }
 
-/// Clones are equal.
+/// Any two interrupts are equal, so that options that hold one can be compared.
 impl PartialEq for Interrupt {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

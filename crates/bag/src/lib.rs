@@ -1,8 +1,8 @@
-//! Bags of ROS 2: records, reads, reindexes, converts and plays them, as rosbag2 does.
+//! ROS 2 bags: records, reads, reindexes, converts and plays them, as rosbag2 does.
 //!
-//! [`BagWriter`] writes a folder of MCAP files with `metadata.yaml`, [`BagReader`] reads these and
-//! the SQLite files of rosbag2, whole or damaged. [`Recorder`] and [`Player`] are the nodes (with
-//! the feature `node`).
+//! [`BagWriter`] writes a folder of MCAP files with `metadata.yaml`, [`BagReader`] reads MCAP files
+//! and the SQLite files of rosbag2, whole or damaged. [`Recorder`] and [`Player`] are the nodes
+//! (with the feature `node`).
 //!
 //! ```
 //! use feros_bag::{BagReader, BagTopic, BagWriter, MessageFilter, Schema, TopicMetadata, WriterOptions};
@@ -33,16 +33,16 @@
 //! | `mcap_file`, `sqlite_file` | the two storages |
 //! | `reindex`, `copy`, `merge`, `convert_options` | bags made from bags |
 //! | `selection` | the topics to record, play or copy |
-//! | `recorder`, `player`, `queue`, `adapted_qos` | the nodes, with the feature `node`: receive, look for topics and write; read ahead and publish |
+//! | `recorder`, `player`, `queue`, `adapted_qos` | the nodes, with the feature `node` |
 //! | `qos`, `yaml` | policies and YAML as rosbag2 writes them |
-//! | `unpacking`, `interrupt`, `error` | limits for unpacking, an end to long reads, the errors |
+//! | `unpacking`, `interrupt`, `error` | limits for unpacking, a way to stop long reads, the errors |
 //!
 //! # Invariants
 //!
 //! - A message is never decoded.
 //! - A number in a file is compared with the file's size before anything is allocated; the unpacked
 //!   size (`unpacking`) and the steps of a query (`sqlite_file`) are bounded, and an `Interrupt`
-//!   ends each of them.
+//!   ends unpacking and queries.
 //! - Data written before an error is intact.
 #![forbid(unsafe_code)]
 

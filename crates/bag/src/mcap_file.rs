@@ -1,5 +1,5 @@
-//! MCAP files as rosbag2 writes them: this module writes them, reads them by their index, scans
-//! those without an index, and writes the index anew.
+//! MCAP files as rosbag2 writes them. This module writes them, reads them with the help of their
+//! index, scans those without an index, and rebuilds a missing index.
 
 mod chunk;
 mod definitions;
@@ -23,9 +23,9 @@ use crate::qos;
 use crate::yaml::Node;
 use feros_message::Schema;
 
-/// The bytes of opcode and length before each record.
+/// The bytes before each record's body: its opcode and its length.
 const RECORD_HEAD: u64 = 9;
-/// The profile of files with messages of ROS 2.
+/// The profile of files with ROS 2 messages.
 const PROFILE: &str = "ros2";
 /// The key in a channel's metadata for the QoS that publishers offered.
 const QOS_KEY: &str = "offered_qos_profiles";
@@ -33,7 +33,7 @@ const QOS_KEY: &str = "offered_qos_profiles";
 const HASH_KEY: &str = "topic_type_hash";
 /// The name of the record with the bag's metadata.
 const METADATA_NAME: &str = "rosbag2";
-/// The key in that record.
+/// The key of the metadata in that record.
 const METADATA_KEY: &str = "serialized_metadata";
 
 /// The topic of a channel. Malformed QoS is not reported, since no message needs it.
@@ -56,7 +56,7 @@ fn topic_of(channel: &mcap::Channel<'_>) -> BagTopic {
     }
 }
 
-/// Converts a time to one of an MCAP file, which has no sign.
+/// Converts a time to an MCAP time, which is unsigned.
 fn to_mcap_time(time: i64) -> u64 {
     u64::try_from(time).unwrap_or(0)
 }

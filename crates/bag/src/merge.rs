@@ -4,10 +4,10 @@ use crate::error::ReadError;
 use crate::message::{BagMessage, MessageFilter};
 use crate::reader::{BagMessages, BagReader};
 
-/// The messages of bags that pass a filter, in the order of their times of receipt. They end after
-/// an error.
+/// The messages of bags that pass a filter, in the order of their times of receipt. The iterator
+/// ends after an error.
 pub(crate) struct MergedMessages<'a> {
-    /// The messages of each bag that are still to come, and the next one of them.
+    /// For each bag, its remaining messages, and the next message, which has been read already.
     sources: Vec<(BagMessages<'a>, BagMessage)>,
     failure: Option<ReadError>,
 }
@@ -39,7 +39,7 @@ impl Iterator for MergedMessages<'_> {
         let message = match messages.next() {
             Some(Ok(following)) => std::mem::replace(next, following),
             Some(Err(error)) => {
-                // The messages read before it are intact.
+                // The messages read before the error are intact.
                 self.failure = Some(error);
                 self.sources.swap_remove(index).1
             }

@@ -1,4 +1,4 @@
-//! A message of a bag, and its topic.
+//! The messages of a bag, and their topics.
 
 use std::sync::Arc;
 
@@ -29,12 +29,12 @@ pub struct BagMessage {
     pub data: Vec<u8>,
 }
 
-/// The messages of a bag that are wanted.
+/// Selects messages of a bag.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MessageFilter {
-    /// No messages before this time, in nanoseconds since 1970.
+    /// The time in nanoseconds since 1970 before which messages are left out.
     pub start: Option<i64>,
-    /// No messages after this time, in nanoseconds since 1970.
+    /// The time in nanoseconds since 1970 after which messages are left out.
     pub end: Option<i64>,
     /// Only messages of these topics; `None` means all topics.
     pub topics: Option<std::collections::BTreeSet<String>>,

@@ -1,5 +1,5 @@
-//! The content of `metadata.yaml`. Written is version 9, as rosbag2 of ROS 2 Kilted does; older
-//! versions are read.
+//! The content of `metadata.yaml`. It is written in version 9, like rosbag2 of ROS 2 Kilted does;
+//! older versions can be read.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,11 @@ use feros_rmw::QosProfile;
 use crate::qos;
 use crate::yaml::{Node, YamlError, entry, scalar};
 
-/// The version of the layout that is written.
+/// The version in which the metadata is written.
 pub const METADATA_VERSION: u32 = 9;
 
-/// The start of a bag without messages: the greatest time, so that every message is before it.
+/// The start that is stated for a bag without messages: the greatest time, so that any message is
+/// earlier.
 const NO_START: i64 = i64::MAX;
 
 /// A topic of a bag.
@@ -21,7 +22,7 @@ pub struct TopicMetadata {
     pub name: String,
     /// The type, as `package/msg/Name`.
     pub type_name: String,
-    /// How its messages are serialized: `cdr`.
+    /// The serialization of its messages: `cdr`.
     pub serialization_format: String,
     /// The QoS that publishers offered during the recording.
     pub offered_qos_profiles: Vec<QosProfile>,
@@ -30,7 +31,7 @@ pub struct TopicMetadata {
 }
 
 impl TopicMetadata {
-    /// A topic with messages in CDR, with neither QoS nor hash known.
+    /// Describes a topic with messages in CDR whose QoS and hash are unknown.
     pub fn new(name: impl Into<String>, type_name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -51,7 +52,7 @@ pub struct TopicInformation {
     pub message_count: u64,
 }
 
-/// A stretch of time with messages in it.
+/// The time range from a first message to a last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeRange {
     /// The time of the first message, in nanoseconds since 1970.
@@ -66,7 +67,7 @@ impl TimeRange {
         self.end.saturating_sub(self.start)
     }
 
-    /// The smallest stretch that contains both; `None` stands for one without messages.
+    /// Returns the smallest range that contains both; `None` stands for a range without messages.
     pub(crate) fn joined(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {
             (Some(a), Some(b)) => Some(Self { start: a.start.min(b.start), end: a.end.max(b.end) }),
@@ -74,7 +75,7 @@ impl TimeRange {
         }
     }
 
-    /// The stretch extended by one more message.
+    /// Returns the range extended by one more message.
     pub(crate) fn with(range: Option<Self>, time: i64) -> Option<Self> {
         Self::joined(range, Some(Self { start: time, end: time }))
     }
@@ -104,20 +105,20 @@ pub struct BagMetadata {
     pub message_count: u64,
     /// The topics.
     pub topics: Vec<TopicInformation>,
-    /// The compression of files or messages besides that of their own format, such as `zstd`; empty
-    /// if there is none.
+    /// The compression of files or messages in addition to that of the storage format, such as
+    /// `zstd`; empty if there is none.
     pub compression_format: String,
     /// The compressed unit: `FILE`, `MESSAGE`, or empty.
     pub compression_mode: String,
     /// The files, in the order in which they were written.
     pub files: Vec<FileInformation>,
-    /// Custom entries of the recorder; Feros notes lost messages here.
+    /// Custom entries of the recorder; Feros notes the number of lost messages here.
     pub custom_data: BTreeMap<String, String>,
-    /// The ROS distribution that recorded it; `unknown` if the bag does not name one.
+    /// The ROS distribution that recorded the bag; `unknown` if the bag does not name one.
     pub ros_distro: String,
 }
 
-/// The distribution of bags that name none: rosbag2 writes the name since Iron.
+/// The distribution of bags that do not name one, since rosbag2 writes the name only since Iron.
 const UNKNOWN_DISTRO: &str = "unknown";
 
 impl Default for BagMetadata {
@@ -138,14 +139,14 @@ impl Default for BagMetadata {
 }
 
 impl BagMetadata {
-    /// The text of `metadata.yaml`.
+    /// Returns the text of `metadata.yaml`.
     pub fn to_yaml(&self) -> String {
         let body = self.body();
         let indented: String = body.lines().map(|line| format!("  {line}\n")).collect();
         format!("rosbag2_bagfile_information:\n{indented}")
     }
 
-    /// The text without its top-level key, as MCAP files contain it.
+    /// Returns the text without its top-level key, as MCAP files contain it.
     pub(crate) fn body(&self) -> String {
         let mut out = format!(
             "version: {}\nstorage_identifier: {}\n",
@@ -201,7 +202,8 @@ impl BagMetadata {
     /// Reads the text of `metadata.yaml`.
     ///
     /// # Errors
-    /// When it is not YAML, or a value is not valid for its key. Missing keys get their default.
+    /// When the text is not YAML, or a value is not valid for its key. A missing key is no error:
+    /// its value becomes the default.
     pub fn from_yaml(text: &str) -> Result<Self, YamlError> {
         let document = Node::parse(text)?;
         let Some(node) = document.get("rosbag2_bagfile_information") else {
@@ -245,7 +247,8 @@ impl BagMetadata {
     }
 }
 
-/// The line of a key with a list below it, if the list has elements.
+/// Returns the line of a key whose list follows below it, or ` []` behind the key for an empty
+/// list.
 fn list_head(key: &str, is_empty: bool) -> String {
     format!("{key}:{}\n", if is_empty { " []" } else { "" })
 }
@@ -347,7 +350,7 @@ mod tests {
 
     #[test]
     fn older_layouts_are_read() {
-        // Version 5, as ROS 2 Humble writes it: QoS is a text, and hashes are missing.
+        // Version 5, as ROS 2 Humble writes it: QoS is a string, and hashes are missing.
         let text = "rosbag2_bagfile_information:\n  version: 5\n  storage_identifier: sqlite3\n  duration:\n    \
             nanoseconds: 5\n  starting_time:\n    nanoseconds_since_epoch: 10\n  message_count: 1\n  \
             topics_with_message_count:\n    - topic_metadata:\n        name: /a\n        type: std_msgs/msg/String\n        \

@@ -1,6 +1,7 @@
-//! Plays a bag: publishes its messages unchanged, at the times at which they were received or sent.
+//! Plays a bag: publishes its messages unchanged, in the rhythm in which they were received or
+//! sent.
 //!
-//! One thread reads ahead, another publishes; the executor of the node answers the services.
+//! One thread reads ahead, and another publishes. The executor of the node answers the services.
 
 mod clock;
 mod control;
@@ -30,13 +31,13 @@ use timeline::Timeline;
 /// The options of a player.
 #[derive(Clone)]
 pub struct PlayerOptions {
-    /// The topics; an empty selection means all topics, also hidden ones.
+    /// The topics; an empty selection means all topics, including hidden ones.
     pub selection: TopicSelection,
     /// The speed, as a multiple of the recorded one.
     pub rate: f64,
-    /// Begins at this offset into the bag.
+    /// Begins this long after the start of the bag.
     pub start_offset: Duration,
-    /// Ends after this stretch of the bag.
+    /// Ends after this much time of the bag.
     pub duration: Option<Duration>,
     /// Ends at this time of the bag, in nanoseconds since 1970.
     pub until: Option<i64>,
@@ -50,20 +51,20 @@ pub struct PlayerOptions {
     pub start_paused: bool,
     /// Policies of publishers that replace the recorded ones, by topic.
     pub qos_overrides: BTreeMap<String, QosProfile>,
-    /// Waits at most this long for each topic to have a subscription before it begins.
+    /// Before playing begins, waits at most this long for each topic to have a subscription.
     pub wait_for_subscriptions: Option<Duration>,
-    /// Waits at most this long at the end for reliable subscriptions to acknowledge all messages.
+    /// At the end, waits at most this long for reliable subscriptions to acknowledge all messages.
     pub wait_for_all_acked: Option<Duration>,
-    /// Bytes of messages that are read ahead. As many more may wait for messages that were sent
-    /// before them.
+    /// The limit on bytes of messages that are read ahead. In the order of sending, this many bytes
+    /// again may wait for messages that were sent earlier.
     pub read_ahead_bytes: usize,
-    /// The order in which messages are played, each at its time. Offset, limits and the time of the
-    /// player refer to the same kind of time.
+    /// The order in which messages are played, each at its time. The offset, the limits and the
+    /// time of the player refer to the same kind of time.
     pub message_order: MessageOrder,
 }
 
 impl Default for PlayerOptions {
-    /// The whole bag, once, at the recorded speed, with 64 MiB read ahead.
+    /// Returns options that play the whole bag once, at the recorded speed, with 64 MiB read ahead.
     fn default() -> Self {
         Self {
             selection: TopicSelection::default(),
@@ -105,7 +106,7 @@ pub enum PlayError {
         /// The reason.
         source: Arc<PublishError>,
     },
-    /// The bag has no messages of the wanted topics and time.
+    /// The bag has no messages of the selected topics in the selected time.
     #[error("there is nothing to play: the bag has no messages of these topics and this time")]
     Nothing,
     /// A bag lacks the times at which its messages were sent.
@@ -118,13 +119,13 @@ pub enum PlayError {
         /// The bag.
         bag: String,
     },
-    /// A rate is a positive number.
+    /// The rate is not a positive number.
     #[error("the rate {rate} cannot be played: give a number above 0, such as 0.5 or 2")]
     Rate {
         /// The number.
         rate: f64,
     },
-    /// The system refuses to start a thread.
+    /// The system refused to start a thread.
     #[error(
         "the player's threads cannot be started: {reason}; end other processes, or raise `ulimit -u`"
     )]
@@ -132,7 +133,7 @@ pub enum PlayError {
         /// The system's description of the error.
         reason: String,
     },
-    /// The player ended by a panic, which was logged.
+    /// The player ended with a panic, which was logged.
     #[error("the player panicked: report this together with the bag")]
     Panicked,
 }
@@ -146,7 +147,7 @@ impl From<CreateError> for PlayError {
 /// The counts of played messages and rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Played {
-    /// Messages that were published.
+    /// The number of messages that were published.
     pub messages: u64,
     /// The number of times that the bag was played to its end.
     pub rounds: u64,
@@ -172,7 +173,8 @@ pub struct Player {
     _clock: Option<clock::ClockThread>,
 }
 
-/// Declares where the bag begins and ends, so that a user interface can show the position in it.
+/// Declares parameters with the times at which the bag begins and ends, so that a user interface
+/// can show the position in it.
 fn declare_span(node: &Node, time: TimeRange) -> Result<(), PlayError> {
     let span = [("bag.start_time_nanos", time.start), ("bag.end_time_nanos", time.end)];
     for (name, nanos) in span {
@@ -202,7 +204,7 @@ impl Player {
     }
 
     /// Like [`Player::start`], but plays several bags at once: their messages are merged, and the
-    /// time runs from the first message of all bags to the last.
+    /// time runs from the first message in any bag to the last.
     ///
     /// # Errors
     /// As [`Player::start`].
@@ -274,12 +276,12 @@ impl Player {
         self.control.set_rate(rate)
     }
 
-    /// Publishes the next message while paused; returns whether there was one.
+    /// Publishes the next message while paused; returns whether a message was left.
     pub fn play_next(&self) -> bool {
         self.control.step(1) == 1
     }
 
-    /// The time of the bag, in nanoseconds since 1970.
+    /// Returns the current time of the bag, in nanoseconds since 1970.
     pub fn now(&self) -> i64 {
         self.control.now()
     }
@@ -312,12 +314,12 @@ impl Player {
 impl Drop for Player {
     fn drop(&mut self) {
         self.stop();
-        // The caller could have waited before to get the result.
+        // A caller that needs the result calls `wait` before.
         let _ = self.wait();
     }
 }
 
-/// The topics that are played, by name.
+/// Returns the names of the topics that are played.
 fn wanted_topics(bags: &[BagReader], selection: &TopicSelection) -> BTreeSet<String> {
     let topics = bags.iter().flat_map(BagReader::topics).map(|topic| &topic.metadata);
     let says_what = !selection.is_empty();
@@ -331,7 +333,7 @@ fn wanted_topics(bags: &[BagReader], selection: &TopicSelection) -> BTreeSet<Str
     wanted.map(|topic| topic.name.clone()).collect()
 }
 
-/// The whole selection minus the excluded topics.
+/// Returns the selection of all topics minus the excluded ones.
 fn merged(all: TopicSelection, selection: &TopicSelection) -> TopicSelection {
     let selection = selection.clone();
     TopicSelection {

@@ -1,5 +1,5 @@
-//! QoS profiles as rosbag2 writes them: with words since version 9 of the metadata, before that
-//! with the numbers of rmw, as YAML within the metadata or as a separate text.
+//! QoS profiles as rosbag2 writes them: with words since version 9 of the metadata, and with the
+//! numbers of rmw before. They are YAML within the metadata, or a string that contains YAML.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -44,7 +44,7 @@ fn duration_lines(name: &str, duration: QosDuration) -> [String; 3] {
     [format!("{name}:"), format!("  sec: {sec}"), format!("  nsec: {nsec}")]
 }
 
-/// Reads profiles from a list, or from a text that contains a list.
+/// Reads profiles from a list, or from a string that contains the YAML of a list.
 pub(crate) fn read_profiles(node: &Node) -> Result<Vec<QosProfile>, YamlError> {
     match node {
         Node::Null => Ok(Vec::new()),
@@ -58,8 +58,8 @@ pub(crate) fn read_profiles(node: &Node) -> Result<Vec<QosProfile>, YamlError> {
     }
 }
 
-/// Reads the overrides of `--qos-profile-overrides-path`: topics with a profile each, which may
-/// lack policies.
+/// Reads the overrides of `--qos-profile-overrides-path`: topics with one profile each, in which
+/// policies may be missing.
 ///
 /// # Errors
 /// When the text is not YAML, a profile has an unknown key, or a policy has an invalid value.
@@ -77,7 +77,7 @@ pub fn read_overrides(text: &str) -> Result<BTreeMap<String, QosProfile>, YamlEr
     Ok(overrides)
 }
 
-/// Refuses faults that [`read_profile`] ignores, since that reads files of rosbag2 as well.
+/// Refuses mistakes that [`read_profile`] ignores because it reads files of rosbag2 as well.
 fn check_override(topic: &str, node: &Node) -> Result<(), YamlError> {
     let names = QosPolicy::ALL.map(QosPolicy::name);
     node.only_has(&format!("the profile of `{topic}`"), &names)?;
@@ -133,7 +133,7 @@ fn read_profile(node: &Node) -> Result<QosProfile, YamlError> {
     })
 }
 
-/// Reads a policy by its word or number; unknown words, also `unknown` itself, give the default.
+/// Reads a policy by its word or number; an unknown word, or `unknown` itself, gives the default.
 fn policy<P: std::str::FromStr>(
     node: &Node,
     key: &str,
@@ -157,7 +157,7 @@ fn policy<P: std::str::FromStr>(
 fn duration(node: &Node, key: &str) -> Result<QosDuration, YamlError> {
     let Some(value) = node.get(key) else { return Ok(QosDuration::Infinite) };
     let (sec, nsec): (u64, u64) = (value.number("sec", 0)?, value.number("nsec", 0)?);
-    let older_infinity = (2_147_483_647, 4_294_967_295); // of Foxy and Galactic
+    let older_infinity = (2_147_483_647, 4_294_967_295); // as Foxy and Galactic write it
     if sec >= INFINITE.0 || (sec, nsec) == older_infinity || nsec > 999_999_999 {
         return Ok(QosDuration::Infinite);
     }

@@ -1,12 +1,13 @@
 //! A queue between two threads with a limit in bytes: between receiving and writing, and between
-//! reading and playing. Beside it, the ring of the snapshot mode, which drops the oldest items.
+//! reading and playing. This module also has the ring of the snapshot mode, which drops the oldest
+//! items when it is full.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use feros_sync::{Condvar, Mutex};
 
-/// Items with their sizes. `push` waits for room, `pop` for an item.
+/// Items with their sizes. `push` waits until the item fits, and `pop` waits for an item.
 pub(crate) struct Queue<T> {
     max_bytes: usize,
     state: Mutex<State<T>>,
@@ -30,7 +31,7 @@ pub(crate) enum Popped<T> {
 }
 
 impl<T> Queue<T> {
-    /// A queue with room for this many bytes, and always for one item.
+    /// Creates a queue for this many bytes; one item always fits, whatever its size.
     pub(crate) fn new(max_bytes: usize) -> Self {
         let state = State { items: VecDeque::new(), bytes: 0, is_closed: false };
         Self {
@@ -41,7 +42,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Adds an item as soon as there is room; returns it if the queue is closed.
+    /// Adds an item as soon as it fits; returns it if the queue is closed.
     pub(crate) fn push(&self, item: T, bytes: usize) -> Result<(), T> {
         let state = self.state.lock();
         let is_full = |state: &mut State<T>| {
@@ -60,7 +61,7 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Takes the oldest item as soon as there is one.
+    /// Takes the oldest item as soon as an item is there.
     pub(crate) fn pop(&self, timeout: Duration) -> Popped<T> {
         let state = self.state.lock();
         let is_empty = |state: &mut State<T>| !state.is_closed && state.items.is_empty();
@@ -77,7 +78,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Refuses further items; the present ones can still be taken.
+    /// Refuses further items; items that are in the queue can still be taken.
     pub(crate) fn close(&self) {
         self.state.lock().is_closed = true;
         self.has_room.notify_all();
@@ -108,7 +109,7 @@ impl<T> Ring<T> {
         Self { max_bytes, items: VecDeque::new(), bytes: 0 }
     }
 
-    /// Adds an item; the oldest items make room for it.
+    /// Adds an item, and drops the oldest items until the bytes are within the limit.
     pub(crate) fn push(&mut self, item: T, bytes: usize) {
         self.items.push_back((item, bytes));
         self.bytes += bytes;
@@ -161,7 +162,7 @@ mod tests {
         let other = queue.clone();
         let pushing = feros_test_support::spawn("pushing", move || other.push(2, 1));
         assert!(queue.abandon() >= 1);
-        let _ = pushing.join().unwrap(); // before or after the end, but not forever
+        let _ = pushing.join().unwrap(); // ends before or after the close, but does end
         assert_eq!(queue.push(3, 1), Err(3));
     }
 

@@ -14,24 +14,26 @@ use crate::metadata::{BagMetadata, FileInformation, TimeRange, TopicInformation}
 use crate::sqlite_file::{SqliteFile, SqliteMessages};
 use crate::unpacking::{Source, most_unpacked, too_far};
 
-/// The most bytes of `metadata.yaml`.
+/// The limit on bytes of `metadata.yaml`.
 const MAX_METADATA_BYTES: u64 = 64 << 20;
-/// The default size of the largest chunk or message that is held.
+/// The default limit on a chunk or message that is held at once, in bytes.
 pub(crate) const DEFAULT_MAX_CHUNK_BYTES: usize = 1 << 30;
 
 /// The options of a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReaderOptions {
-    /// The largest chunk or message that is held at once; bounds the memory that a bag can demand.
+    /// The limit on a chunk or message that is held at once, in bytes; it bounds the memory that a
+    /// bag can demand.
     pub max_chunk_bytes: usize,
-    /// Whether `metadata.yaml` names the files; otherwise, the folder's listing does.
+    /// Whether the files are those that `metadata.yaml` names. If false, all bag files of the
+    /// folder are read.
     pub use_metadata_file: bool,
-    /// Stops opening and reading.
+    /// A flag that stops opening and reading.
     pub interrupt: Interrupt,
 }
 
 impl Default for ReaderOptions {
-    /// Chunks of up to 1 GiB, files as `metadata.yaml` names them.
+    /// Returns options with chunks of up to 1 GiB, and with the files that `metadata.yaml` names.
     fn default() -> Self {
         Self {
             max_chunk_bytes: DEFAULT_MAX_CHUNK_BYTES,
@@ -41,8 +43,8 @@ impl Default for ReaderOptions {
     }
 }
 
-/// An open bag. Its metadata comes from its files, so that it is right even if the recorder was
-/// killed before it could write `metadata.yaml`.
+/// An open bag. Its metadata comes from its files, so it is correct even if the recorder was killed
+/// before it could write `metadata.yaml`.
 pub struct BagReader {
     path: PathBuf,
     limit: usize,
@@ -72,7 +74,7 @@ impl BagReader {
         Self::open_with(path.as_ref(), &ReaderOptions::default())
     }
 
-    /// Like [`BagReader::open`], with the caller's limits.
+    /// Like [`BagReader::open`], but with options that the caller chooses.
     ///
     /// # Errors
     /// As [`BagReader::open`].
@@ -177,17 +179,17 @@ impl BagReader {
         &self.metadata
     }
 
-    /// The topics; one name may appear with several types.
+    /// The topics. A name may appear several times, with different types.
     pub fn topics(&self) -> &[Arc<BagTopic>] {
         &self.topics
     }
 
-    /// Stops the reading from another thread.
+    /// Returns the flag with which another thread can stop the reading.
     pub fn interrupt(&self) -> &Interrupt {
         &self.interrupt
     }
 
-    /// Problems that do not prevent reading, such as a file that was not ended.
+    /// Problems that do not prevent reading, such as a file without its end.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -209,12 +211,12 @@ impl BagReader {
         files.filter_map(|path| Some(std::fs::metadata(path).ok()?.len())).sum()
     }
 
-    /// The messages that pass a filter, file after file, each in order of time. If the chunks that
-    /// overlap in time exceed `max_chunk_bytes`, a file's messages come in its own order, and
-    /// [`BagReader::warnings`] has an entry for it.
+    /// The messages that pass a filter, file after file, and those of each file in order of time.
+    /// If the chunks that overlap in time exceed `max_chunk_bytes`, a file's messages come in its
+    /// own order, and [`BagReader::warnings`] has an entry for it.
     ///
     /// # Errors
-    /// When the first file cannot be read; the iterator returns errors of later messages.
+    /// When the first file cannot be read; the iterator returns later errors.
     pub fn messages(&self, filter: &MessageFilter) -> Result<BagMessages<'_>, ReadError> {
         let is_compressed = self.metadata.compression_mode.eq_ignore_ascii_case("message");
         if is_compressed && self.metadata.compression_format != "zstd" {
@@ -233,7 +235,7 @@ impl BagReader {
     }
 }
 
-/// The messages of a bag. They end after an error.
+/// The messages of a bag. The iterator ends after an error.
 pub struct BagMessages<'a> {
     reader: &'a BagReader,
     filter: MessageFilter,
@@ -316,19 +318,19 @@ impl Iterator for BagMessages<'_> {
     }
 }
 
-/// The name of a file without the extension of its whole-file compression.
+/// Returns the name of a file, without the extension that a compression of the whole file adds.
 fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     name.strip_suffix(".zstd").map_or(name.clone(), str::to_owned)
 }
 
-/// Whether the name fits a file of a bag.
+/// Whether the name is that of a bag's file.
 fn is_bag_file(path: &Path) -> bool {
     let stem = stem(path);
     stem.ends_with(".mcap") || stem.ends_with(".db3")
 }
 
-/// The content of `metadata.yaml`; `None` if there is no such file.
+/// Returns the content of `metadata.yaml`; `None` if the file does not exist.
 fn read_metadata_file(folder: &Path) -> Result<Option<BagMetadata>, ReadError> {
     let path = folder.join(METADATA_FILE);
     if !path.exists() {
@@ -365,7 +367,7 @@ fn files_of(path: &Path, named: Option<&BagMetadata>) -> Result<Vec<PathBuf>, Re
     let mut listed: Vec<PathBuf> = listed.filter(|path| is_bag_file(path)).collect();
     listed.sort_by_key(|path| (number_in(path), path.clone()));
     if let Some(named) = named {
-        // Only files in the folder itself: the metadata may be hostile.
+        // Only files in the folder itself are accepted, since the metadata may be hostile.
         let names = named.files.iter().filter_map(|file| Path::new(&file.path).file_name());
         let in_order: Vec<PathBuf> = names.map(|name| path.join(name)).collect();
         if !in_order.is_empty() {
@@ -382,7 +384,7 @@ fn files_of(path: &Path, named: Option<&BagMetadata>) -> Result<Vec<PathBuf>, Re
     Ok(listed)
 }
 
-/// Whether a file begins like bags of ROS 1.
+/// Whether a file begins like a ROS 1 bag.
 fn is_of_ros1(path: &Path) -> bool {
     const BEGIN: &[u8] = b"#ROSBAG V";
     let mut begin = [0; BEGIN.len()];

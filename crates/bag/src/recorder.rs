@@ -1,8 +1,8 @@
-//! Records topics into a bag: messages as they came, directly from the memory in which they
-//! arrived.
+//! Records topics into a bag. Messages are written as they came, directly from the memory in which
+//! they arrived.
 //!
-//! Subscriptions put messages into a bounded queue; a separate thread writes them. A message from
-//! shared memory stays there until it is in the file: only the system copies it on the way.
+//! Subscriptions put messages into a bounded queue; a separate thread writes them. A message in
+//! shared memory stays there until it is in the file, so only the operating system copies it.
 
 mod definitions;
 mod discovery;
@@ -29,42 +29,44 @@ use crate::writer::WriterOptions;
 use services::Services;
 use session::Session;
 
-/// Gives the definition of a topic's type. Its arguments are topic, type, and the type's hash if
-/// known.
+/// Returns the definition of a topic's type. Its arguments are the topic, the type, and the type's
+/// hash if known.
 pub type SchemaSource = Arc<dyn Fn(&str, &str, Option<TypeHash>) -> Schema + Send + Sync>;
 
 /// The options of a recorder.
 #[derive(Clone)]
 pub struct RecorderOptions {
-    /// The folder that is made for the bag.
+    /// The folder that is created for the bag.
     pub output: PathBuf,
     /// How the bag is written.
     pub writer: WriterOptions,
     /// The topics.
     pub selection: TopicSelection,
-    /// Policies of subscriptions that replace those that publishers offer, by topic.
+    /// QoS profiles of subscriptions by topic, which replace the ones that fit the publishers.
     pub qos_overrides: BTreeMap<String, QosProfile>,
-    /// Bytes of messages that may wait to be written; with `snapshot_mode`, bytes that are kept.
+    /// The limit on bytes of messages that wait to be written, or that are kept with
+    /// `snapshot_mode`.
     pub max_cache_bytes: usize,
     /// Keeps the newest messages in memory, and writes them at a call of [`Recorder::snapshot`].
     pub snapshot_mode: bool,
     /// Records nothing until a call of [`Recorder::resume`].
     pub start_paused: bool,
-    /// Whether topics that appear later are recorded as well.
+    /// Whether topics that appear after the start are recorded as well.
     pub discovery: bool,
     /// Records topics without a publisher as well.
     pub include_unpublished_topics: bool,
     /// Skips topics without subscriptions of other nodes.
     pub ignore_leaf_topics: bool,
-    /// Gives the definitions of types without waiting; an empty one means that the type is unknown.
+    /// Returns the definitions of types without waiting; an empty definition means that the type is
+    /// unknown.
     pub schemas: SchemaSource,
-    /// Asks other nodes for an unknown definition, on threads of the recorder: this may take
-    /// seconds, while messages of the topic are held in memory, up to `max_cache_bytes`.
+    /// Asks other nodes for an unknown definition, on threads of the recorder. An answer may take
+    /// seconds, in which messages of the topic are held in memory, up to `max_cache_bytes`.
     pub asked: Option<SchemaSource>,
 }
 
 impl RecorderOptions {
-    /// Records all topics, services and actions into this folder.
+    /// Returns options that record all topics, services and actions into this folder.
     pub fn new(output: impl Into<PathBuf>) -> Self {
         Self {
             output: output.into(),
@@ -83,7 +85,8 @@ impl RecorderOptions {
     }
 }
 
-/// The definitions of types that are shipped or that the environment names, if the hash is right.
+/// Returns the definitions of types that Feros ships or that the environment provides, if their
+/// hash matches.
 fn own_schemas() -> SchemaSource {
     let known = OnceLock::new();
     Arc::new(move |_, name, hash| {
@@ -109,7 +112,7 @@ pub enum RecordError {
     /// The node cannot create the recorder's endpoints.
     #[error(transparent)]
     Create(#[from] CreateError),
-    /// The system refuses to start a thread.
+    /// The system refused to start a thread.
     #[error(
         "the recorder's threads cannot be started: {reason}; end other processes, or raise `ulimit -u`"
     )]
@@ -117,7 +120,7 @@ pub enum RecordError {
         /// The system's description of the error.
         reason: String,
     },
-    /// A recorder records one bag at a time.
+    /// The recorder is recording already, and it records one bag at a time.
     #[error("{} is being recorded already: stop that first", output.display())]
     Running {
         /// The bag that is being recorded.
@@ -132,8 +135,8 @@ pub struct Recording {
     pub output: PathBuf,
     /// The content of the bag.
     pub metadata: BagMetadata,
-    /// Lost messages by topic: they were published, but the transport or the disk was too slow for
-    /// them.
+    /// The number of lost messages by topic: messages that were published while the transport or
+    /// the disk was too slow.
     pub lost: BTreeMap<String, u64>,
 }
 
@@ -142,7 +145,7 @@ pub struct Recording {
 /// `~/is_discovery_running`.
 ///
 /// The executor of its node receives the messages. Recording ends with [`Recorder::stop`], or when
-/// this is dropped.
+/// the recorder is dropped.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -186,7 +189,7 @@ impl Recorder {
         Ok(Self { shared, _services: services })
     }
 
-    /// Pauses: records no messages until [`Recorder::resume`].
+    /// Stops recording messages until [`Recorder::resume`].
     pub fn pause(&self) {
         self.shared.is_paused.store(true, Ordering::Relaxed);
     }
@@ -201,12 +204,13 @@ impl Recorder {
         self.shared.is_paused.load(Ordering::Relaxed)
     }
 
-    /// Continues in another file; returns whether the recorder is recording at all.
+    /// Continues in another file; returns false if no recording is running.
     pub fn split(&self) -> bool {
         self.shared.with_session(Session::split).is_some()
     }
 
-    /// Writes the messages kept in memory; returns their number, `None` without the snapshot mode.
+    /// Writes the messages kept in memory and returns their number; `None` without the snapshot
+    /// mode.
     pub fn snapshot(&self) -> Option<usize> {
         self.shared.with_session(Session::snapshot).flatten()
     }
@@ -246,7 +250,7 @@ impl Recorder {
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        // The caller could have called `stop` to get the result.
+        // A caller that needs the result calls `stop` before.
         let _ = self.shared.stop();
     }
 }

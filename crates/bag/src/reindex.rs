@@ -1,5 +1,5 @@
-//! Rebuilds the index of a bag, in its files and in `metadata.yaml`: after a recorder was killed, a
-//! disk was full, or the metadata was lost.
+//! Rebuilds the index of a bag, in its files and in `metadata.yaml`, after a recorder was killed, a
+//! disk became full, or the metadata was lost.
 
 use std::path::Path;
 
@@ -15,9 +15,9 @@ use crate::writer::replace_file;
 pub struct Reindexed {
     /// The content of the bag.
     pub metadata: BagMetadata,
-    /// Files whose index was written.
+    /// The files whose index was written.
     pub mended_files: Vec<String>,
-    /// Bytes of incomplete records that were cut off the ends of files.
+    /// The number of bytes of incomplete records that were cut off the ends of files.
     pub cut_bytes: u64,
     /// Other damage.
     pub damages: Vec<String>,
@@ -26,7 +26,8 @@ pub struct Reindexed {
 /// Rebuilds the index of a bag.
 ///
 /// # Errors
-/// When there is no bag, a file does not belong to ROS 2, or the system does not let it be written.
+/// When there is no bag, a file does not belong to ROS 2, or the system does not let a file be
+/// written.
 pub fn reindex(path: &Path, options: &ReaderOptions) -> Result<Reindexed, ReadError> {
     let options = ReaderOptions { use_metadata_file: false, ..options.clone() };
     let reader = BagReader::open_with(path, &options)?;

@@ -58,9 +58,9 @@ pub struct TopicSelection {
     pub actions: Vec<String>,
     /// Topics of these types; `std_msgs/String` is `std_msgs/msg/String`.
     pub topic_types: Vec<String>,
-    /// Topics, services and actions whose names match.
+    /// Topics, services and actions whose names match this.
     pub regex: Option<Regex>,
-    /// Excludes those whose names match.
+    /// Excludes topics, services and actions whose names match this.
     pub exclude_regex: Option<Regex>,
     /// Excludes these topics.
     pub exclude_topics: Vec<String>,
@@ -70,12 +70,12 @@ pub struct TopicSelection {
     pub exclude_actions: Vec<String>,
     /// Excludes topics of these types.
     pub exclude_topic_types: Vec<String>,
-    /// Includes hidden topics, if all topics or a regular expression is wanted.
+    /// Includes hidden topics, if `all_topics` or `regex` selects them.
     pub include_hidden_topics: bool,
 }
 
 impl TopicSelection {
-    /// Everything: topics, services and actions.
+    /// Selects everything: topics, services and actions.
     pub fn all() -> Self {
         Self { all_topics: true, all_services: true, all_actions: true, ..Self::default() }
     }
@@ -126,7 +126,8 @@ impl TopicSelection {
     }
 }
 
-/// Whether `meant` is the name of the type, or the short form `package/Name` of a message.
+/// Whether `meant` is the name of the type, or its short form `package/Name`, which message types
+/// have.
 fn is_type(meant: &str, type_name: &str) -> bool {
     meant == type_name
         || meant.split_once('/').is_some_and(|(package, name)| {

@@ -1,9 +1,9 @@
 //! Reads the SQLite files of rosbag2, of all versions of its tables.
 //!
-//! A hostile file can have views and computed columns for tables, on which a query never ends;
-//! pages that refer to each other, with more rows than the file has bytes; and journals beside it.
-//! So only tables are read, the size of the file limits the steps of a query, and the caller can
-//! interrupt it.
+//! A hostile file can have views and computed columns in place of tables, on which a query never
+//! ends. It can have pages that refer to each other, with more rows than the file has bytes, and
+//! journals next to it. So only tables are read, the size of the file limits the steps of a query,
+//! and the caller can interrupt a query.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -24,17 +24,17 @@ use crate::unpacking::unpack_to;
 use crate::yaml::Node;
 use feros_message::Schema;
 
-/// Bytes of messages that are read at once.
+/// The limit on bytes of messages that are read at once.
 const BATCH_BYTES: usize = 16 << 20;
-/// Messages that are read at once.
+/// The limit on messages that are read at once.
 const BATCH_MESSAGES: usize = 1024;
-/// Steps of SQLite between two checks whether a query is to end.
+/// The steps of SQLite between two checks whether to end a query.
 const STEPS: i32 = 10_000;
-/// The steps that any query may take; the file's size adds `STEPS_OF_A_BYTE` per byte. A message
-/// has at least 20 bytes in the file, and takes less than 40 steps.
+/// The steps that any query may take; each byte of the file adds `STEPS_OF_A_BYTE`. A message has
+/// at least 20 bytes in the file, and reading it takes fewer than 40 steps.
 const STEPS_IN_ANY_CASE: u64 = 10_000_000;
 const STEPS_OF_A_BYTE: u64 = 64;
-/// A row may always have this many bytes; a larger one at most as many as its file.
+/// A row may always have this many bytes; a larger row may have at most as many bytes as its file.
 const ROW_IN_ANY_CASE: u64 = 1 << 20;
 
 /// An open file.
@@ -43,7 +43,7 @@ pub(crate) struct SqliteFile {
     limit: usize,
     topics: HashMap<i64, (Arc<BagTopic>, u64)>,
     pub(crate) time: Option<TimeRange>,
-    /// Whether an index has the messages in order of time, as recorders create it.
+    /// Whether the file has an index of the messages in order of time, which recorders create.
     is_in_order: bool,
 }
 
@@ -52,7 +52,7 @@ struct Database {
     path: PathBuf,
     connection: Mutex<Connection>,
     interrupt: Interrupt,
-    /// The steps that a query may take; `steps` are the remaining ones.
+    /// The steps that a query may take; `steps` counts those that are left.
     most_steps: u64,
     steps: Arc<AtomicU64>,
 }
@@ -61,7 +61,7 @@ impl Database {
     /// Opens an uncompressed file.
     fn open(path: &Path, interrupt: &Interrupt) -> Result<Self, ReadError> {
         let io = |error: std::io::Error| ReadError::io(path, &error);
-        // SQLite has one error for missing and locked files, and would wait for a pipe.
+        // SQLite reports missing and locked files by the same error, and would block on a pipe.
         let bytes = feros_files::open(path).and_then(|file| file.metadata()).map_err(io)?.len();
         for end in ["-journal", "-wal", "-shm"] {
             let mut beside = path.as_os_str().to_owned();
@@ -74,7 +74,7 @@ impl Database {
         Self::new(path, connect(path).map_err(|error| failed(path, &error))?, bytes, interrupt)
     }
 
-    /// Unpacks into a temporary file, which loses its name as soon as SQLite has opened it.
+    /// Unpacks the file into a temporary one, which is unlinked as soon as SQLite has opened it.
     fn unpack(path: &Path, interrupt: &Interrupt) -> Result<Self, ReadError> {
         let io = |error: std::io::Error| ReadError::io(path, &error);
         let (file, name) = tempfile::NamedTempFile::new().map_err(io)?.into_parts();
@@ -118,7 +118,7 @@ impl Database {
         })
     }
 
-    /// Runs a query with a fresh count of steps.
+    /// Runs a query with all its steps available again.
     fn read<T>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
@@ -141,8 +141,8 @@ impl Database {
         })
     }
 
-    /// The columns of a table; none if the table does not exist. A view or a virtual table of this
-    /// name is an error.
+    /// Returns the columns of a table; an empty list if the table does not exist. A view or a
+    /// virtual table of this name is an error.
     fn columns_of(&self, table: &str) -> Result<Vec<String>, ReadError> {
         let is_table = |row: &Row<'_>| {
             let (kind, root): (String, i64) = (row.get(0)?, row.get(1)?);
@@ -168,8 +168,8 @@ impl Database {
     }
 }
 
-/// Files may be hostile: no functions in their schemas, pages are checked, and a file that shrinks
-/// does not crash the process.
+/// Settings for hostile files: their schemas may call no functions, pages are checked, and a file
+/// that shrinks does not crash the process, since it is not mapped.
 const CAREFUL: &str = "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0;";
 
 fn failed(path: &Path, error: &rusqlite::Error) -> ReadError {
@@ -181,9 +181,10 @@ fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
     Connection::open_with_flags(path, flags)
 }
 
-/// Lets a file that was written with a write-ahead log (WAL) be read without one.
+/// Changes the header of a file that was written with a write-ahead log (WAL), so that SQLite reads
+/// it without the log.
 fn without_journal(file: &File) -> std::io::Result<()> {
-    /// The place of the versions for writing and reading in the header.
+    /// The position in the header of the two versions, for writing and for reading.
     const VERSIONS_AT: u64 = 18;
     let mut versions = [0; 2];
     match file.read_exact_at(&mut versions, VERSIONS_AT) {
@@ -262,12 +263,12 @@ impl SqliteFile {
     }
 }
 
-// One statement for any number of topics.
+// The topics are a JSON list, so that one statement serves any number of topics.
 const QUERY: &str = "SELECT id, topic_id, timestamp, length(data), data FROM messages \
      WHERE timestamp >= ?1 AND (timestamp > ?1 OR id > ?2) AND timestamp <= ?3 \
      AND topic_id IN (SELECT value FROM json_each(?4)) ORDER BY timestamp, id";
-/// The same if no index has the order: sorting all messages for each batch would repeat the work
-/// for every batch.
+/// The same query for a file without an index by time. It uses a temporary table with the order,
+/// since sorting all messages would otherwise repeat for each batch.
 const QUERY_IN_ORDER: &str = "SELECT m.id, m.topic_id, m.timestamp, length(m.data), m.data \
      FROM temp.in_order AS o CROSS JOIN main.messages AS m ON m.rowid = o.row \
      WHERE o.time >= ?1 AND (o.time > ?1 OR o.number > ?2) AND o.time <= ?3 \
@@ -291,7 +292,7 @@ pub(crate) struct SqliteMessages {
     topics: HashMap<i64, Arc<BagTopic>>,
     /// The numbers of the topics, as a JSON list.
     numbers: String,
-    /// Time and row of the last message that was read.
+    /// The time and row of the last message that was read.
     after: (i64, i64),
     end: i64,
     batch: std::vec::IntoIter<BagMessage>,
@@ -390,7 +391,7 @@ fn topic_of(row: &Row<'_>) -> Result<TopicMetadata, rusqlite::Error> {
     })
 }
 
-/// The definitions by type, which files contain since ROS 2 Iron.
+/// Returns the definitions by type; files contain them since ROS 2 Iron.
 fn read_schemas(connection: &Connection) -> Result<HashMap<String, Schema>, rusqlite::Error> {
     let query = "SELECT topic_type, encoding, encoded_message_definition FROM message_definitions";
     let mut statement = connection.prepare(query)?;

@@ -1,7 +1,7 @@
 //! Limits for unpacking, since a few bytes can unpack to any number of bytes.
 //!
 //! Files that are compressed as a whole are unpacked into the folder of temporary files, into a
-//! file without a name: nothing remains there, however the process ends.
+//! file without a name: nothing remains in the folder, however the process ends.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -12,22 +12,23 @@ use std::sync::Arc;
 use crate::error::ReadError;
 use crate::interrupt::Interrupt;
 
-/// Packed bytes may grow by this factor: only repeated bytes pack further.
+/// Packed bytes may grow by this factor; only repetitive bytes have a higher ratio.
 const MOST_TIMES: u64 = 256;
-/// Unpacking to this size is always allowed: a black picture packs to a few bytes.
+/// Unpacking to this size is always allowed, since a black picture packs to a few bytes.
 const IN_ANY_CASE: u64 = 64 << 20;
-/// The same for a whole file, which is not held in memory.
+/// The size that is always allowed for a whole file, which is not held in memory.
 const FILE_IN_ANY_CASE: u64 = 1 << 30;
 /// Bytes that are unpacked between two checks for an interrupt.
 const STEP_BYTES: u64 = 1 << 20;
 
-/// The most that this many bytes may unpack to if a reader holds at most `limit`.
+/// Returns the limit on the size that this many bytes may unpack to, if a reader holds at most
+/// `limit`.
 pub(crate) fn most_unpacked(packed_bytes: u64, limit: usize) -> usize {
     let most = packed_bytes.saturating_mul(MOST_TIMES).max(IN_ANY_CASE);
     usize::try_from(most).unwrap_or(usize::MAX).min(limit)
 }
 
-/// Describes the error of content that unpacks further than that.
+/// Describes the error of content that unpacks to more than this limit.
 pub(crate) fn too_far(packed_bytes: u64, bytes: u64) -> String {
     format!(
         "{packed_bytes} packed bytes would be {bytes}: data that unpacks to more than {IN_ANY_CASE} bytes and to more than \
@@ -39,7 +40,7 @@ pub(crate) fn too_far(packed_bytes: u64, bytes: u64) -> String {
 #[derive(Clone)]
 pub(crate) struct Source {
     path: PathBuf,
-    /// Its unpacked content, if the file itself is compressed.
+    /// Its unpacked content, if the file is compressed as a whole.
     unpacked: Option<Arc<File>>,
     pub(crate) interrupt: Interrupt,
 }
@@ -50,7 +51,7 @@ impl Source {
         Self { path: path.to_owned(), unpacked: None, interrupt: interrupt.clone() }
     }
 
-    /// A file that is compressed as a whole.
+    /// Unpacks a file that is compressed as a whole.
     pub(crate) fn unpack(path: &Path, interrupt: &Interrupt) -> Result<Self, ReadError> {
         let unpacked = tempfile::tempfile().map_err(|error| ReadError::io(path, &error))?;
         unpack_to(path, &unpacked, interrupt)?;

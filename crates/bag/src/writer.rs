@@ -18,11 +18,11 @@ use crate::unpacking::Source;
 /// The options for writing a bag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriterOptions {
-    /// The options for its files.
+    /// The options for the files of the bag.
     pub storage: McapOptions,
-    /// Bytes after which the next file begins; 0 means never.
+    /// The size of a file, in bytes, after which the next one begins; 0 means never.
     pub max_file_bytes: u64,
-    /// Time range of messages after which the next file begins; zero means never.
+    /// The time range of a file's messages after which the next file begins; zero means never.
     pub max_file_duration: Duration,
     /// Custom entries for the metadata.
     pub custom_data: BTreeMap<String, String>,
@@ -31,7 +31,7 @@ pub struct WriterOptions {
 }
 
 impl Default for WriterOptions {
-    /// One file, not compressed.
+    /// Returns options for a single file without compression.
     fn default() -> Self {
         Self {
             storage: McapOptions::default(),
@@ -43,7 +43,7 @@ impl Default for WriterOptions {
     }
 }
 
-/// A topic of a bag that is being written.
+/// The number of a topic in a bag that is being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TopicId(usize);
 
@@ -59,28 +59,28 @@ pub struct BagWriter {
     known: HashMap<(String, String), usize>,
     /// The files; the last one is being written.
     files: Vec<FileInformation>,
-    /// The lost messages by topic.
+    /// The numbers of lost messages by topic.
     lost: BTreeMap<String, u64>,
 }
 
 struct WrittenTopic {
     topic: Arc<BagTopic>,
-    /// Its channel in the file that is being written.
+    /// The topic's channel in the file that is being written.
     channel: u16,
     message_count: u64,
 }
 
-/// A file that has ended, and the one after it.
+/// A continuation in another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
-    /// The file that has ended.
+    /// The file that was ended.
     pub closed: PathBuf,
-    /// The file that has begun.
+    /// The file that was begun.
     pub opened: PathBuf,
 }
 
 impl BagWriter {
-    /// Creates a bag in a new folder, and the folder's parents.
+    /// Creates a bag in a new folder, along with the folder's missing parents.
     ///
     /// # Errors
     /// When the folder exists already, or the system does not let it be created.
@@ -113,7 +113,7 @@ impl BagWriter {
         &self.folder
     }
 
-    /// The messages that were written.
+    /// Returns the number of messages that were written.
     pub fn message_count(&self) -> u64 {
         self.files.iter().map(|file| file.message_count).sum()
     }
@@ -121,7 +121,7 @@ impl BagWriter {
     /// Announces a topic; announcing it again returns the same number.
     ///
     /// # Errors
-    /// When it cannot be written, or a file has too many topics.
+    /// When the topic cannot be written, or a file has too many topics.
     pub fn add_topic(&mut self, topic: BagTopic) -> Result<TopicId, WriteError> {
         let key = (topic.metadata.name.clone(), topic.metadata.type_name.clone());
         if let Some(index) = self.known.get(&key) {
@@ -144,11 +144,12 @@ impl BagWriter {
         }
     }
 
-    /// Writes a message; times are in nanoseconds since 1970. Returns a split if the bag continued
-    /// in another file for this message.
+    /// Writes a message; times are in nanoseconds since 1970. Returns a split if this message is
+    /// the first of another file.
     ///
     /// # Errors
-    /// When it cannot be written: the bag has ended then, and the part written before is intact.
+    /// When the message cannot be written. The bag has then ended, and the part written before is
+    /// intact.
     ///
     /// # Panics
     /// When the topic belongs to another bag, which has more topics.
@@ -192,7 +193,7 @@ impl BagWriter {
         Ok(Split { closed, opened })
     }
 
-    /// Ensures that all written messages are in the file even if the process dies.
+    /// Ensures that all written messages survive in the file even if the process dies.
     ///
     /// # Errors
     /// As [`BagWriter::write`].
@@ -201,7 +202,7 @@ impl BagWriter {
         file.flush().map_err(|error| self.fail(&error))
     }
 
-    /// Notes messages of a topic that were not recorded: the metadata contains their number.
+    /// Adds to the number of lost messages of a topic, which the metadata contains.
     pub fn note_lost(&mut self, topic: &str, count: u64) {
         if count > 0 {
             *self.lost.entry(topic.to_owned()).or_default() += count;
@@ -232,7 +233,8 @@ impl BagWriter {
         let Some(mut file) = self.file.take() else { return WriteError::Ended };
         file.salvage();
         let path = file.path().to_owned();
-        // Counts the messages in the file, not the written ones: the last chunk may be gone.
+        // This counts the messages in the file instead of those that were written, since the last
+        // chunk may be gone.
         let source = Source::new(&path, &Interrupt::default());
         if let (Some(information), Ok(salvaged)) =
             (self.files.last_mut(), McapFile::open(source, DEFAULT_MAX_CHUNK_BYTES))
@@ -242,7 +244,7 @@ impl BagWriter {
             information.time = salvaged.time();
             self.note_lost("(not written)", gone);
         }
-        // A full disk may have no room for it: `feros bag reindex` can rebuild it.
+        // A full disk may have no room for the metadata, which `feros bag reindex` can rebuild.
         let _ = self.write_metadata();
         WriteError::io(&path, error, self.message_count())
     }
@@ -293,7 +295,7 @@ impl BagWriter {
         }
     }
 
-    /// Replaces `metadata.yaml` as a whole, so that readers find the old or the new one.
+    /// Replaces `metadata.yaml` as a whole, so that readers find either the old or the new file.
     fn write_metadata(&self) -> io::Result<()> {
         replace_file(&self.folder.join(METADATA_FILE), &self.metadata().to_yaml())
     }
@@ -301,7 +303,7 @@ impl BagWriter {
 
 impl Drop for BagWriter {
     fn drop(&mut self) {
-        // The caller could have called `finish` to get the result.
+        // A caller that needs the result calls `finish` before.
         let _ = self.end();
     }
 }

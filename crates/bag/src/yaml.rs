@@ -3,17 +3,17 @@
 use feros_wording::harmless;
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
 
-/// Lists and mappings are not nested deeper than this.
+/// Lists and mappings may not be nested deeper than this.
 const MAX_DEPTH: usize = 32;
-/// A key of more bytes is written after a `?`: YAML finds other keys within 1024 characters only
+/// A longer key is written after a `?`, since YAML finds other keys only within 1024 characters
 /// (YAML 1.2, section 7.4).
 const MAX_SIMPLE_KEY_BYTES: usize = 1000;
 
-/// A text that is not the expected YAML.
+/// The error for a text that is not the expected YAML.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; expected {expected}")]
 pub struct YamlError {
-    /// The problem, with its place if known.
+    /// The problem, with its position if known.
     pub problem: String,
     /// The expected content.
     pub expected: String,
@@ -36,7 +36,7 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// The first document of a text; an empty text has no value.
+    /// Parses the first document of a text; an empty text gives [`Node::Null`].
     pub(crate) fn parse(text: &str) -> Result<Self, YamlError> {
         let mut events = Events(Parser::new_from_str(text));
         loop {
@@ -48,7 +48,7 @@ impl Node {
         }
     }
 
-    /// The only document of a text that a user wrote.
+    /// Parses the only document of a text that a user wrote.
     pub(crate) fn parse_only(text: &str) -> Result<Self, YamlError> {
         let mut events = Events(Parser::new_from_str(text));
         let mut document = None;
@@ -84,8 +84,8 @@ impl Node {
         Ok(())
     }
 
-    /// The text under a key; `None` if there is no value. Unlike [`Node::text`], it refuses a list
-    /// and a mapping.
+    /// The text under a key; `None` if there is no value. Unlike [`Node::text`], this refuses a
+    /// list and a mapping.
     pub(crate) fn only_text(&self, key: &str) -> Result<Option<&str>, YamlError> {
         match self.get(key) {
             None | Some(Self::Null) => Ok(None),
@@ -112,7 +112,7 @@ impl Node {
         }
     }
 
-    /// The texts of the list under a key; empty if the key is missing.
+    /// The strings of the list under a key; empty if the key is missing.
     pub(crate) fn texts(&self, key: &str) -> Result<Vec<String>, YamlError> {
         let elements = match self.get(key) {
             None | Some(Self::Null) => return Ok(Vec::new()),
@@ -230,7 +230,7 @@ impl<'a> Events<'a> {
     }
 }
 
-/// A key with its text: one line, or two for a long key; without the last line end.
+/// Returns a key with its value: one line, or two lines for a long key, without the last line end.
 pub(crate) fn entry(key: &str, value: &str) -> String {
     let (key, value) = (scalar(key), scalar(value));
     if key.len() <= MAX_SIMPLE_KEY_BYTES {
@@ -239,7 +239,7 @@ pub(crate) fn entry(key: &str, value: &str) -> String {
     format!("? {key}\n: {value}")
 }
 
-/// A text as a scalar, in quotes if its meaning would change without them.
+/// Returns a string as a scalar, in quotes if its meaning would change without them.
 pub(crate) fn scalar(text: &str) -> String {
     let is_plain = !text.is_empty()
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "/_.".contains(c))

@@ -1,5 +1,6 @@
 //! A chunk of a file: its head, and its records, unpacked and checked. The readers of `mcap` trust
-//! the sizes of a chunk (the linear one overflows if they are wrong), so this module reads chunks.
+//! the sizes that a chunk states (its linear reader overflows if they are wrong), so this module
+//! reads chunks itself.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
@@ -10,19 +11,20 @@ use mcap::records::{ChunkIndex, MessageIndexEntry, op};
 use super::RECORD_HEAD;
 use crate::unpacking::{most_unpacked, too_far};
 
-/// The longest name of a compression that is read.
+/// The longest name of a compression that is accepted.
 const MAX_COMPRESSION_NAME: u32 = 64;
-/// Two times, a size, a checksum, and the length of the compression's name.
+/// The size of the head's fixed part: two times, a size, a checksum, and the length of the
+/// compression's name.
 const FIXED_HEAD: usize = 32;
-/// The fixed part, and the length of the records.
+/// The size of the shortest head: the fixed part and the length of the records.
 pub(super) const SHORTEST: u64 = FIXED_HEAD as u64 + 8;
 
-/// The memory that the reader reserves before it unpacks anything.
+/// At most this many bytes are reserved before unpacking shows how many are needed.
 const AT_ONCE_BYTES: usize = 4 << 20;
 
 /// The head of a chunk.
 pub(super) struct ChunkHead {
-    /// The chunk as the index of a file has it, without the places of messages.
+    /// The chunk as the index of a file has it, without the positions of messages.
     pub(super) index: ChunkIndex,
     /// The CRC32 of the records; 0 if the chunk has no checksum.
     checksum: u32,
@@ -30,7 +32,8 @@ pub(super) struct ChunkHead {
 
 impl ChunkHead {
     /// Reads the head of the chunk that begins at `position` and has `length` bytes after its
-    /// opcode and length. `file` is past those at the call, and past the head at the return.
+    /// opcode and length. `file` stands behind these at the call, and behind the head at the
+    /// return.
     pub(super) fn read(
         file: &mut impl Read,
         position: u64,
@@ -60,7 +63,7 @@ impl ChunkHead {
         if compressed_size != records {
             return Err(McapError::BadChunkLength { header: compressed_size, available: records });
         }
-        // Uncompressed records have one size, whatever the head states.
+        // Both sizes of uncompressed records are the same, whatever the head states.
         let uncompressed_size = if name.is_empty() { compressed_size } else { number(16) };
         let index = ChunkIndex {
             message_start_time: number(0),
@@ -76,8 +79,8 @@ impl ChunkHead {
         Ok(Self { index, checksum: short(24) })
     }
 
-    /// Reads and unpacks the records, which `file` is at. A few bytes can unpack to any number of
-    /// bytes, so records of more than `limit` bytes or with too high a ratio are an error.
+    /// Reads and unpacks the records, at which `file` stands. A few bytes can unpack to any number
+    /// of bytes, so more than `limit` bytes, or too high a ratio, is an error.
     pub(super) fn records(
         &self,
         file: &mut impl BufRead,
@@ -112,7 +115,8 @@ impl ChunkHead {
     }
 }
 
-/// Tells errors of the system from errors in the packed bytes; unpackers use one type for both.
+/// Distinguishes errors of the system from errors in the packed bytes, since unpackers return both
+/// as one type.
 fn unpacking(error: std::io::Error) -> McapError {
     match error.raw_os_error() {
         Some(_) => McapError::Io(error),
@@ -122,14 +126,14 @@ fn unpacking(error: std::io::Error) -> McapError {
 
 /// The contents of a chunk's records.
 pub(super) struct ChunkContents {
-    /// The times and places of messages by channel.
+    /// The times and positions of messages, by channel.
     pub(super) entries: BTreeMap<u16, Vec<MessageIndexEntry>>,
-    /// Schemas and channels: opcodes and bodies.
+    /// The schemas and channels, each as its opcode and body.
     pub(super) definitions: Vec<(u8, Vec<u8>)>,
 }
 
 impl ChunkContents {
-    /// Looks through unpacked records.
+    /// Collects the contents of unpacked records.
     pub(super) fn of(records: &[u8]) -> Result<Self, McapError> {
         let mut contents = Self { entries: BTreeMap::new(), definitions: Vec::new() };
         each_record(records, |offset, opcode, body| {
@@ -143,7 +147,7 @@ impl ChunkContents {
         Ok(contents)
     }
 
-    /// When the last message of unpacked records was logged; `None` if there are no messages.
+    /// The log time of the last message in unpacked records; `None` if there are no messages.
     pub(super) fn last_time(records: &[u8]) -> Result<Option<u64>, McapError> {
         let mut last = None;
         each_record(records, |_, opcode, body| {
@@ -168,7 +172,7 @@ fn each_record(records: &[u8], mut take: impl FnMut(u64, u8, &[u8])) -> Result<(
     Ok(())
 }
 
-/// Channel and log time, if the record is a message.
+/// The channel and log time, if the record is a message.
 fn message_of(opcode: u8, body: &[u8]) -> Option<(u16, u64)> {
     match (opcode, body) {
         (op::MESSAGE, [a, b, _, _, _, _, time @ ..]) if time.len() >= 16 => {

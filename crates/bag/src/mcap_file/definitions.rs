@@ -6,7 +6,8 @@ use std::sync::Arc;
 use mcap::records::{self, Record};
 use mcap::{Channel, Schema, Summary};
 
-/// The definitions so far. Repetitions are dropped; of contradicting records, the first counts.
+/// The schemas and channels so far. Repetitions are dropped; the first of several contradicting
+/// records counts.
 #[derive(Default)]
 pub(super) struct Definitions {
     schemas: HashMap<u16, Arc<Schema<'static>>>,

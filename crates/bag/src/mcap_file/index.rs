@@ -1,5 +1,5 @@
-//! Writes an index to the end of an MCAP file that lacks one, in place: bytes after the last intact
-//! record are cut off, and nothing before them is copied.
+//! Writes an index to the end of an MCAP file that lacks one. The file is changed where it is:
+//! bytes after the last intact record are cut off, and nothing before them is copied.
 
 use std::collections::BTreeMap;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -17,11 +17,11 @@ use crate::unpacking::Source;
 /// The result of writing an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reindexed {
-    /// The messages of the file.
+    /// The number of messages in the file.
     pub(crate) message_count: u64,
     /// Whether the file was changed.
     pub(crate) was_changed: bool,
-    /// The bytes of incomplete records that were cut off.
+    /// The number of bytes of incomplete records that were cut off.
     pub(crate) cut_bytes: u64,
     /// Other damage.
     pub(crate) damage: Option<String>,
@@ -69,13 +69,14 @@ fn append(path: &Path, scan: &mut Scan) -> io::Result<()> {
     file.seek(SeekFrom::Start(scan.intact_end))?;
     let written = file.write_all(&end).and_then(|()| file.flush());
     if written.is_err() {
-        // The file then has no index, but no part of one either.
+        // The file then has no index, and no part of an index either.
         file.set_len(scan.intact_end)?;
     }
     written
 }
 
-/// The summary, its offsets, the footer and the magic at the end; `start` is where they begin.
+/// The summary, its offsets, the footer and the magic at the end; `start` is their position in the
+/// file.
 fn summary_section(summary: &Summary, start: u64) -> Vec<u8> {
     let mut schemas: Vec<_> = summary.schemas.values().collect();
     schemas.sort_by_key(|schema| schema.id);

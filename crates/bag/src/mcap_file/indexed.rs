@@ -1,6 +1,7 @@
-//! The messages of a file by its index, in the order of time or of the file. `mcap` orders the
-//! messages. Chunks are read and unpacked here, since an index may lie about sizes and about times;
-//! with wrong times, more chunks than it states would be held at once.
+//! Reads the messages of a file with the help of its index, in the order of time or of the file.
+//! `mcap` orders the messages. This module reads and unpacks the chunks, since an index may state
+//! wrong sizes and times; with wrong times, more chunks would be held at once than the index
+//! states.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
@@ -17,7 +18,8 @@ use super::{RECORD_HEAD, to_mcap_time};
 use crate::interrupt::Interrupt;
 use crate::message::MessageFilter;
 
-/// Makes the index describe unpacked chunks only: each chunk's head names its compression.
+/// Makes the index describe all chunks as uncompressed: this module unpacks them, and each chunk's
+/// head names its compression.
 pub(super) fn without_compression(summary: &mut Summary) {
     for chunk in &mut summary.chunk_indexes {
         chunk.compression.clear();
@@ -29,7 +31,7 @@ pub(super) fn without_compression(summary: &mut Summary) {
 pub(super) struct IndexedWalk {
     reader: Box<IndexedReader>,
     limit: usize,
-    /// The time until which each chunk is held, by its place.
+    /// The time until which each chunk is held, by its position in the file.
     ends: HashMap<u64, u64>,
     /// Bytes of chunks that are held for longer than the index states.
     late_bytes: u64,
@@ -55,7 +57,7 @@ impl IndexedWalk {
             options = options.log_time_before(to_mcap_time(end).saturating_add(1));
         }
         let end = |chunk: &mcap::records::ChunkIndex| match order {
-            // In this order, a chunk is held until its last message.
+            // In the order of the file, a chunk is held until its last message, whatever its time.
             ReadOrder::File => u64::MAX,
             _ => chunk.message_end_time,
         };
@@ -68,8 +70,8 @@ impl IndexedWalk {
         })
     }
 
-    /// The next message of a file of `size` bytes; `None` after an interrupt too, which callers
-    /// check.
+    /// Returns the next message of a file of `size` bytes; `None` at the end and after an
+    /// interrupt, for which callers check.
     pub(super) fn next_message(
         &mut self,
         file: &mut File,
@@ -98,7 +100,7 @@ impl IndexedWalk {
         }
     }
 
-    /// Counts a chunk if it has messages later than the index states.
+    /// Adds a chunk to `late_bytes` if it has messages later than the index states.
     fn count_late(&mut self, position: u64, records: &[u8]) -> Result<(), McapError> {
         let end = self.ends.get(&position).copied().unwrap_or(0);
         if ChunkContents::last_time(records)?.is_some_and(|last| last > end) {
@@ -124,7 +126,7 @@ fn read_chunk(
     file.read_exact(&mut head)?;
     let [opcode, length @ ..] = head;
     let length = u64::from_le_bytes(length);
-    // A length beyond the end of the file allocates nothing.
+    // Nothing is allocated for a length that reaches beyond the end of the file.
     let is_there = length <= size.saturating_sub(position + RECORD_HEAD);
     if opcode != op::CHUNK || !is_there {
         return Err(McapError::BadChunkStartOffset(position));

@@ -1,4 +1,4 @@
-//! Reads an MCAP file: topics and counts from its index, messages in order of time.
+//! Reads an MCAP file: topics and counts come from its index, messages in order of time.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
@@ -26,20 +26,21 @@ const MAX_HEADER_BYTES: u64 = 64 << 10;
 /// An open file.
 pub(crate) struct McapFile {
     source: Source,
-    /// Bytes that are held at once.
+    /// The largest number of bytes of chunks that is held at once.
     pub(crate) limit: usize,
     summary: Summary,
     topics: HashMap<u16, Arc<BagTopic>>,
-    /// The end of the messages outside of chunks; `None` if the index covers all messages.
+    /// The position at which the messages outside of chunks end; `None` if the index covers all
+    /// messages.
     loose_end: Option<u64>,
-    /// Bytes of the chunks that are needed at once to order all messages.
+    /// The number of bytes of the chunks that have to be held at once to order all messages.
     pub(crate) overlapping_bytes: u64,
     pub(crate) has_index: bool,
     pub(crate) damage: Option<String>,
     pub(crate) bag_metadata: Option<BagMetadata>,
 }
 
-/// The number of messages of a file by its index; `None` if it has no index.
+/// Returns the number of messages according to a file's index; `None` if it has no index.
 pub(super) fn has_index(source: &Source, limit: usize) -> Result<Option<u64>, ReadError> {
     let mut file = source.open()?;
     let summary = read_summary(&mut file, limit).unwrap_or_default();
@@ -126,7 +127,7 @@ impl McapFile {
         self.overlapping_bytes > self.limit as u64
     }
 
-    /// The messages that pass a filter, in the order of time, or of the file if
+    /// The messages that pass a filter, in the order of time, or in that of the file if
     /// [`McapFile::is_beyond_order`] is true.
     pub(crate) fn messages(&self, filter: &MessageFilter) -> Result<McapMessages, ReadError> {
         let file = self.source.open()?;
@@ -172,7 +173,7 @@ pub(crate) struct McapMessages {
     topics: HashMap<u16, Arc<BagTopic>>,
     filter: MessageFilter,
     walk: Walk,
-    /// The end of the messages outside of chunks, which come after those within.
+    /// The position at which the messages outside of chunks end; they come after those in chunks.
     loose_end: Option<u64>,
 }
 
@@ -262,7 +263,7 @@ fn next_linear(
     topics: &HashMap<u16, Arc<BagTopic>>,
     filter: &MessageFilter,
 ) -> Result<Option<BagMessage>, McapError> {
-    /// Records outside of chunks are small, so the file is read in larger parts.
+    /// Records outside of chunks are small, so the file is read in parts that hold many of them.
     const PART: usize = 64 << 10;
     while let Some(event) = reader.next_event() {
         match event? {
@@ -296,10 +297,10 @@ fn next_linear(
     Ok(None)
 }
 
-/// The most bytes of unpacked chunks that overlap at one time. A single chunk does not count here,
-/// since it has its own limit.
+/// Returns the largest number of bytes of unpacked chunks that overlap at one time. A single chunk
+/// does not count here, since it has its own limit.
 fn overlapping_bytes(summary: &Summary) -> u64 {
-    // A chunk is held from its first message on. At equal times, starts come before ends.
+    // A chunk is held from its first message to its last. At equal times, starts come before ends.
     let mut edges: Vec<(u64, bool, u64)> = Vec::with_capacity(summary.chunk_indexes.len() * 2);
     for chunk in &summary.chunk_indexes {
         let (start, end) = (chunk.message_start_time, chunk.message_end_time);
@@ -325,7 +326,7 @@ fn is_usable(summary: &Summary) -> bool {
     let has_chunks = !summary.chunk_indexes.is_empty() || statistics.message_count == 0;
     let knows_channels =
         statistics.channel_message_counts.keys().all(|id| summary.channels.contains_key(id));
-    // The indexed reader relies on one size for uncompressed chunks.
+    // The indexed reader relies on both sizes of an uncompressed chunk being equal.
     let has_sizes = summary.chunk_indexes.iter().all(|chunk| {
         !chunk.compression.is_empty() || chunk.compressed_size == chunk.uncompressed_size
     });
@@ -356,7 +357,7 @@ fn read_profile(file: &mut File) -> Result<String, McapError> {
     }
 }
 
-/// Whether a file has the end of a completed file.
+/// Whether a file ends with the magic of a completed file.
 fn has_end(file: &mut File) -> bool {
     let mut magic = [0; MAGIC.len()];
     let from_end = -i64::try_from(magic.len()).expect("a few bytes");

@@ -23,11 +23,12 @@ pub(super) struct Scan {
     pub(super) profile: String,
     /// The end of the intact part.
     pub(super) intact_end: u64,
-    /// The index entries that are missing after the last chunk, by channel, if the file ends there.
+    /// The entries by channel of a message index that is missing or incomplete because the file
+    /// ends after its chunk.
     pub(super) missing_index: BTreeMap<u16, Vec<MessageIndexEntry>>,
     /// Whether there are messages outside of chunks, which no index covers.
     pub(super) has_loose_messages: bool,
-    /// The bag's metadata, if it is inside.
+    /// The bag's metadata, if the file contains it.
     pub(super) bag_metadata: Option<String>,
     /// The damage, if any.
     pub(super) damage: Option<String>,
@@ -63,8 +64,8 @@ pub(super) fn scan(source: &Source, limit: usize) -> Result<Scan, ReadError> {
             return Err(ReadError::malformed(path, reason));
         }
         Err(error @ McapError::Io(_)) => return Err(ReadError::mcap(path, limit, &error)),
-        // The part before any other error is intact. A chunk that was skipped before explains more
-        // than an end that is cut off.
+        // The part before the error is intact. If a chunk was skipped earlier, that damage stays,
+        // since it explains more than an end that is cut off.
         Err(error) => drop(scanner.scan.damage.get_or_insert(error.to_string())),
     }
     Ok(scanner.finish())
@@ -114,7 +115,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Goes to a position; buffered bytes are not read again.
+    /// Goes to a position, and keeps the buffer if the position is in it.
     fn go_to(&mut self, position: u64) -> Result<(), McapError> {
         let here = self.file.stream_position()?;
         let way = i64::try_from(position).unwrap_or(i64::MAX).saturating_sub_unsigned(here);
@@ -123,7 +124,7 @@ impl Scanner<'_> {
 
     fn record(&mut self, opcode: u8, position: u64, length: u64) -> Result<(), McapError> {
         if opcode != op::MESSAGE_INDEX && opcode != op::CHUNK {
-            // Any record after a chunk but a message index ends the chunk's index.
+            // Any other record after a chunk ends the chunk's message index.
             self.scan.missing_index.clear();
         }
         match opcode {

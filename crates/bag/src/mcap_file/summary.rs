@@ -1,5 +1,5 @@
-//! Reads the index at the end of a file. The summary reader of `mcap` unpacks chunks from a hostile
-//! summary, and overflows, so this module reads the records one by one.
+//! Reads the index at the end of a file. A hostile summary makes the summary reader of `mcap`
+//! unpack chunks and overflow, so this module reads the records one by one.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -10,9 +10,10 @@ use mcap::{MAGIC, McapError, Summary};
 use super::RECORD_HEAD;
 use super::definitions::Definitions;
 
-/// The start of the summary, the start of its offsets, and a checksum.
+/// The size of the footer's body: the start of the summary, the start of its offsets, and a
+/// checksum.
 const FOOTER_BODY: usize = 8 + 8 + 4;
-/// The footer's record and the magic after it.
+/// The size of a file's end: the footer and the magic after it.
 const END: usize = RECORD_HEAD as usize + FOOTER_BODY + MAGIC.len();
 
 /// Reads the index of a file; `None` if it has none. Records of more than `limit` bytes are errors.
@@ -36,7 +37,7 @@ pub(super) fn read_summary(file: &mut File, limit: usize) -> Result<Option<Summa
     let mut section = BufReader::new(file).take(footer_at - start);
     let (mut summary, mut definitions) = (Summary::default(), Definitions::default());
     while let Some((opcode, body)) = next_record(&mut section, limit)? {
-        // No other record belongs into a summary.
+        // Other records do not belong in a summary.
         if !matches!(
             opcode,
             op::SCHEMA
@@ -71,7 +72,7 @@ fn next_record(
     section.read_exact(&mut head)?;
     let [opcode, length @ ..] = head;
     let length = u64::from_le_bytes(length);
-    // A length beyond the end of the section allocates nothing.
+    // Nothing is allocated for a length that reaches beyond the end of the section.
     if length > section.limit() {
         return Err(McapError::UnexpectedEof);
     }

@@ -19,7 +19,7 @@ use crate::reader::DEFAULT_MAX_CHUNK_BYTES;
 /// How the chunks of a file are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compression {
-    /// No compression: as fast as the disk.
+    /// No compression: writing is as fast as the disk.
     #[default]
     None,
     /// zstd at this level, from 1 (fast) to 22; 0 selects its default.
@@ -36,14 +36,14 @@ pub enum Compression {
 pub struct McapOptions {
     /// How chunks are compressed.
     pub compression: Compression,
-    /// Bytes of messages after which a chunk ends. A killed recorder can lose this many.
+    /// The bytes of messages after which a chunk ends; the most that a killed recorder can lose.
     pub chunk_bytes: u64,
     /// Whether chunks have a checksum.
     pub checksums: bool,
 }
 
 impl Default for McapOptions {
-    /// Chunks of 1 MiB with checksums, not compressed.
+    /// Returns options for uncompressed chunks of 1 MiB with checksums.
     fn default() -> Self {
         Self { compression: Compression::None, chunk_bytes: 1 << 20, checksums: true }
     }
@@ -99,7 +99,7 @@ impl Seek for Output {
 /// A file that is being written.
 pub(crate) struct McapFileWriter {
     path: PathBuf,
-    /// `None` once it has ended.
+    /// `None` once the file has ended.
     writer: Option<mcap::Writer<Output>>,
     size: Arc<AtomicU64>,
 }
@@ -124,7 +124,7 @@ impl McapFileWriter {
             .compression_threads(0)
             .chunk_size(Some(options.chunk_bytes))
             .calculate_chunk_crcs(options.checksums)
-            // Chunks have their own checksums: no second one over each byte.
+            // Chunks have their own checksums, so the data section needs none.
             .calculate_data_section_crc(false)
             .create(output)
             .map_err(into_io)?;
@@ -146,7 +146,7 @@ impl McapFileWriter {
         self.writer.as_mut().ok_or_else(|| io::Error::other("the file has ended"))
     }
 
-    /// Announces a topic; returns the number of its channel.
+    /// Announces a topic; returns the number of its channel in the file.
     pub(crate) fn add_topic(&mut self, topic: &BagTopic) -> io::Result<u16> {
         let metadata = &topic.metadata;
         let mut profiles = String::new();
@@ -165,7 +165,7 @@ impl McapFileWriter {
         writer.add_channel(schema_id, &metadata.name, format, &described).map_err(into_io)
     }
 
-    /// Writes a message of an announced topic.
+    /// Writes a message of a topic that was announced.
     pub(crate) fn write(
         &mut self,
         channel_id: u16,
@@ -203,8 +203,8 @@ impl McapFileWriter {
         Ok(())
     }
 
-    /// Ends the file after an error: an incomplete chunk is cut off, and the index is written if
-    /// there is room for it. Returns the number of messages that remain.
+    /// Ends the file after an error: cuts off an incomplete chunk, and writes the index if the disk
+    /// has room for it. Returns the number of messages that remain.
     pub(crate) fn salvage(&mut self) -> u64 {
         if let Some(writer) = self.writer.take() {
             // The buffer holds a part of an incomplete chunk.
@@ -217,7 +217,7 @@ impl McapFileWriter {
     }
 }
 
-/// Returns the system's error if there is one inside.
+/// Returns the system's error if the error contains one.
 fn into_io(error: McapError) -> io::Error {
     match error {
         McapError::Io(error) => error,

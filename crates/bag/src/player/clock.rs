@@ -10,7 +10,7 @@ use feros::{Node, QosProfile, Time};
 use super::PlayError;
 use super::control::Control;
 
-/// The publishing thread; it ends with the player.
+/// The publishing thread; the thread ends with the player.
 pub(super) struct ClockThread {
     control: Arc<Control>,
     thread: Option<JoinHandle<()>>,

@@ -1,4 +1,4 @@
-//! The playing position of a bag, and the commands to its player: pause, rate, step, seek, stop.
+//! The position of playing in a bag, and the commands to its player: pause, rate, step, seek, stop.
 
 use std::time::{Duration, Instant};
 
@@ -7,14 +7,14 @@ use feros_sync::{Condvar, Mutex};
 use crate::interrupt::Interrupt;
 use crate::metadata::TimeRange;
 
-/// The longest wait of one step: a changed time wakes the waiting thread anyway, and the arithmetic
-/// stays in range.
+/// The limit on one wait, which keeps the arithmetic in range. A change of the time wakes the
+/// waiting thread anyway.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
 /// The commands to the player, and its state.
 pub(super) struct Control {
     range: TimeRange,
-    /// Stop the reading of the bags.
+    /// They stop the reading of the bags.
     interrupts: Vec<Interrupt>,
     state: Mutex<State>,
     changed: Condvar,
@@ -23,7 +23,7 @@ pub(super) struct Control {
 struct State {
     clock: PlayClock,
     is_paused: bool,
-    /// Messages that are to be published despite the pause.
+    /// The number of messages still to be published despite the pause.
     steps: u64,
     stepped: u64,
     seek: Option<i64>,
@@ -31,7 +31,7 @@ struct State {
     has_ended: bool,
 }
 
-/// The time of the bag: it runs at a rate, or stands still.
+/// The clock of the bag, which runs at a rate or stands still.
 #[derive(Debug, Clone, Copy)]
 struct PlayClock {
     /// The time of the bag at `since`.
@@ -52,7 +52,7 @@ impl PlayClock {
         (self.anchor, self.since, self.is_running) = (anchor, Instant::now(), is_running);
     }
 
-    /// How long to wait until the bag reaches a time.
+    /// Returns the time to wait until the bag reaches `time`.
     #[expect(clippy::cast_precision_loss, reason = "waits are corrected when they are over")]
     fn wait_for(&self, time: i64) -> Duration {
         let left = time.saturating_sub(self.now());
@@ -65,7 +65,7 @@ impl PlayClock {
     }
 }
 
-/// The player's next step after it waited for a message.
+/// The next action of the playing thread, after it waited for a message to be due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     Publish,
@@ -100,7 +100,7 @@ impl Control {
         changed
     }
 
-    /// Starts the time of the bag here.
+    /// Starts the clock of the bag at this time.
     pub(super) fn begin(&self, time: i64) {
         self.change(|state| state.clock.set(time, !state.is_paused));
     }
@@ -145,10 +145,10 @@ impl Control {
         }
     }
 
-    /// Notes a message that was published.
+    /// Notes that a message was published.
     pub(super) fn published(&self) {
         let mut state = self.state.lock();
-        // Only `step` waits for this.
+        // Only `step`, which works during a pause, waits for this count.
         if state.is_paused {
             state.stepped += 1;
             drop(state);
@@ -196,8 +196,8 @@ impl Control {
         is_rate
     }
 
-    /// Has `count` messages published despite the pause, waits for them, and returns their number:
-    /// 0 if the player is not paused.
+    /// Lets the playing thread publish `count` messages despite the pause, and waits for that.
+    /// Returns the number of published messages: 0 if the player is not paused.
     pub(super) fn step(&self, count: u64) -> u64 {
         let mut state = self.state.lock();
         if !state.is_paused || state.has_ended {

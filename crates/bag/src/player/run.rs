@@ -19,10 +19,11 @@ use crate::metadata::TopicMetadata;
 use crate::queue::{Popped, Queue};
 use crate::reader::BagReader;
 
-/// The most messages of a latched topic that are published before a start in the middle of a bag.
+/// The limit on messages of a latched topic that are published before playing starts in the middle
+/// of a bag.
 const MOST_LATCHED: usize = 1000;
 
-/// A year: the reading thread ends the wait earlier by an item, an error, or the end.
+/// A year. The wait ends earlier, when the reading thread delivers a message or an error, or ends.
 const FOR_EVER: Duration = Duration::from_secs(31_536_000);
 
 /// The part of the bags to play.
@@ -41,11 +42,12 @@ pub(super) struct Run {
 
 struct Outlet {
     publisher: GenericPublisher,
-    /// The number of messages that it publishes from before the start; 0 if it is not latched.
+    /// The number of messages from before the start that it publishes first; 0 if the topic is not
+    /// latched.
     latched: usize,
 }
 
-/// How a stretch of the bag ended.
+/// The reason why a stretch of the bag ended.
 enum End {
     Played,
     Seek(i64),
@@ -94,7 +96,7 @@ impl Run {
             ended => ended,
         };
         if let Some(timeout) = options.wait_for_all_acked {
-            // The time limit covers all topics together.
+            // This wait has one time limit for all topics together.
             let ended = Instant::now();
             for outlet in self.publishers.values() {
                 let left = timeout.saturating_sub(ended.elapsed());
@@ -135,7 +137,8 @@ impl Run {
 
     fn wait_for_subscriptions(&self, options: &PlayerOptions) {
         let Some(timeout) = options.wait_for_subscriptions else { return };
-        // One time limit for all topics, waited for in parts so that a stop takes effect at once.
+        // All topics share one time limit. The wait is split into parts, so that a stop takes
+        // effect soon.
         let (part, started) = (Duration::from_millis(100), Instant::now());
         for outlet in self.publishers.values() {
             let has_subscription = |wait| outlet.publisher.wait_for_subscriptions(1, wait).is_ok();
@@ -156,7 +159,7 @@ impl Run {
     }
 
     /// Publishes the last messages of each latched topic before the start, as many as its publisher
-    /// keeps, so that subscriptions get them also if playing begins in the middle of the bag.
+    /// keeps, so that subscriptions get them even if playing begins in the middle of the bag.
     fn publish_latched(&self, start: i64, max_bytes: usize) -> Result<u64, PlayError> {
         let timeline = &self.played.timeline;
         let latched = self.publishers.iter().filter(|(_, outlet)| outlet.latched > 0);
@@ -239,7 +242,7 @@ impl Run {
         }
     }
 
-    /// Publishes a message; returns whether its topic is played.
+    /// Publishes a message; returns false if its topic is not played.
     fn publish(&self, message: &BagMessage) -> Result<bool, PlayError> {
         let Some(outlet) = self.publishers.get(&key_of(&message.topic)) else { return Ok(false) };
         outlet.publisher.publish_serialized(&message.data).map_err(|error| PlayError::Publish {
@@ -264,8 +267,8 @@ fn key_of(topic: &BagTopic) -> (String, String) {
     (topic.metadata.name.clone(), topic.metadata.type_name.clone())
 }
 
-/// The metadata of the topics that are played. If several bags have a topic, the QoS of all their
-/// publishers is joined.
+/// Returns the metadata of the topics that are played. If several bags contain a topic, the QoS
+/// profiles of all its publishers are joined.
 fn joined_topics(
     bags: &[BagReader],
     wanted: &BTreeSet<String>,

@@ -62,7 +62,7 @@ impl Services {
                     PlayNext_Response { success: next.step(1) == 1 }
                 })?,
                 node.create_service::<Burst, _>("~/burst", move |request: Burst_Request| {
-                    // 0 means the rest of the bag.
+                    // 0 asks for the rest of the bag.
                     let count =
                         if request.num_messages == 0 { u64::MAX } else { request.num_messages };
                     Burst_Response { actually_burst: burst.step(count) }
@@ -73,7 +73,7 @@ impl Services {
                 })?,
             ),
             _ends: (
-                // A player that can be asked is playing already.
+                // A player that can answer this request is playing already.
                 node.create_service::<Play, _>("~/play", |_: Play_Request| Play_Response {
                     success: false,
                 })?,

@@ -1,9 +1,9 @@
-//! The times by which bags are played: the times of receipt, by which bags are ordered, or the
-//! times of sending.
+//! The times at which messages are played: either the times of receipt, by which bags are ordered,
+//! or the times of sending.
 //!
 //! Messages may have been received in another order than they were sent. To play them as they were
-//! sent, the bags are scanned once to find the longest delay from sending to the place in the bag.
-//! Other messages wait that long for a late one.
+//! sent, the bags are scanned once for the longest delay with which a message appears in its bag
+//! after it was sent. Each message then waits that long for others that were sent earlier.
 
 use std::collections::BTreeMap;
 
@@ -40,12 +40,14 @@ pub(super) struct Timeline {
     pub(super) order: MessageOrder,
     /// From the first message to the last one.
     pub(super) range: TimeRange,
-    /// The least and the greatest delay of a message's place in its bag against this order.
+    /// The least and the greatest delay with which a message appears in its bag, compared with its
+    /// time in this order.
     lag: (i64, i64),
 }
 
 impl Timeline {
-    /// Scans the bags if their messages are to be played in another order than that of the bags.
+    /// Scans the bags if their messages are to be played in an order that differs from that of the
+    /// bags.
     pub(super) fn of(bags: &[BagReader], order: MessageOrder) -> Result<Self, PlayError> {
         match order {
             MessageOrder::Received => {
@@ -69,7 +71,7 @@ impl Timeline {
                 let message = match message {
                     Ok(message) => message,
                     Err(error @ ReadError::Interrupted { .. }) => return Err(error.into()),
-                    // Playing the messages meets this error again, and reports it.
+                    // Playing the messages meets this error again, and reports it then.
                     Err(_) => break,
                 };
                 let (received, sent) = (message.log_time, message.publish_time);
@@ -89,7 +91,7 @@ impl Timeline {
     }
 
     /// The messages of some topics and of a stretch of this timeline, in its order. At most
-    /// `max_bytes` of messages, and one more, wait for others.
+    /// `max_bytes` of messages, plus one message, wait for others.
     pub(super) fn messages<'a>(
         &self,
         bags: &'a [BagReader],
@@ -118,16 +120,16 @@ pub(super) struct InOrder<'a> {
     /// The remaining messages; `None` at their end.
     messages: Option<MergedMessages<'a>>,
     order: MessageOrder,
-    /// The most by which a message may come later than its time.
+    /// The longest delay with which a message may follow its time.
     most_late: i64,
     filter: MessageFilter,
     waiting: Waiting,
-    /// The latest time of receipt among the messages so far.
+    /// The latest time of receipt among the messages that have been read so far.
     frontier: i64,
     failure: Option<ReadError>,
 }
 
-/// Messages that wait for others, by time and by their order of arrival.
+/// Messages that wait for others, ordered by time, and by arrival if the times are equal.
 #[derive(Default)]
 struct Waiting {
     messages: BTreeMap<(i64, u64), BagMessage>,
@@ -144,7 +146,8 @@ impl Waiting {
         self.messages.insert((time, self.came), message);
     }
 
-    /// Removes the first message, if its time is not later or the limit of bytes is exceeded.
+    /// Removes the first message, if its time is not after `time`, or if the limit of bytes is
+    /// exceeded.
     fn pop_until(&mut self, time: i64) -> Option<BagMessage> {
         let is_full = self.bytes > self.max_bytes && self.messages.len() > 1;
         let first = self.messages.first_entry()?;
@@ -219,7 +222,7 @@ mod tests {
         BagTopic { metadata, schema: Schema::unknown() }
     }
 
-    /// A bag with messages of these times of sending and receipt.
+    /// A bag with a message for each pair of a time of sending and a time of receipt.
     fn bag(times: &[(i64, i64)]) -> (tempfile::TempDir, BagReader) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bag");
@@ -275,8 +278,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// For any delays, also negative ones of clocks that differ, all messages of a stretch come
-        /// in the order in which they were sent, across several bags.
+        /// For any delays, including negative ones from clocks that differ, all messages of a
+        /// stretch come in the order in which they were sent, across several bags.
         #[test]
         fn messages_come_as_they_were_sent(
             times in prop::collection::vec((0i64..1000, -50i64..300), 2..40),

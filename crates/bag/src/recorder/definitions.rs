@@ -14,7 +14,7 @@ use super::SchemaSource;
 use super::reception::Job;
 use crate::queue::Queue;
 
-/// The number of questions that may wait for answers at once.
+/// The limit on questions that wait for an answer at once.
 const MOST_ASKED: usize = 8;
 /// The longest wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -48,13 +48,15 @@ struct State {
 }
 
 impl Definitions {
-    /// `source` gives the answers; each is announced to `queue`.
+    /// Creates the state; `source` answers the questions, and a job in `queue` announces each
+    /// answer.
     pub(super) fn new(source: SchemaSource, queue: Arc<Queue<Job>>) -> Self {
         let (state, answered) = (Mutex::new(State::default()), Condvar::new());
         Self(Arc::new(Shared { source, queue, state, answered }))
     }
 
-    /// Asks without waiting. An answer always comes; it is empty if no node knows the type.
+    /// Asks without waiting. An answer always comes; its definition is empty if no node knows the
+    /// type.
     pub(super) fn ask(&self, question: Question) {
         let mut state = self.0.state.lock();
         state.threads.retain(|thread| !thread.is_finished());
@@ -69,7 +71,7 @@ impl Definitions {
                 state.threads.push(thread);
                 state.asking += 1;
             }
-            Err(_) if state.asking > 0 => {} // a running thread will take it
+            Err(_) if state.asking > 0 => {} // a running thread will take the question
             Err(_) => {
                 let unasked: Vec<_> = state.questions.drain(..).collect();
                 state.answers.extend(unasked.iter().map(|q| (q.number, Schema::default())));
@@ -92,7 +94,8 @@ impl Definitions {
         state.answers.remove(&number).unwrap_or_default()
     }
 
-    /// Waits for the answers to questions already asked, and drops the other questions.
+    /// Waits for the answers to questions that other nodes were already asked, and drops the other
+    /// questions.
     pub(super) fn end(&self) {
         let threads = {
             let mut state = self.0.state.lock();
@@ -100,7 +103,7 @@ impl Definitions {
             std::mem::take(&mut state.threads)
         };
         for thread in threads {
-            // At worst the thread ended by a panic of the source, which was logged.
+            // If the thread ended with a panic of the source, the panic was logged.
             let _ = thread.join();
         }
     }

@@ -1,5 +1,5 @@
-//! Finds the topics to record, also those that appear later, and subscribes to them with the QoS
-//! that their publishers offer.
+//! Finds the topics to record, including those that appear later, and subscribes to them with the
+//! QoS that their publishers offer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::adapted_qos::{for_subscription, is_received};
 use crate::message::BagTopic;
 use crate::metadata::TopicMetadata;
 
-/// The longest time for which a change of the graph, or the end, may go unseen.
+/// The longest time until the thread notices a change of the graph or the end of the recording.
 const PERIOD: Duration = Duration::from_millis(50);
-/// The time until the graph of the beginning is known.
+/// The time after which the topics that existed at the start have been discovered.
 const SETTLING: Duration = Duration::from_secs(1);
 
 pub(super) struct Discovery {
@@ -30,7 +30,7 @@ pub(super) struct Discovery {
     pub(super) is_stopping: Arc<AtomicBool>,
     /// Asks other nodes for definitions.
     pub(super) definitions: Option<Definitions>,
-    /// The number of topics that were announced to the writing thread.
+    /// The number of topics that have been announced to the writing thread.
     pub(super) count: usize,
     /// The warnings about topics so far, each of which is logged once.
     pub(super) told: BTreeSet<String>,
@@ -50,7 +50,7 @@ impl Discovery {
         let (mut seen, began) = (None, Instant::now());
         while !self.is_stopping.load(Ordering::Relaxed) && self.node.context().is_ok() {
             let graph = self.node.context().graph();
-            // Topics that exist at first are recorded even if discovery is off.
+            // Topics of the start are recorded even if discovery is off.
             let is_looking = self.discovers.load(Ordering::Relaxed) || began.elapsed() < SETTLING;
             if is_looking && seen != Some(graph.generation) {
                 seen = Some(graph.generation);
@@ -81,7 +81,7 @@ impl Discovery {
         }
     }
 
-    /// The wanted topics, with the types of their publishers.
+    /// Returns the selected topics, with the types of their publishers.
     fn candidates(&self, graph: &GraphSnapshot) -> BTreeMap<String, BTreeSet<String>> {
         let options = &self.options;
         let mut candidates: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -167,7 +167,7 @@ impl Discovery {
     /// Warns about a later publisher whose messages the recorder does not receive.
     fn tell_of_mismatch(&mut self, found: &Found, overridden: Option<QosProfile>) {
         let has = |offered: &QosProfile| {
-            // The subscription was made for the publishers of that time.
+            // The subscription was created to match the publisher that was found first.
             let first = overridden
                 .unwrap_or_else(|| for_subscription(&found.offered[..found.offered.len().min(1)]));
             is_received(&first, offered)

@@ -12,18 +12,19 @@ use feros_sync::Mutex;
 use crate::message::BagTopic;
 use crate::queue::{Queue, Ring};
 
-/// Messages up to this size are copied: a publisher lends only a few messages at once, and small
-/// ones are frequent.
+/// Messages up to this size are copied: a publisher can have only a few messages held at once, and
+/// small messages are frequent.
 const COPIED_BYTES: usize = 16 << 10;
-/// The messages of one topic that may wait in the memory in which they arrived; a subscription may
-/// hold 8 of each publisher. Further ones are copied, so that the queue can bridge a slow disk.
+/// The limit on messages of one topic that wait in the memory in which they arrived (a subscription
+/// may hold 8 of each publisher). Further messages are copied, so that the queue can fill while the
+/// disk is slow.
 const HELD_MESSAGES: usize = 6;
-/// The memory that a message takes in the queue besides its bytes.
+/// The memory that a message takes in the queue in addition to its bytes.
 const ITEM_BYTES: usize = size_of::<Message>();
 
 /// A job for the writing thread, in the order of the queue.
 pub(super) enum Job {
-    /// The next topic. Its messages refer to it by its index among all topics.
+    /// Announces the next topic. Its messages refer to it by its index among all topics.
     Topic {
         topic: Box<BagTopic>,
         is_asked_for: bool,
@@ -50,7 +51,7 @@ pub(super) struct Message {
 struct Held(Arc<AtomicUsize>);
 
 impl Held {
-    /// Returns `None` if the allowed number of messages is waiting.
+    /// Returns `None` if the allowed number of messages is waiting already.
     fn new(count: &Arc<AtomicUsize>) -> Option<Self> {
         let held = Self(count.clone());
         (count.fetch_add(1, Ordering::Relaxed) < HELD_MESSAGES).then_some(held)
@@ -78,14 +79,14 @@ pub(super) struct Receiver {
     pub(super) queue: Arc<Queue<Job>>,
     pub(super) is_paused: Arc<AtomicBool>,
     pub(super) received: Arc<AtomicU64>,
-    /// The messages kept for a snapshot; `None` if all messages are written as they come.
+    /// The messages kept for a snapshot; `None` outside of the snapshot mode.
     pub(super) ring: Option<Arc<Mutex<Ring<Message>>>>,
     pub(super) clock: Clock,
 }
 
 impl Receiver {
-    /// Takes a message as soon as there is room. `held` counts the uncopied waiting messages of its
-    /// topic.
+    /// Queues a message as soon as it fits. `held` counts the messages of its topic that wait
+    /// without having been copied.
     pub(super) fn receive(
         &self,
         topic: usize,
@@ -114,8 +115,8 @@ impl Receiver {
         }
     }
 
-    /// The time of receipt: by this machine's clock or by `/clock`; `None` before the first
-    /// `/clock`.
+    /// Returns the time of receipt by this machine's clock or by `/clock`; `None` before the first
+    /// message on `/clock`.
     fn time_of(&self, info: &MessageInfo) -> Option<i64> {
         if self.clock.is_simulated() {
             let now = self.clock.now().as_nanos();

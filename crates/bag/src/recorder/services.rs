@@ -30,7 +30,7 @@ pub(super) struct Services {
 
 impl Services {
     pub(super) fn start(node: &Node, shared: &Arc<Shared>) -> Result<Self, CreateError> {
-        // The recorder owns the services; a strong reference back would be a cycle.
+        // The recorder owns the services, so a strong reference back to it would be a cycle.
         let shared = Arc::downgrade(shared);
         Ok(Self {
             _pausing: pausing(node, &shared)?,
@@ -101,8 +101,9 @@ fn writing(node: &Node, shared: &Weak<Shared>) -> Result<Writing, CreateError> {
     ))
 }
 
-/// The folder that a request names for a bag, beside the first one; `None` if it names none. The
-/// sender of a request is unknown, so no request may choose where files are created.
+/// Returns the folder that a request names for a bag, as a sibling of the first bag; `None` if the
+/// request names no folder. The sender of a request is unknown, so a request must not choose any
+/// other location.
 fn folder_of(uri: &str, first: &Path) -> Result<Option<PathBuf>, String> {
     if uri.is_empty() {
         return Ok(None);
@@ -119,7 +120,7 @@ fn folder_of(uri: &str, first: &Path) -> Result<Option<PathBuf>, String> {
 
 fn discovery(node: &Node, shared: &Weak<Shared>) -> Result<Discovering, CreateError> {
     let [for_start, for_stop, for_question] = [(); 3].map(|()| shared.clone());
-    /// Switches discovery; returns whether that changed anything.
+    /// Turns discovery on or off; returns whether that changed anything.
     fn switch(shared: &Weak<Shared>, on: bool) -> bool {
         let shared = shared.upgrade();
         shared.is_some_and(|shared| shared.discovers.swap(on, Ordering::Relaxed) != on)

@@ -1,5 +1,5 @@
-//! The recording of one bag: its subscriptions, the queue, and two threads besides the executor's:
-//! one looks for topics, the other writes.
+//! The recording of one bag: its subscriptions, the queue, and two threads in addition to the
+//! executor's: one looks for topics, and the other writes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -104,7 +104,7 @@ impl Session {
         drop(self.receiver.queue.push(Job::Split, 0));
     }
 
-    /// Hands the messages of the ring to the writing thread; returns their number.
+    /// Passes the messages of the snapshot ring to the writing thread; returns their number.
     pub(super) fn snapshot(&self) -> Option<usize> {
         let messages = self.receiver.ring.as_ref()?.lock().take();
         let count = messages.len();
@@ -119,7 +119,7 @@ impl Session {
     /// Ends the bag.
     pub(super) fn stop(self) -> Result<Recording, WriteError> {
         self.is_stopping.store(true, Ordering::Relaxed);
-        // At worst the thread ended by a panic, which was logged.
+        // If the thread ended with a panic, the panic was logged.
         let _ = self.discovery.join();
         let recorded = std::mem::take(&mut *self.subscriptions.lock());
         let mut lost = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! The writing thread: takes messages out of the queue, and holds those whose topic has no
-//! definition yet.
+//! The writing thread: takes messages out of the queue, and holds back those of topics whose type
+//! has no definition yet.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -23,16 +23,16 @@ pub(super) struct Writing {
     pub(super) writer: BagWriter,
     pub(super) definitions: Option<Definitions>,
     pub(super) events: Publisher<WriteSplitEvent>,
-    /// Bytes of messages that may be held.
+    /// The limit on bytes of messages that are held back.
     pub(super) max_held_bytes: usize,
     pub(super) topics: Vec<Topic>,
     pub(super) held_bytes: usize,
 }
 
-/// A topic by its number.
+/// A topic, either in the file or without a definition so far.
 pub(super) enum Topic {
     Written(TopicId),
-    /// Other nodes are asked for the definition of its type.
+    /// Other nodes are being asked for the definition of its type; the messages are held back.
     Undefined(Box<BagTopic>, Vec<Message>),
 }
 
@@ -88,7 +88,7 @@ impl Writing {
             Some(Topic::Undefined(_, held)) => {
                 self.held_bytes += message.data.len();
                 held.push(message);
-                // The queue fills during the wait, which bounds the memory.
+                // During the wait, messages stay in the queue, whose limit bounds the memory.
                 if self.held_bytes > self.max_held_bytes { self.define_all() } else { Ok(()) }
             }
             Some(Topic::Written(id)) => {
@@ -119,7 +119,7 @@ impl Writing {
         self.writer.add_topic(topic).map(Topic::Written)
     }
 
-    /// Writes the held messages of a topic.
+    /// Writes a topic with its definition, and the messages of the topic that were held back.
     fn define(&mut self, number: usize, schema: Schema) -> Result<(), WriteError> {
         let Some(Topic::Undefined(topic, held)) = self.topics.get_mut(number) else {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Malicious files, as small as possible. Each is made here, so that a reader sees its content.
-//! Tests of the library and of the command read them.
+//! Malicious files, as small as possible. Code makes each of them, so that its content can be read
+//! here. Tests of the library and of the command read them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,13 +14,13 @@ pub(crate) const UNPACKED_BYTES: usize = 200 << 20;
 const BLOCK_BYTES: usize = 128 << 10;
 const PAGE_BYTES: usize = 512;
 
-/// A file, and words that the refusal contains.
+/// A file, and words that the error message contains.
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
     pub(crate) said: &'static str,
 }
 
-/// All refused files, below a folder.
+/// Creates all files that readers refuse, below a folder.
 pub(crate) fn all(folder: &Path) -> Vec<Input> {
     let of = |path, said| Input { path, said };
     let computed = "not a table with data of its own";
@@ -68,7 +68,7 @@ fn view_of_topics(folder: &Path) -> PathBuf {
     path
 }
 
-/// Each message is a billion bytes that are not in the file.
+/// A file whose messages are computed: a billion bytes each, which are not in the file.
 fn computed_messages(folder: &Path) -> PathBuf {
     let (path, connection) = database(folder, "computed.db3");
     let table = "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, \
@@ -78,8 +78,8 @@ fn computed_messages(folder: &Path) -> PathBuf {
     path
 }
 
-/// Pages of a table that refer to the next page sixty times each, fifteen deep: more rows than can
-/// ever be counted.
+/// A table whose pages each refer to the next page sixty times, fifteen levels deep: it has more
+/// rows than can ever be counted.
 fn pages_in_a_circle(folder: &Path) -> PathBuf {
     const DEPTH: usize = 15;
     const CELLS: usize = 60;
@@ -96,7 +96,7 @@ fn pages_in_a_circle(folder: &Path) -> PathBuf {
     let mut file = std::fs::read(&path).unwrap();
     let page = |number: usize| (number - 1) * PAGE_BYTES..number * PAGE_BYTES;
     let leaf = file[page(messages)].to_vec();
-    // The last pages contain the bytes of the filling, which no test reads.
+    // The last pages contain padding, which no test reads.
     let first = file.len() / PAGE_BYTES - DEPTH;
     let interior = |next: usize| {
         let mut page = vec![0; PAGE_BYTES];
@@ -123,7 +123,7 @@ fn pages_in_a_circle(folder: &Path) -> PathBuf {
     path
 }
 
-/// A process that opens it waits for a writer.
+/// Makes a pipe; a process that opens it waits for a writer.
 fn make_pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
@@ -135,7 +135,7 @@ fn pipe(folder: &Path, bag: &str, name: &str) -> PathBuf {
     path
 }
 
-/// A good file, whose journal is a pipe.
+/// A valid file whose journal is a pipe.
 fn pipe_beside(folder: &Path) -> PathBuf {
     let (path, connection) = database(folder, "pipe_beside.db3");
     connection.execute_batch(&(TOPICS.to_owned() + MESSAGES)).unwrap();
@@ -143,7 +143,7 @@ fn pipe_beside(folder: &Path) -> PathBuf {
     path
 }
 
-/// A file with an unusual number of topics, with a message each. It is read like any other.
+/// A file with an unusual number of topics, with one message each. It is read like any other.
 pub(crate) fn many_topics(folder: &Path) -> PathBuf {
     let (path, mut connection) = database(folder, "many_topics.db3");
     connection.execute_batch(&(TOPICS.to_owned() + MESSAGES)).unwrap();
@@ -158,7 +158,8 @@ pub(crate) fn many_topics(folder: &Path) -> PathBuf {
     path
 }
 
-/// Bytes that zstd unpacks to this beginning and this many zeros, in blocks of four bytes.
+/// Bytes that zstd unpacks to `begin` followed by this many zeros; each packed block takes four
+/// bytes.
 pub(crate) fn packed_zeros(begin: &[u8], zeros: usize) -> Vec<u8> {
     let mut packed = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3];
     let mut block = |kind: u32, size: usize, is_last: bool, content: &[u8]| {
@@ -206,7 +207,7 @@ pub(crate) fn endless_chunk(folder: &Path) -> PathBuf {
     );
     let channel = [&[1, 0, 1, 0][..], &text("/endless"), &text("cdr"), &text("")].concat();
     record(4, &channel);
-    // The message's head: channel, number and two times, behind an opcode and a length.
+    // The message's head: channel, number and two times, after an opcode and a length.
     let message = [&[5][..], &(UNPACKED_BYTES as u64 - 9).to_le_bytes(), &[1, 0]].concat();
     let packed = packed_zeros(&message, UNPACKED_BYTES - message.len());
     let sizes = [&[0; 16][..], &(UNPACKED_BYTES as u64).to_le_bytes(), &[0; 4]].concat();

@@ -1,7 +1,7 @@
-"""Bags as others have them: `rosbags` and `mcap-ros2-support` of PyPI, which know nothing of Feros.
+"""Bags through the eyes of other libraries: `rosbags` and `mcap-ros2-support` of PyPI.
 
-    bags.py read FOLDER             reads a bag with rosbags, by the definitions that it carries, and serializes each
-                                    message again; JSON with topics, counts and what differs
+    bags.py read FOLDER             reads a bag with rosbags, with the definitions in the bag, and serializes each
+                                    message again; JSON with topics, counts and differences
     bags.py decode FILE             decodes each message of an MCAP file with mcap-ros2-support; JSON with the count
     bags.py write FOLDER STORAGE VERSION [MODE]   writes a bag with rosbags: mcap or sqlite3, compressed by file or message
 """

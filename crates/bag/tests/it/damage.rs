@@ -1,4 +1,4 @@
-//! Damaged and hostile bags: the intact part is read, and all else gives a clear error.
+//! Damaged and hostile bags: the intact part is read, and everything else gives a clear error.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn a_file_that_ends_anywhere_lacks_at_most_its_last_chunk() {
     numbered_bag(&whole, 200, small_chunks());
     let bytes = fs::read(whole.join("whole_0.mcap")).unwrap();
     let file = folder.path().join("cut_0.mcap");
-    let per_chunk = 12; // messages, at most
+    let per_chunk = 12; // at most, in messages
     let mut last = 0;
     for end in (100..bytes.len()).step_by(997).chain([bytes.len() - 1]) {
         fs::write(&file, &bytes[..end]).unwrap();
@@ -39,7 +39,7 @@ fn a_file_that_ends_anywhere_lacks_at_most_its_last_chunk() {
         assert_eq!(read, expected, "cut at {end}");
         assert!(read.len() >= last, "cut at {end}");
         last = read.len();
-        // A message takes 1050 bytes in the file, and more with the index.
+        // A message takes 1050 bytes in the file, and more with its index entry.
         let there = end / 1100;
         assert!(
             read.len() + per_chunk >= there.min(200),
@@ -47,7 +47,7 @@ fn a_file_that_ends_anywhere_lacks_at_most_its_last_chunk() {
             read.len()
         );
 
-        // The index that is written in place describes the same messages.
+        // The index that is added to the file describes the same messages.
         let reindexed = reindex(&file, &ReaderOptions::default()).unwrap();
         assert_eq!(reindexed.mended_files, ["cut_0.mcap"], "cut at {end}");
         let reader = BagReader::open(&file).unwrap();
@@ -116,7 +116,7 @@ fn what_is_no_bag_is_said() {
     fs::create_dir(&bag).unwrap();
     fs::write(bag.join("metadata.yaml"), "rosbag2_bagfile_information: [").unwrap();
     assert!(open(&bag).to_string().contains("feros bag reindex"));
-    // A file in another folder is not part of the bag, whatever its metadata says.
+    // A file in another folder is not part of the bag, whatever the bag's metadata names.
     let metadata = "rosbag2_bagfile_information:\n  relative_file_paths: [../empty.mcap]\n";
     fs::write(bag.join("metadata.yaml"), metadata).unwrap();
     assert!(open(&bag).to_string().contains("bag/empty.mcap is not there"));
@@ -199,7 +199,8 @@ fn hostile_lengths_are_errors_and_allocate_nothing() {
     numbered_bag(&path, 20, small_chunks());
     let file = path.join("bag_0.mcap");
     let bytes = fs::read(&file).unwrap();
-    // Every 8 bytes in turn become a huge number: an error, or the intact part, and no crash.
+    // A huge number replaces 8 bytes at many positions in turn. The reader returns an error or the
+    // intact part, and does not crash.
     for at in (8..bytes.len() - 8).step_by(13) {
         let mut hostile = bytes.clone();
         hostile[at..at + 8].copy_from_slice(&(u64::MAX >> (at % 40)).to_le_bytes());
@@ -245,13 +246,13 @@ fn a_chunk_that_unpacks_to_more_than_the_limit_is_left_out_where_there_is_no_ind
     let reader = BagReader::open_with(&file, &options).unwrap();
     assert_eq!(reader.metadata().message_count, 0);
     assert!(reader.warnings()[0].contains("left out"), "{:?}", reader.warnings());
-    // A reader with a sufficient limit reads it.
+    // A reader with a sufficient limit reads the file.
     let reader = BagReader::open(&file).unwrap();
     assert_eq!(reader.metadata().message_count, 100_000);
     assert_eq!(reader.messages(&MessageFilter::default()).unwrap().count(), 100_000);
 }
 
-/// A bag whose chunks each have one message of the beginning and one of the end.
+/// A bag whose chunks each have one message from the start of the recording and one from its end.
 fn overlapping_bag(path: &Path) {
     let mut writer = BagWriter::create(path, small_chunks()).unwrap();
     let id = writer.add_topic(text_topic("/a")).unwrap();
@@ -263,7 +264,7 @@ fn overlapping_bag(path: &Path) {
 }
 
 /// Chunks that overlap in time are held together to order their messages. If all chunks of a bag
-/// overlap, for example after the clock was set back, that would be the whole bag.
+/// overlap, for example after the clock was set back, the whole bag would be held.
 #[test]
 fn chunks_that_overlap_beyond_the_limit_are_read_in_the_order_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -292,7 +293,7 @@ fn an_attachment_that_ends_in_its_head_is_damage() {
     };
     let header =
         record(mcap::records::op::HEADER, &[&4u32.to_le_bytes()[..], b"ros2", &[0; 4]].concat());
-    // Two times, two empty texts and a length take 32 bytes, and a checksum follows.
+    // Two times, two empty strings and a length take 32 bytes; a checksum follows them.
     for length in 0..36 {
         let attachment = record(mcap::records::op::ATTACHMENT, &vec![0; length]);
         fs::write(&file, [mcap::MAGIC, &header, &attachment].concat()).unwrap();
@@ -301,7 +302,7 @@ fn an_attachment_that_ends_in_its_head_is_damage() {
     }
 }
 
-/// The places of the contents of all records of one kind.
+/// The positions of the contents of all records of one kind.
 fn contents_of(opcode: u8, bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
     let (mut found, mut at) = (Vec::new(), mcap::MAGIC.len());
     while let Some(length) = bytes.get(at + 1..at + 9) {
@@ -326,7 +327,7 @@ fn a_chunk_that_is_not_packed_has_the_size_that_it_has_in_the_file() {
     let head = contents_of(mcap::records::op::CHUNK, &bytes)[0].start;
     let index = contents_of(mcap::records::op::CHUNK_INDEX, &bytes)[0].end;
     for wrong in [0, 1_u64, 50_000] {
-        // The chunk's head has the size after two times; its index has it at the end.
+        // The size stands after two times in the chunk's head, and at the end of the chunk's index.
         bytes[head + 16..head + 24].copy_from_slice(&wrong.to_le_bytes());
         bytes[index - 8..index].copy_from_slice(&wrong.to_le_bytes());
         fs::write(&file, [&bytes, mcap::MAGIC].concat()).unwrap();
@@ -336,7 +337,8 @@ fn a_chunk_that_is_not_packed_has_the_size_that_it_has_in_the_file() {
     }
 }
 
-/// With the times of this index, one chunk is held at a time; with the messages' times, all are.
+/// By the times in this index, one chunk is held at a time; by the times of the messages, all
+/// chunks are.
 #[test]
 fn an_index_that_tells_too_early_ends_has_no_more_chunks_held_than_the_limit() {
     let folder = tempfile::tempdir().unwrap();

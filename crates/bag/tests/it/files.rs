@@ -71,7 +71,7 @@ fn bags_are_split_by_size_and_by_time_and_read_as_one() {
         assert_eq!(read.len(), 1000);
         assert!(read.windows(2).all(|pair| pair[0].log_time < pair[1].log_time));
         assert_eq!(read[999].data, text(&format!("00000999 {}", "x".repeat(1000))));
-        // Each file is also a bag by itself.
+        // Each file alone is also a bag.
         let file = path.join("split_1.mcap");
         let part = BagReader::open(&file).unwrap();
         assert_eq!(part.metadata().message_count, reader.metadata().files[1].message_count);
@@ -169,7 +169,7 @@ fn a_bag_replaces_nothing_and_notes_what_was_lost() {
     let lost = [("lost_messages", "3"), ("lost_messages /camera", "3")];
     assert_eq!(metadata.custom_data, lost.map(|(k, v)| (k.to_owned(), v.to_owned())).into());
     assert_eq!(metadata.time, None);
-    // The files also contain it, in case metadata.yaml is lost.
+    // The files also contain the metadata, in case metadata.yaml is lost.
     std::fs::remove_file(path.join("metadata.yaml")).unwrap();
     assert_eq!(BagReader::open(&path).unwrap().metadata().custom_data, metadata.custom_data);
 }

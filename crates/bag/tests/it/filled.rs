@@ -3,7 +3,7 @@
 use feros_interface::{BaseType, Shape};
 use feros_message::dynamic::{Array, DynamicField, DynamicMessage, DynamicType, Value};
 
-/// A message with a value in every field, which differs by `seed`.
+/// A message with a value in every field, which depends on `seed`.
 pub(crate) fn filled(ty: &DynamicType, seed: u64) -> DynamicMessage {
     let mut message = ty.default_message();
     for (number, field) in ty.fields().iter().enumerate() {

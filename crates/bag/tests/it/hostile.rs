@@ -44,7 +44,7 @@ fn a_chunk_of_few_bytes_does_not_unpack_to_very_many() {
     assert_eq!(bag.metadata().message_count, 0);
     let said = &bag.warnings()[0];
     assert!(said.contains("more than 67108864 bytes and to more than 256 times"), "{said}");
-    // With an index, it is an error.
+    // With an index, the chunk is an error.
     let path = folder.path().join("indexed");
     let storage =
         McapOptions { compression: Compression::Zstd { level: 1 }, ..McapOptions::default() };
@@ -121,8 +121,8 @@ fn messages_without_an_index_come_in_the_order_of_time() {
     assert_eq!(bag.messages(&stretch).unwrap().count(), 20);
 }
 
-/// A file that rosbag2 wrote with a write-ahead log is read from its unpacked copy, and leaves
-/// nothing in that folder.
+/// A file that rosbag2 wrote with a write-ahead log is read from an unpacked copy, and leaves
+/// nothing in the folder of temporary files.
 #[test]
 fn a_compressed_sqlite_file_is_read_whatever_its_journal_was() {
     let folder = tempfile::tempdir().unwrap();

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::filled::filled;
 use crate::support::{START, messages, topic};
 
-/// Runs the script beside this file; `None` if the environment skips interoperability tests.
+/// Runs the script `bags.py`; `None` if the environment skips interoperability tests.
 fn others(arguments: &[&str]) -> Option<Value> {
     if feros_interop::interop_is_skipped() {
         return None;
@@ -34,12 +34,12 @@ fn others(arguments: &[&str]) -> Option<Value> {
     Some(serde_json::from_slice(&output.stdout).unwrap())
 }
 
-/// Types that other readers cannot read, whoever wrote them, and why.
+/// Whether the problem is a known limit of the reader: a type that it cannot read from any writer.
 fn is_beyond(reader: &str, problem: &str) -> bool {
-    // ROS 1, which both readers come from, has no texts in UTF-16.
+    // ROS 1, from which both readers come, has no strings in UTF-16.
     let has_wide_text = problem.contains("WString");
-    // The parts that ROS 2 adds to services and actions, such as `Trigger_Event`: no interface file
-    // may have such a name, and this reader applies that rule to schemas.
+    // ROS 2 adds message types to services and actions, such as `Trigger_Event`. No interface file
+    // may have such a name, and this reader applies that rule to schemas, too.
     let is_part = || problem.contains("InvalidResourceName") && problem.contains('_');
     has_wide_text || reader == "mcap_ros2" && is_part()
 }
@@ -95,7 +95,7 @@ fn others_read_an_index_that_was_written_anew() {
     crate::support::numbered_bag(&path, 100, options);
     let file = path.join("bag_0.mcap");
     let bytes = std::fs::read(&file).unwrap();
-    // Once without the footer, once cut within the index of the last remaining chunk.
+    // The file is cut twice: before the footer, and within the index of the last remaining chunk.
     let index = bytes.windows(3).rposition(|window| window == [7, 2 + 4 + 16 * 5, 0]);
     for end in [bytes.len() - 20, index.map_or(bytes.len() / 2, |index| index + 12)] {
         std::fs::write(&file, &bytes[..end]).unwrap();

@@ -1,5 +1,5 @@
-//! SQLite files as stock rosbag2 creates them, built from its tables: of each layout, left by a
-//! killed recorder, cut off, and with values that no recorder writes.
+//! SQLite files with the tables of stock rosbag2: in each layout, left by a killed recorder, cut
+//! off, and with values that no recorder writes.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,8 @@ use rusqlite::{Connection, params};
 
 use crate::support::{START, messages, text};
 
-/// The tables of a version, which the table `schema` names since version 3.
+/// The statements that create the tables of a version. Since version 3, the table `schema` states
+/// the version.
 fn tables(version: u32) -> String {
     let columns = match version {
         1 => "",
@@ -38,7 +39,7 @@ fn tables(version: u32) -> String {
     tables
 }
 
-/// A file with one topic and this many texts, one each millisecond.
+/// A file with one topic and this many strings, one per millisecond.
 fn stock_file(path: &Path, version: u32, count: i64) -> Connection {
     let connection = Connection::open(path).unwrap();
     // The settings of the recorder's preset `resilient`.

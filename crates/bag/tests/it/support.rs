@@ -1,4 +1,4 @@
-//! Bags of texts.
+//! Bags of strings.
 
 use std::path::Path;
 
@@ -18,18 +18,18 @@ pub(crate) fn topic(name: &str, type_name: &str) -> BagTopic {
     BagTopic { metadata, schema: Schema::of_interface(shipped(), &parsed).unwrap() }
 }
 
-/// A topic with texts, for tests that do not look at the content.
+/// A topic of strings, for tests that do not look at the content.
 pub(crate) fn text_topic(name: &str) -> BagTopic {
     topic(name, "std_msgs/msg/String")
 }
 
-/// A serialized text.
+/// A serialized string message.
 pub(crate) fn text(content: &str) -> Vec<u8> {
     let message = feros_msgs::std_msgs::msg::String { data: content.to_owned() };
     feros_message::to_vec(&message).unwrap()
 }
 
-/// A bag with numbered texts: one each millisecond, alternating between `/a` and `/b`.
+/// A bag with numbered strings: one per millisecond, alternating between `/a` and `/b`.
 pub(crate) fn numbered_bag(folder: &Path, count: u32, options: WriterOptions) {
     let mut writer = BagWriter::create(folder, options).unwrap();
     let topics = [text_topic("/a"), text_topic("/b")].map(|topic| writer.add_topic(topic).unwrap());

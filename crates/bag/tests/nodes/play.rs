@@ -20,7 +20,7 @@ use feros_test_support::{Background, WATCHDOG, until};
 use crate::bags::{START, numbered_bag, text, text_topic};
 use crate::support::{context, spinning};
 
-/// The texts that a listener received.
+/// The strings that a listener received.
 type Heard = Arc<Mutex<Vec<String>>>;
 
 struct Listener {
@@ -40,7 +40,7 @@ fn listener(context: &Context, topic: &str, qos: QosProfile) -> Listener {
     Listener { heard, node, _subscription: subscription, _spinning: spinning }
 }
 
-/// The numbers of texts of `numbered_bag`.
+/// The numbers of strings that come from `numbered_bag`.
 fn numbers(heard: &Heard) -> Vec<u32> {
     heard.lock().iter().map(|text| text[..8].parse().unwrap()).collect()
 }
@@ -83,8 +83,8 @@ fn offsets_durations_and_rates_pick_what_is_played() {
     assert_eq!(played(&path, until), evens(0..10));
 }
 
-/// A bag with 40 texts on `/a`, sent one each millisecond, and received ten seconds later in
-/// another order.
+/// A bag with 40 strings on `/a`, which were sent one per millisecond, and received ten seconds
+/// later in another order.
 fn late_bag(path: &Path) {
     let mut writer = BagWriter::create(path, WriterOptions::default()).unwrap();
     let topic = writer.add_topic(text_topic("/a")).unwrap();
@@ -201,8 +201,8 @@ fn what_is_latched_before_the_start_is_published_first() {
 }
 
 /// Three publishers of stock ROS 2 on Fast DDS, like `static_transform_publisher`: their history
-/// was not announced. A late subscription gets the latched messages of all, also if playing begins
-/// in the middle of the bag.
+/// was not announced. A late subscription gets the latched messages of all three, even if playing
+/// begins in the middle of the bag.
 #[test]
 fn all_latched_publishers_are_played_as_one_that_keeps_as_much() {
     let folder = tempfile::tempdir().unwrap();
@@ -307,11 +307,11 @@ fn loops_clock_and_stop() {
     until("it was played twice", || {
         numbers(&listener.heard).iter().filter(|number| **number == 18).count() >= 2
     });
-    // If a busy machine misses one round, others follow.
+    // If the listener misses one round on a busy machine, other rounds follow.
     until("each round begins anew", || times.lock().windows(2).any(|pair| pair[1] < pair[0]));
     player.stop();
     assert!(player.wait().unwrap().rounds >= 1);
-    // How far the clock goes beyond the last message depends on when that is published.
+    // How far the clock goes beyond the last message depends on when that message is published.
     let times = times.lock();
     assert!(times.iter().all(|time| *time >= START), "{times:?}");
 }

@@ -1,4 +1,5 @@
-//! The recorder as a node: the bag contains what a host publishes, and services control it.
+//! The recorder as a node: the bag contains the messages that nodes of the host publish, and
+//! services control the recorder.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use feros_test_support::{WATCHDOG, until};
 use crate::bags::messages;
 use crate::support::{context, spinning};
 
-/// Selects only these topics, not those that the nodes of the test have by default.
+/// Selects only these topics, not the default topics of the test's nodes.
 fn options(output: &Path, topics: &[&str]) -> RecorderOptions {
     let topics = topics.iter().map(|&name| name.to_owned()).collect();
     let selection = TopicSelection { topics, ..TopicSelection::default() };
@@ -259,8 +260,8 @@ fn a_type_that_nobody_defines_is_recorded_all_the_same() {
     assert_eq!(read[0].topic.schema.encoding, "");
 }
 
-/// Nodes that are asked for the types of their topics do not answer yet: all topics are recorded
-/// from the beginning, and get their definitions in the end.
+/// All topics are recorded from the beginning, although the nodes that are asked for the topics'
+/// types do not answer yet. The topics get their definitions in the end.
 #[test]
 fn topics_are_recorded_while_others_are_asked_for_their_types() {
     const TOPICS: usize = 12;
@@ -302,7 +303,8 @@ fn topics_are_recorded_while_others_are_asked_for_their_types() {
     assert_eq!(texts(&path), vec!["early"; TOPICS]);
     let reader = BagReader::open(&path).unwrap();
     let answered = reader.topics().iter().filter(|t| t.schema.text == t.metadata.name).count();
-    // Questions that were not asked before the end get no definition; eight are asked at once.
+    // Eight questions are asked at once. Those that were not asked before the end get no
+    // definition.
     assert!(answered >= 8, "{answered}");
 }
 

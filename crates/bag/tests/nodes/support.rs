@@ -22,7 +22,7 @@ pub(crate) fn context(domain: &Domain) -> Context {
     .unwrap()
 }
 
-/// Spins a node until this is dropped.
+/// Spins a node until the returned value is dropped.
 pub(crate) fn spinning(node: &Node) -> Background {
     let executor = Executor::new();
     executor.add_node(node).unwrap();
