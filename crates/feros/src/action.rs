@@ -1,12 +1,12 @@
-//! Actions: goals that take some time, with feedback during the work, a result at the end, and a
-//! way to cancel.
+//! Actions: goals that take some time. The client of a goal gets feedback during the work and a
+//! result at the end, and may cancel the goal.
 //!
-//! On the network an action is three services and two topics (`names`), as in `rcl_action`. The
-//! states of a goal and the transitions between them are in `state`; `server` keeps goals, and
-//! `client` asks for them.
+//! On the network an action consists of three services and two topics (`names`), as in
+//! `rcl_action`. The module `state` has the states of a goal and the transitions between them;
+//! `server` accepts goals and works on them, and `client` sends them.
 //!
-//! A server decides in three callbacks, which together are [`ActionCallbacks`]; a closure that
-//! takes accepted goals is enough:
+//! A server calls three callbacks, which form the trait [`ActionCallbacks`]. A closure that takes
+//! accepted goals is enough:
 //!
 //! ```no_run
 //! # let node: feros::Node = unimplemented!();
@@ -16,14 +16,14 @@
 //! let server = node.create_action_server::<Fibonacci, _>(
 //!     "fibonacci",
 //!     |goal: ServerGoalHandle<Fibonacci>| {
-//!         // Long work has a thread of its own: meanwhile the executor serves other goals.
+//!         // Long work runs on its own thread, so that the executor can serve other goals.
 //!         std::thread::spawn(move || goal.succeed(Fibonacci_Result { sequence: vec![0, 1] }));
 //!     },
 //! )?;
 //! # Ok::<(), feros::Error>(())
 //! ```
 //!
-//! A client awaits, or blocks with `wait`:
+//! A client awaits the futures, or blocks with `wait`:
 //!
 //! ```no_run
 //! # let node: feros::Node = unimplemented!();
@@ -42,11 +42,12 @@
 //! # Ok::<(), feros::Error>(())
 //! ```
 //!
-//! # No client waits in vain
+//! # Every client gets an end
 //!
-//! A goal handle of a server that is dropped before the goal has ended cancels the goal, and aborts
-//! it when a panic drops it; a server that is dropped aborts its goals. In each case the clients
-//! get a result. A client whose server left or was killed gets [`CallError::ServerLeft`].
+//! If the server's last handle of a goal is dropped before the goal has ended, the goal is
+//! canceled, or aborted if a panic dropped the handle. A server that is dropped aborts its goals.
+//! In each case the clients get a result. A client whose server left or was killed gets
+//! [`CallError::ServerLeft`].
 //!
 //! [`CallError::ServerLeft`]: crate::CallError::ServerLeft
 
@@ -75,12 +76,12 @@ pub use feros_message::GoalId;
 use feros_executor::Time;
 use feros_msgs::builtin_interfaces::msg::Time as TimeMessage;
 
-/// The id of a goal in the form that people read.
+/// Formats the id of a goal for people.
 pub(crate) fn hex(id: &GoalId) -> String {
     id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A time in the form of messages. Seconds out of the range of the message saturate.
+/// Converts a time for a message. Seconds outside the range of the message saturate.
 fn to_message(time: Time) -> TimeMessage {
     let nanos = time.as_nanos();
     let sec = i32::try_from(nanos.div_euclid(1_000_000_000));
@@ -89,7 +90,7 @@ fn to_message(time: Time) -> TimeMessage {
     TimeMessage { sec, nanosec }
 }
 
-/// The time in a message.
+/// Converts the time in a message.
 fn from_message(time: &TimeMessage) -> Time {
     Time::from_nanos(i64::from(time.sec) * 1_000_000_000 + i64::from(time.nanosec))
 }

@@ -1,7 +1,7 @@
-//! The ROS part of a command line: `--ros-args … [--]`, with the flags and rules of `rcl`.
+//! Parses the ROS part of a command line: `--ros-args … [--]`, with the flags and rules of `rcl`.
 //!
-//! Grammar: `rcl/arguments.h`. Arguments outside `--ros-args … --` belong to the application and
-//! are handed back.
+//! The grammar is in `rcl/arguments.h`. Arguments outside `--ros-args … --` belong to the
+//! application and are returned to it.
 
 mod remap;
 
@@ -18,7 +18,8 @@ use feros_parameter::{NodePattern, ParameterFileError, ParameterOverrides, Param
 pub struct Arguments {
     /// Remap rules in the order of the command line; the first match wins.
     pub remap_rules: Vec<RemapRule>,
-    /// `-p` and `--params-file`, in the order of the command line.
+    /// The sources of parameter values (`-p` and `--params-file`), in the order of the command
+    /// line.
     pub parameters: Vec<ParameterSource>,
     /// The enclave: `--enclave`.
     pub enclave: Option<String>,
@@ -45,9 +46,9 @@ pub struct ParameterArgument {
     /// The nodes that get the parameter: the named node in the namespace `/`, as in `rcl`, or all
     /// nodes if the argument names no node.
     pub nodes: NodePattern,
-    /// Name of the parameter.
+    /// The name of the parameter.
     pub name: String,
-    /// Its value.
+    /// The value of the parameter.
     pub value: ParameterValue,
 }
 
@@ -60,7 +61,7 @@ pub struct LogLevelArgument {
     pub level: LogLevel,
 }
 
-/// Severity of a log message, with the numbers of `rcl_interfaces/msg/Log`.
+/// The severity of a log message, with the numbers of `rcl_interfaces/msg/Log`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogLevel {
     /// 10
@@ -99,7 +100,7 @@ pub enum ArgumentError {
     MissingValue {
         /// The flag.
         flag: String,
-        /// The value that it needs.
+        /// The value that the flag needs.
         expected: &'static str,
     },
     /// The value of a flag is malformed.
@@ -114,13 +115,13 @@ pub enum ArgumentError {
         /// The values that the flag takes.
         expected: &'static str,
     },
-    /// An argument that is not text.
+    /// A ROS argument is not UTF-8.
     #[error("the ROS argument {argument:?} is not UTF-8")]
     NotUnicode {
         /// The argument.
         argument: OsString,
     },
-    /// An unknown flag.
+    /// A flag is unknown.
     #[error(
         "unknown ROS argument {argument:?}; end the ROS arguments with -- if it belongs to the application"
     )]
@@ -140,11 +141,11 @@ fn unicode(argument: OsString) -> Result<String, ArgumentError> {
 }
 
 impl Arguments {
-    /// Reads a command line without the program's name; returns its ROS part and the arguments that
-    /// belong to the application.
+    /// Parses a command line without the program's name; returns its ROS part and the arguments
+    /// that belong to the application.
     ///
     /// # Errors
-    /// The first argument that cannot be used.
+    /// When an argument cannot be used; the error is about the first such argument.
     ///
     /// ```
     /// use feros::Arguments;
@@ -161,11 +162,11 @@ impl Arguments {
         Ok((arguments, rest.into_iter().filter_map(|text| text.into_string().ok()).collect()))
     }
 
-    /// Like [`Arguments::parse`], for a command line whose application part need not be text
+    /// Like [`Arguments::parse`], for a command line whose application part need not be UTF-8
     /// (`std::env::args_os().skip(1)`).
     ///
     /// # Errors
-    /// The first argument that cannot be used.
+    /// When an argument cannot be used; the error is about the first such argument.
     pub fn parse_os(
         line: impl IntoIterator<Item = OsString>,
     ) -> Result<(Self, Vec<OsString>), ArgumentError> {
@@ -227,15 +228,16 @@ impl Arguments {
                     Err(()) => return Err(malformed(text, "there is no such level".into(), LEVEL)),
                 }
             }
-            // Feros writes no log files and has no external log library: the flags for both are
-            // accepted and ignored, so that command lines written for stock nodes work.
+            // Feros writes no log files and uses no external log library. The flags for both are
+            // accepted and ignored, so that command lines for stock nodes work.
             "--log-config-file" | "--log-file-name" => drop(value("a file name")?),
             "--enable-external-lib-logs" | "--disable-external-lib-logs" => {}
             "--enable-stdout-logs" => self.log_to_terminal = Some(true),
             "--disable-stdout-logs" => self.log_to_terminal = Some(false),
             "--enable-rosout-logs" => self.log_to_rosout = Some(true),
             "--disable-rosout-logs" => self.log_to_rosout = Some(false),
-            // As in rcl, a bare rule without -r is the older way to remap.
+            // As in rcl, a rule without `-r` before it is accepted; this is an older form of
+            // remapping.
             rule if rule.contains(":=") && !rule.starts_with('-') => {
                 let rule = RemapRule::parse(rule)
                     .map_err(|reason| malformed(rule.to_owned(), reason, REMAP))?;
@@ -246,10 +248,11 @@ impl Arguments {
         Ok(())
     }
 
-    /// The parameter values from `-p` and from the files of `--params-file`, which are read now.
+    /// Returns the parameter values from `-p` and from the files of `--params-file`, which are read
+    /// by this call.
     ///
     /// # Errors
-    /// When a file cannot be read or is malformed; the error names file, line and what was
+    /// When a file cannot be read or is malformed; the error names the file, the line and what was
     /// expected.
     pub fn parameter_overrides(&self) -> Result<ParameterOverrides, ParameterFileError> {
         let mut overrides = ParameterOverrides::default();

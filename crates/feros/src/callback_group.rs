@@ -1,4 +1,4 @@
-//! Callback groups, and the other options by which a callback is scheduled.
+//! Callback groups, and the other options for scheduling a callback.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,21 +7,21 @@ use feros_executor::{AddError, Attributes, ExclusiveGroup, ExecutorHandle, Kind}
 
 use crate::node_members::{NodeMembers, SeparateGroup};
 
-/// The callbacks of a group that may overlap on an executor with several threads.
+/// Which callbacks of a group may overlap on an executor with several threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallbackGroupKind {
-    /// No callbacks: one runs at a time.
+    /// No callbacks may overlap: one runs at a time.
     MutuallyExclusive,
-    /// Callbacks of different entities, such as two subscriptions. The same callback never runs on
-    /// two threads at once: it may change what it has captured.
+    /// Callbacks of different entities, such as two subscriptions, may overlap. The same callback
+    /// never runs on two threads at once, so it may change its captures.
     Reentrant,
 }
 
 /// Callbacks of one node that are scheduled together. Clones refer to the same group.
 ///
-/// A node has a default group, which is mutually exclusive, for every entity that names no other
-/// group: so without groups the callbacks of a node never overlap, however many threads its
-/// executor has. The callback of a subscription with
+/// A node has a mutually exclusive default group for every entity whose options name no group. So
+/// the callbacks of a node without further groups never overlap, however many threads its executor
+/// has. The callback of a subscription with
 /// [`Dispatch::PublishingThread`](crate::Dispatch::PublishingThread) belongs to no group while the
 /// publishing thread runs it.
 ///
@@ -46,12 +46,12 @@ struct Inner {
 }
 
 impl CallbackGroup {
-    /// Makes a group for a node's entities that goes to the executor of the node.
+    /// Makes a group of a node, which is added to executors together with the node.
     pub(crate) fn new(kind: CallbackGroupKind, members: &NodeMembers) -> Self {
         Self::with(kind, members, None)
     }
 
-    /// Makes a group for a node's entities that is added to executors by itself.
+    /// Makes a group of a node, which is added to executors separately from the node.
     pub(crate) fn separate(kind: CallbackGroupKind, members: &NodeMembers) -> Self {
         Self::with(kind, members, Some(Arc::default()))
     }
@@ -65,12 +65,12 @@ impl CallbackGroup {
         Self(Arc::new(Inner { kind, exclusive, members, separate }))
     }
 
-    /// The kind, which determines the callbacks that may overlap.
+    /// The kind, which determines which callbacks may overlap.
     pub fn kind(&self) -> CallbackGroupKind {
         self.0.kind
     }
 
-    /// Whether the group is added to executors by itself: see
+    /// Whether the group is added to executors separately from its node; see
     /// [`Node::create_separate_callback_group`](crate::Node::create_separate_callback_group).
     pub fn is_separate(&self) -> bool {
         self.0.separate.is_some()
@@ -81,13 +81,13 @@ impl CallbackGroup {
         &self.0.members
     }
 
-    /// The part that is added to executors by itself, if the group is separate.
+    /// The identity of the group on executors, if the group is separate.
     pub(crate) fn as_separate(&self) -> Option<&Arc<SeparateGroup>> {
         self.0.separate.as_ref()
     }
 
-    /// Moves the entities of a separate group to an executor. `None` means that the group goes with
-    /// its node, `false` that it is on an executor already.
+    /// Moves the entities of a separate group to an executor. `None` means that the group is not
+    /// separate, and `false` that it is on an executor already.
     pub(crate) fn join(&self, executor: &ExecutorHandle) -> Result<Option<bool>, AddError> {
         let separate = self.0.separate.as_ref();
         separate.map(|separate| self.0.members.join_group(separate, executor)).transpose()
@@ -105,20 +105,21 @@ impl CallbackGroup {
     }
 }
 
-/// The scheduling of callbacks; part of the options of subscriptions, services and timers.
+/// The scheduling options of callbacks, which are part of the options of subscriptions, services
+/// and timers.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct CallbackOptions {
     /// The group; `None` means the node's default group.
     pub group: Option<CallbackGroup>,
-    /// The priority, higher is more urgent, for executors with the policy
-    /// [`Priority`](crate::policy::Priority).
+    /// The priority for executors with the policy [`Priority`](crate::policy::Priority). A higher
+    /// number is more urgent.
     pub priority: i32,
-    /// The deadline for the callback to begin, counted from when it is ready, for executors with
-    /// the policy [`Deadline`](crate::policy::Deadline).
+    /// The time from when the callback is ready until it should have begun, for executors with the
+    /// policy [`Deadline`](crate::policy::Deadline).
     pub deadline: Option<Duration>,
-    /// The position, lowest first, for executors with the policy
-    /// [`Sequence`](crate::policy::Sequence).
+    /// The position for executors with the policy [`Sequence`](crate::policy::Sequence). The lowest
+    /// position runs first.
     pub position: Option<u32>,
 }
 
@@ -139,7 +140,8 @@ impl CallbackOptions {
     }
 }
 
-/// The setters of [`CallbackOptions`] for options that have them as `callback`.
+/// Generates the setters of [`CallbackOptions`] for an options struct that has a field `callback`
+/// of this type.
 macro_rules! callback_setters {
     ($options:ty) => {
         impl $options {
@@ -150,16 +152,16 @@ macro_rules! callback_setters {
                 self
             }
 
-            /// These options, with this priority for executors that schedule by priority; higher is
-            /// more urgent.
+            /// These options, with this priority for executors that schedule by priority. A higher
+            /// number is more urgent.
             #[must_use]
             pub fn priority(mut self, priority: i32) -> Self {
                 self.callback.priority = priority;
                 self
             }
 
-            /// These options, with this deadline, counted from when the callback is ready, for
-            /// executors that schedule by deadline.
+            /// These options, with this time from when the callback is ready until it should have
+            /// begun, for executors that schedule by deadline.
             #[must_use]
             pub fn deadline(mut self, deadline: std::time::Duration) -> Self {
                 self.callback.deadline = Some(deadline);

@@ -1,5 +1,5 @@
-//! A struct whose methods are callbacks: state that several callbacks share, without a lock and a
-//! clone in each closure.
+//! Lets the methods of a struct be callbacks, so that several callbacks share state without a lock
+//! and a clone in each closure.
 
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
@@ -8,9 +8,9 @@ use feros_sync::{Condvar, Mutex};
 
 /// A struct whose methods are the callbacks of a node. Clones share the struct.
 ///
-/// One method runs at a time; a method of another callback group, or on another thread, waits.
-/// Callbacks of one mutually exclusive group, which is the default of a node, never wait for each
-/// other.
+/// One method runs at a time; a second method that is called on another thread waits for it.
+/// Callbacks of one mutually exclusive group, such as the default group of a node, never wait for
+/// each other, because they never overlap.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -55,11 +55,13 @@ use feros_sync::{Condvar, Mutex};
 /// ```
 ///
 /// # Panics
-/// A method that accesses its own state again, for example one whose `publish` calls another method
-/// by direct dispatch, panics with a message instead of waiting for itself forever.
+/// A method that accesses the state a second time would wait for itself forever, so it panics
+/// instead. This happens, for example, if the method publishes a message and direct dispatch calls
+/// another method on the same thread.
 pub struct CallbackState<T>(Arc<Shared<T>>);
 
-/// The struct lies outside of any lock while one of its methods runs.
+/// The storage of the state. A method takes the state out while it runs, so that no lock is held
+/// during the call.
 struct Shared<T> {
     place: Mutex<Place<T>>,
     given_back: Condvar,
@@ -67,7 +69,7 @@ struct Shared<T> {
 
 enum Place<T> {
     Here(Box<T>),
-    /// A method runs on this thread.
+    /// A method that runs on this thread has taken the state out.
     Taken(ThreadId),
 }
 
@@ -78,14 +80,14 @@ impl<T> Clone for CallbackState<T> {
 }
 
 impl<T: Send + 'static> CallbackState<T> {
-    /// Makes state that callbacks share.
+    /// Wraps the state that callbacks are to share.
     pub fn new(state: T) -> Self {
         let place = Mutex::new(Place::Here(Box::new(state)));
         Self(Arc::new(Shared { place, given_back: Condvar::new() }))
     }
 
-    /// A callback of one argument: a message in any form, or a request, whose response the method
-    /// returns.
+    /// Makes a callback with one argument: a message in any form, or a request whose response the
+    /// method returns.
     pub fn callback<A, R, F>(&self, mut method: F) -> impl FnMut(A) -> R + Send + use<T, A, R, F>
     where
         F: FnMut(&mut T, A) -> R + Send + 'static,
@@ -96,8 +98,8 @@ impl<T: Send + 'static> CallbackState<T> {
         move |argument| state.with(|state| method(state, argument))
     }
 
-    /// A callback of two arguments: a message and its [`MessageInfo`](crate::MessageInfo), or a
-    /// request and its [`Responder`](crate::Responder).
+    /// Makes a callback with two arguments: a message and its [`MessageInfo`](crate::MessageInfo),
+    /// or a request and its [`Responder`](crate::Responder).
     pub fn callback_with<A, B, R, F>(
         &self,
         mut method: F,
@@ -112,7 +114,7 @@ impl<T: Send + 'static> CallbackState<T> {
         move |first, second| state.with(|state| method(state, first, second))
     }
 
-    /// A callback without arguments: of a timer or a guard condition.
+    /// Makes a callback without arguments, for a timer or a guard condition.
     pub fn timer_callback<F>(&self, mut method: F) -> impl FnMut() + Send + use<T, F>
     where
         F: FnMut(&mut T) + Send + 'static,
@@ -122,7 +124,7 @@ impl<T: Send + 'static> CallbackState<T> {
     }
 
     /// Reads or changes the state from outside a callback. No lock is held during the call, but
-    /// callbacks of this state wait.
+    /// callbacks of this state wait until it has ended.
     ///
     /// # Panics
     /// When `look` panics, and when a method of the state calls this.
@@ -152,7 +154,8 @@ impl<T: Send + 'static> CallbackState<T> {
     }
 }
 
-/// The struct while a method runs; dropping it gives the struct back, also during a panic.
+/// The state, taken out for a method that runs. Dropping this value puts the state back, even
+/// during a panic.
 struct Taken<'a, T> {
     shared: &'a Shared<T>,
     state: Option<Box<T>>,

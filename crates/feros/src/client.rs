@@ -1,10 +1,10 @@
-//! Clients of services: a call returns a future, which also has a blocking `wait`. Calls need no
+//! Clients of services. A call returns a future, which also has a blocking `wait`. Calls need no
 //! executor.
 //!
-//! A response rings the client's doorbell. A waiter (a blocked thread, a future being polled) takes
-//! all responses that are there and hands the other waiters theirs. So a blocking call inside a
-//! callback cannot deadlock, unless the calling thread is the only one that could run the server:
-//! then the call fails at once.
+//! An arriving response wakes the client's waiters through a doorbell. A waiter (a blocked thread
+//! or a future that is polled) takes all responses that have arrived, and hands those of other
+//! calls to their waiters. So a blocking call inside a callback cannot deadlock, unless the calling
+//! thread is the only thread that could run the server: then the call fails at once.
 
 mod call_error;
 mod response_future;
@@ -41,11 +41,12 @@ use crate::wait_error::WaitError;
 /// The options of a service client.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientOptions {
-    /// Policies of requests and responses.
+    /// The QoS policies of requests and responses.
     pub qos: QosProfile,
-    /// The mapping to use, whatever the server announces; for tests. `None` follows the server.
+    /// The mapping to use regardless of the server's announcement; for tests. `None` uses the
+    /// server's mapping.
     pub force_mapping: Option<ServiceMapping>,
-    /// The transports allowed for requests and responses, as far as the context allows them too.
+    /// The transports allowed for requests and responses; the context must allow a transport too.
     pub transports: TransportSet,
 }
 
@@ -69,7 +70,8 @@ impl From<QosProfile> for ClientOptions {
     }
 }
 
-/// Calls a service. Clones share the endpoint; dropping the last one withdraws it.
+/// Calls a service. Clones share the endpoint, which is removed from the graph when the last clone
+/// is dropped.
 pub struct Client<S: ServiceType> {
     untyped: GenericClient,
     events: Arc<ServiceEvents<S>>,
@@ -94,12 +96,12 @@ impl<S: ServiceType> Client<S> {
 
     /// Sends a request. Await the response, or block with [`ResponseFuture::wait`].
     ///
-    /// A request is sent to the servers that match at this moment: wait for the service first, with
+    /// A request reaches only the servers that match now, so wait for the service first, with
     /// [`wait_for_service`](GenericClient::wait_for_service) or
     /// [`wait_for_service_async`](GenericClient::wait_for_service_async).
     ///
     /// # Errors
-    /// When no server is there, the request violates its type, or it cannot be sent.
+    /// When there is no server, or the request violates its type or cannot be sent.
     pub fn call(&self, request: &S::Request) -> Result<ResponseFuture<S>, PublishError> {
         let inner = &self.untyped.0;
         let serialized = inner.send_if_served(|send| serialize_into(request, &inner.name, send))?;
@@ -109,19 +111,19 @@ impl<S: ServiceType> Client<S> {
         Ok(ResponseFuture { serialized, events: self.events.clone() })
     }
 
-    /// Blocks until a server is there, calls it and blocks until the response is there, for at most
-    /// `timeout` in all.
+    /// Blocks until there is a server, calls it and blocks until the response arrives, for at most
+    /// `timeout` in total.
     ///
     /// # Errors
-    /// See [`CallError`]; nothing is sent with [`CallError::ServerBlocked`].
+    /// See [`CallError`]. With [`CallError::ServerBlocked`], the request was not sent.
     pub fn call_and_wait(
         &self,
         request: &S::Request,
         timeout: Duration,
     ) -> Result<S::Response, CallError> {
         let started = Instant::now();
-        // The wait begins before the request, so that the thread has nothing left to do while the
-        // server works.
+        // The wait begins before the request is sent, so that its setup does not delay the
+        // response.
         let call = || {
             self.untyped.0.check_servers()?;
             let waiting = self.untyped.0.end.begin_wait();
@@ -142,14 +144,15 @@ impl<S: ServiceType> Client<S> {
         sent?.wait_with(waiting, timeout.saturating_sub(started.elapsed()))
     }
 
-    /// Publishes the events of each request on `<service>/_service_event`, with the times of this
-    /// clock and these policies. [`ServiceIntrospectionState::Off`], the initial state, stops this.
+    /// Turns introspection on: publishes events of each request on `<service>/_service_event`, with
+    /// the times of `clock` and the policies `qos`. [`ServiceIntrospectionState::Off`], the initial
+    /// state, turns it off.
     ///
-    /// An event is published when the request is sent, and when the caller takes the response: a
-    /// call that was given up has no second event. `feros service echo` shows them.
+    /// One event is published when the request is sent, and one when the caller takes the response;
+    /// a call that was given up has no second event. `feros service echo` shows the events.
     ///
     /// # Errors
-    /// When the policies are not allowed, or the engine refuses.
+    /// When the policies are not allowed, or the engine refuses the publisher.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -178,7 +181,7 @@ impl<S: ServiceType> std::ops::Deref for Client<S> {
     }
 }
 
-/// Calls a service with serialized messages, for types that are known only at run time.
+/// Calls a service with serialized messages, for a type that is known only at run time.
 #[derive(Clone)]
 pub struct GenericClient(Arc<Inner>);
 
@@ -192,17 +195,18 @@ struct Inner {
     _shutdown_guard: ShutdownGuard,
 }
 
-/// The calls that wait for their responses.
+/// The calls whose responses have not been taken yet.
 ///
-/// The engine's notification reaches nothing but this. It may run while the client is dropped, and
-/// must own neither the engine's client nor the node, because it might drop them inside the engine.
+/// The engine's notification refers only to this struct. The notification may run while the client
+/// is being dropped, so it must own neither the engine's client nor the node: it might drop them
+/// inside the engine.
 struct Calls {
-    /// Requests without a response yet, by number.
+    /// The calls, by the number of the request.
     pending: Mutex<HashMap<i64, Call>>,
-    /// Rung when a response may have come, for threads that block.
+    /// Wakes blocked threads when a response may have arrived.
     ringer: Ringer,
     graph_changes: Arc<GraphChanges>,
-    /// Calls that were given up before their responses were taken.
+    /// The number of calls that were given up before their responses were taken.
     given_up: AtomicUsize,
 }
 
@@ -263,10 +267,10 @@ impl GenericClient {
         })))
     }
 
-    /// Sends a request that is serialized already, with its 4-byte header.
+    /// Sends a request that is already serialized, with its 4-byte header.
     ///
     /// # Errors
-    /// When no server is there, or the bytes cannot be a message, or cannot be sent.
+    /// When there is no server, or the bytes are not a message or cannot be sent.
     pub fn call_serialized(
         &self,
         request: &[u8],
@@ -275,10 +279,10 @@ impl GenericClient {
     }
 
     /// Like [`call_serialized`](Self::call_serialized) without a check for servers, as in stock ROS
-    /// 2: if no server is there, the request is lost, and no response ever comes.
+    /// 2: if there is no server, the request is lost and no response ever comes.
     ///
     /// # Errors
-    /// When the bytes cannot be a message, or cannot be sent.
+    /// When the bytes are not a message or cannot be sent.
     pub fn call_whoever_serves(
         &self,
         request: &[u8],
@@ -286,8 +290,8 @@ impl GenericClient {
         self.0.send(|send| copy_into(request, &self.0.name, send))
     }
 
-    /// Sends a request; the call ends with [`CallError::ServerLeft`] when no server is left that
-    /// could respond to it. This is for responses that may take any time.
+    /// Sends a request; the call ends with [`CallError::ServerLeft`] when none of the servers that
+    /// could respond is left. This is for responses that may take any length of time.
     pub(crate) fn call_until_servers_leave<M: Message>(
         &self,
         request: &M,
@@ -296,7 +300,7 @@ impl GenericClient {
     }
 
     /// Like [`call_until_servers_leave`](Self::call_until_servers_leave), with a request that is
-    /// serialized already.
+    /// already serialized.
     pub(crate) fn call_serialized_until_servers_leave(
         &self,
         request: &[u8],
@@ -308,8 +312,8 @@ impl GenericClient {
         &self,
         send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
     ) -> Result<SerializedResponseFuture, CallError> {
-        // The responders are noted before the request, so that any that leave after it are among
-        // them.
+        // The servers are noted before the request is sent, so that a server that leaves afterwards
+        // is among them.
         let responders = self.0.end.responders();
         let mut call = self.0.send_if_served(send).map_err(|error| match error {
             PublishError::NoServer { service } => CallError::ServerLeft { service },
@@ -319,12 +323,12 @@ impl GenericClient {
         Ok(call)
     }
 
-    /// Refuses to wait for a response that cannot come before the callback on this thread ends.
+    /// Fails if the response could come only after the callback that runs on this thread has ended.
     pub(crate) fn check_servers(&self) -> Result<(), CallError> {
         self.0.check_servers()
     }
 
-    /// The fully qualified name, after remapping.
+    /// The fully qualified name of the service, after remapping.
     pub fn service_name(&self) -> &str {
         &self.0.name
     }
@@ -334,43 +338,44 @@ impl GenericClient {
         self.0.end.qos()
     }
 
-    /// Identity of the endpoint that sends requests.
+    /// The identity of the endpoint that sends requests.
     pub fn gid(&self) -> Gid {
         self.0.end.gid()
     }
 
-    /// The transport of requests to each server, and why it is not a shorter one.
+    /// The transport of requests to each server, with the reason why no shorter transport is used.
     ///
-    /// While one of several servers needs the network transport, requests to all of them take it.
+    /// While one of several servers needs the network transport, requests to all servers take this
+    /// transport.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.0.end.transports()
     }
 
-    /// The requests and responses so far, by transport.
+    /// The numbers of requests and responses so far, by transport.
     pub fn counts(&self) -> CallCounts {
         self.0.end.counts()
     }
 
-    /// Whether a server is there, so that a request sent now is answered. A server of this host
-    /// whose process has ended stops counting at once.
+    /// Whether there is a server that would answer a request sent now. A server of this host no
+    /// longer counts as soon as its process has ended.
     pub fn service_is_ready(&self) -> bool {
         self.0.end.service_is_available()
     }
 
-    /// Waits until a server is there.
+    /// Waits until there is a server.
     ///
     /// # Errors
-    /// When time runs out or the context is shut down before.
+    /// When `timeout` passes or the context is shut down before there is a server.
     pub fn wait_for_service(&self, timeout: Duration) -> Result<(), WaitError> {
         let what = || self.0.server();
         self.0.node.context().wait_for_graph(timeout, what, || self.service_is_ready())
     }
 
-    /// Like [`wait_for_service`](Self::wait_for_service), to be awaited on any async runtime. It
-    /// has no timeout of its own: use the timer of the runtime.
+    /// Like [`wait_for_service`](Self::wait_for_service), for any async runtime. This wait has no
+    /// timeout: use the timer of the runtime.
     ///
     /// # Errors
-    /// When the context is shut down before.
+    /// When the context is shut down before there is a server.
     pub async fn wait_for_service_async(&self) -> Result<(), WaitError> {
         let what = || self.0.server();
         self.0.node.context().wait_for_graph_async(what, || self.service_is_ready()).await
@@ -378,8 +383,8 @@ impl GenericClient {
 }
 
 impl Calls {
-    /// Hands a response to its call, and returns the waker of the task that awaits it. `None` if
-    /// the call was given up.
+    /// Hands a response to its call, and returns the waker of the task that awaits the response.
+    /// `None` if the call was given up.
     fn answer(&self, number: i64, response: Payload) -> Option<Option<Waker>> {
         let mut pending = self.pending.lock();
         let Some(call) = pending.get_mut(&number) else {
@@ -391,7 +396,7 @@ impl Calls {
         Some(call.waker.take())
     }
 
-    /// Forgets a call.
+    /// Forgets a call whose response is no longer wanted.
     fn give_up(&self, number: i64) {
         let call = self.pending.lock().remove(&number);
         if call.is_some_and(|call| call.response.is_none()) {
@@ -399,7 +404,7 @@ impl Calls {
         }
     }
 
-    /// Wakes the tasks that await responses, so that they check for themselves.
+    /// Wakes all tasks that await responses, so that each checks for its own.
     fn wake_futures(&self) {
         let wakers: Vec<Waker> = {
             let mut pending = self.pending.lock();
@@ -417,7 +422,7 @@ impl Inner {
         self.send_by(|size, fill| self.end.send_request(size, fill).map(Some), send)
     }
 
-    /// Sends a request, or refuses if no server could answer it.
+    /// Sends a request, or fails if no server could answer it.
     fn send_if_served(
         self: &Arc<Self>,
         send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
@@ -430,8 +435,8 @@ impl Inner {
         mut by: impl FnMut(usize, feros_rmw::engine::Fill<'_>) -> Result<Sent, feros_rmw::PublishError>,
         send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
     ) -> Result<SerializedResponseFuture, PublishError> {
-        // If the application awaits no response, nothing else takes the responses, and the servers
-        // find no room for further ones.
+        // If the application gave up its calls, only this code takes their responses. Responses
+        // that stay in the queue would leave the servers no space for further ones.
         if self.calls.given_up.load(Ordering::Relaxed) > 0
             && let Err(error) = self.take_responses(NO_CALL)
         {
@@ -449,20 +454,20 @@ impl Inner {
         Ok(SerializedResponseFuture { inner: self.clone(), number, started, sent_in, recipients })
     }
 
-    /// Takes all responses that are there and hands them to their calls; those of calls that were
-    /// given up are dropped. `own` is the call of the thread that does so.
+    /// Takes all responses that have arrived and hands them to their calls; responses of calls that
+    /// were given up are dropped. `own` is the number of the call that this thread waits for.
     fn take_responses(&self, own: i64) -> Result<(), TakeError> {
         while let Some((number, sample)) = self.end.take_response()? {
             if !self.calls.pending.lock().contains_key(&number) {
-                // Another thread may be sending the request of this call: it enters the call in
-                // `pending` before it releases the lock.
+                // Another thread may be about to enter this call in `pending`, which it does before
+                // it releases the lock.
                 drop(self.sending.lock());
             }
             match self.calls.answer(number, sample.payload) {
                 Some(Some(waker)) if number != own => waker.wake(),
-                // The poll that called this checks for its response right after it.
+                // The poll that called this function checks for its own response next.
                 Some(Some(_)) => {}
-                // Another thread may wait for the response, and may have checked before.
+                // Another thread may block on this response, and may have checked for it before.
                 Some(None) if number != own => self.calls.ringer.ring(),
                 Some(None) | None => {}
             }
@@ -470,12 +475,12 @@ impl Inner {
         Ok(())
     }
 
-    /// The name of the server in errors of waits.
+    /// The object of a wait for a server, for error messages.
     fn server(&self) -> String {
         format!("a server of {}", self.name)
     }
 
-    /// Refuses to wait for a response that cannot come before the callback on this thread ends.
+    /// Fails if the response could come only after the callback that runs on this thread has ended.
     fn check_servers(&self) -> Result<(), CallError> {
         if Execution::current().is_none() {
             return Ok(());
@@ -485,7 +490,7 @@ impl Inner {
         Err(CallError::ServerBlocked { service, node, obstacle })
     }
 
-    /// Takes the response of a call, if it is there; this ends the call.
+    /// Takes the response of a call if it has arrived, and ends the call.
     fn finish(&self, number: i64) -> Option<SerializedMessage> {
         let mut pending = self.calls.pending.lock();
         let response = pending.get_mut(&number)?.response.take()?;
@@ -506,9 +511,9 @@ impl Inner {
 /// No call has this number: requests are numbered from 1.
 const NO_CALL: i64 = 0;
 
-/// The number of a request and its recipients; `None` if no server could get it.
+/// The number of a request and its recipients; `None` if no server could get the request.
 type Sent = Option<(i64, Recipients)>;
 
-/// Sends a request of the given size, written by the given closure.
+/// A function that sends a request of the given size; the given closure writes the request.
 type SendRequest<'a> =
     &'a mut dyn FnMut(usize, feros_rmw::engine::Fill<'_>) -> Result<Sent, feros_rmw::PublishError>;

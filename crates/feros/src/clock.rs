@@ -1,4 +1,4 @@
-//! Clocks of a node: steady, system, and ROS time, which follows `/clock` when it is simulated.
+//! Clocks: steady time, system time, and ROS time, which follows `/clock` when time is simulated.
 
 mod follower;
 mod jump;
@@ -14,7 +14,7 @@ use feros_sync::Mutex;
 /// The source of a clock's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockType {
-    /// A clock that is never set, for measuring durations.
+    /// A clock that is never adjusted, for measuring durations.
     Steady,
     /// The system's time of day.
     System,
@@ -36,7 +36,7 @@ enum Kind {
 }
 
 impl Clock {
-    /// A clock of this type; ROS time is the system's until it is simulated.
+    /// Makes a clock of this type. ROS time is the system's time until simulated time is turned on.
     pub fn new(clock_type: ClockType) -> Self {
         let kind = match clock_type {
             ClockType::Steady => Kind::Steady(Arc::new(SteadyClock)),
@@ -67,17 +67,17 @@ impl Clock {
         self.source().is_simulated()
     }
 
-    /// Sets simulated time, as a `/clock` message does; the clock shows it while it is simulated.
-    /// Clocks of other types ignore it.
+    /// Sets simulated time, as a `/clock` message does. The clock shows simulated time while
+    /// [`is_simulated`](Self::is_simulated) holds; clocks of other types ignore it.
     pub fn set_simulated_time(&self, time: Time) {
         if let Kind::Ros { clock, .. } = &self.kind {
             clock.set_time(time);
         }
     }
 
-    /// Calls `before` and `after` around each jump of the clock that exceeds a threshold, on the
-    /// thread that sets it, without any lock. Only ROS time jumps; changes of the system's clock
-    /// are not reported.
+    /// Calls `before` and `after` around each jump of the clock that reaches the threshold, on the
+    /// thread that sets the clock, without any lock. Only ROS time jumps; changes of the system's
+    /// clock are not reported.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -99,7 +99,7 @@ impl Clock {
         }
     }
 
-    /// The source of time that timers wait on.
+    /// The clock as timers use it.
     pub(crate) fn source(&self) -> Arc<dyn ClockSource> {
         match &self.kind {
             Kind::Steady(clock) => clock.clone(),
@@ -108,7 +108,7 @@ impl Clock {
         }
     }
 
-    /// Makes ROS time follow `/clock`, or with `None` the system's time again.
+    /// Makes ROS time follow `/clock`; with `None`, ROS time is the system's time again.
     pub(crate) fn follow(&self, new_follower: Option<Arc<ClockFollower>>) {
         let Kind::Ros { clock, follower } = &self.kind else { return };
         clock.set_simulated(new_follower.is_some());
@@ -121,7 +121,7 @@ impl Clock {
         {
             before.remove(clock);
         }
-        drop(before); // outside the lock: it may wait for the follower's thread
+        drop(before); // outside the lock: dropping the follower may wait for its thread
     }
 
     fn follows(&self, other: &Arc<ClockFollower>) -> bool {
@@ -130,7 +130,7 @@ impl Clock {
         follower.as_ref().is_some_and(|follower| Arc::ptr_eq(follower, other))
     }
 
-    /// Stops following `/clock` and leaves simulated time at its last value.
+    /// Stops following `/clock`; simulated time stays at its last value.
     pub(crate) fn stop_following(&self) {
         if let Kind::Ros { follower, .. } = &self.kind {
             let before = follower.lock().take();

@@ -1,5 +1,5 @@
-//! The contents that the intra-process transport carries between typed endpoints: messages as
-//! structs, behind pointers, or as bytes.
+//! The message forms that the intra-process transport carries between typed endpoints: owned
+//! structs, shared structs, or bytes.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use feros_transport::Object;
 use crate::message_forms::{SerializedMessage, View};
 
 /// The form in which a subscription's callback takes messages. A publisher of the same process
-/// hands them over in this form.
+/// hands messages over in this form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
     /// A message that the callback owns.
@@ -21,7 +21,7 @@ pub enum Want {
     Bytes,
 }
 
-/// A message in the form in which it waits for its subscription.
+/// A message that waits for its subscription, in one of these forms.
 #[derive(Debug)]
 pub enum Content<M> {
     /// A message that belongs to the subscription.
@@ -50,7 +50,8 @@ impl<M: Send + Sync + 'static> Object for Content<M> {
 }
 
 impl<M: Message> Content<M> {
-    /// Returns an owned message: moved, cloned if other callbacks still read it, or decoded.
+    /// Returns an owned message. A shared message is cloned only if other callbacks still use it;
+    /// bytes are decoded.
     pub(crate) fn into_owned(self) -> Result<M, DecodeError> {
         match self {
             Self::Owned(message) => Ok(message),
@@ -76,8 +77,9 @@ impl<M: Message> Content<M> {
         SerializedMessage::new(self.into_payload())
     }
 
-    /// Publishers hand over bytes when bytes are wanted; the other cases are for completeness. A
-    /// message that violates its type becomes empty bytes, which the reader refuses and counts.
+    /// Returns the serialized bytes. Publishers hand over bytes when bytes are wanted, so the
+    /// message is normally serialized already. A message that violates its type becomes empty
+    /// bytes, which the reader refuses and counts.
     fn into_payload(self) -> Payload {
         match self {
             Self::Bytes(payload) => payload,

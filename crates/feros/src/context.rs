@@ -1,4 +1,4 @@
-//! The context: one participant, its nodes' common arguments, and the shutdown of the process.
+//! The context: one participant, the arguments common to its nodes, and its shutdown.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,10 +30,10 @@ pub enum ContextError {
     /// The ROS part of the command line cannot be used.
     #[error(transparent)]
     Arguments(#[from] ArgumentError),
-    /// A parameter file of the command line cannot be used.
+    /// A parameter file that the command line names cannot be used.
     #[error(transparent)]
     ParameterFile(#[from] ParameterFileError),
-    /// A variable of the environment cannot be used.
+    /// An environment variable cannot be used.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
     /// The engine, or the pair of engines, does not exist.
@@ -42,31 +42,32 @@ pub enum ContextError {
     /// The engine could not start.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The tracing that `FEROS_TRACE` asks for is impossible.
+    /// The tracing that `FEROS_TRACE` asks for cannot be started.
     #[error("{0}")]
     Trace(String),
 }
 
-/// The options of a context, for programs that do not leave them to the environment.
+/// The options of a context, for programs that do not take all of them from the environment.
 #[derive(Clone)]
 pub struct ContextOptions {
     /// The domain, the discovery range and similar options.
     pub session: SessionOptions,
     /// Remap rules and the other arguments of the command line.
     pub arguments: Arguments,
-    /// The engine, such as [`engine("zenoh")?`](crate::engine), or two engines as one,
-    /// `engine("cyclonedds,zenoh")?`; `None` takes `FEROS_ENGINE` or the first that is built in.
+    /// The engine, such as [`engine("zenoh")?`](crate::engine), or two engines used as one,
+    /// `engine("cyclonedds,zenoh")?`. `None` means the engine of `FEROS_ENGINE`, or the first
+    /// engine that is built in.
     pub engine: Option<Arc<dyn Engine>>,
     /// Whether SIGINT and SIGTERM shut the context down.
     pub handle_signals: bool,
-    /// The transports that messages may take.
+    /// The transports that the messages of the context's endpoints may take.
     pub transports: TransportSet,
 }
 
 impl ContextOptions {
-    /// The options from the environment: `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`,
-    /// `ROS_STATIC_PEERS`, `FEROS_TRANSPORTS` (such as `intra_process,network`); no arguments, no
-    /// handling of signals.
+    /// Reads the options from the environment variables `ROS_DOMAIN_ID`,
+    /// `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS` and `FEROS_TRANSPORTS` (such as
+    /// `intra_process,network`). The options have no arguments, and signals are not handled.
     ///
     /// # Errors
     /// When a variable cannot be used.
@@ -93,7 +94,7 @@ impl ContextOptions {
 /// One participant in the ROS graph and the state that its nodes share. Clones refer to the same
 /// context.
 ///
-/// The participant leaves the graph when the last clone, node and endpoint is dropped.
+/// The participant leaves the graph when all clones, nodes and endpoints have been dropped.
 ///
 /// ```no_run
 /// use feros::Context;
@@ -112,19 +113,20 @@ struct ContextInner {
     shut_down: AtomicBool,
     changes: Arc<GraphChanges>,
     listeners: Mutex<Listeners>,
-    /// The readers of `/clock`, by topic, while nodes follow it.
+    /// The readers of `/clock`, by topic, while nodes follow them.
     clock_followers: Mutex<HashMap<String, Weak<ClockFollower>>>,
-    /// Made by the first wait for the graph, because before it no waiter needs notifications.
+    /// The subscription to graph changes. The first wait for the graph makes it, because nothing
+    /// needs notifications before.
     graph_guard: OnceLock<GraphChangeGuard>,
 }
 
 impl Context {
-    /// A context with the options of the command line (`--ros-args`) and the environment. SIGINT
-    /// and SIGTERM shut it down; log messages go to the terminal unless the process has a `tracing`
-    /// subscriber already.
+    /// Makes a context with options from the command line (`--ros-args`) and the environment.
+    /// SIGINT and SIGTERM shut the context down. Log messages go to the terminal, unless the
+    /// process already has a `tracing` subscriber.
     ///
     /// # Errors
-    /// When arguments or environment cannot be used, or the engine cannot start.
+    /// When the arguments or the environment cannot be used, or the engine cannot start.
     pub fn from_env() -> Result<Self, ContextError> {
         let (arguments, _) = Arguments::parse_os(std::env::args_os().skip(1))?;
         Self::with_arguments(arguments)
@@ -134,7 +136,7 @@ impl Context {
     /// returns the arguments that belong to the application.
     ///
     /// # Errors
-    /// When arguments or environment cannot be used, or the engine cannot start.
+    /// When the arguments or the environment cannot be used, or the engine cannot start.
     pub fn from_args(
         line: impl IntoIterator<Item = String>,
     ) -> Result<(Self, Vec<String>), ContextError> {
@@ -151,13 +153,14 @@ impl Context {
         Self::new(ContextOptions { arguments, handle_signals: true, ..options })
     }
 
-    /// A context with these options. If `FEROS_TRACE` names a folder, the [trace
-    /// points](crate::trace) of the process are on from now on, and written there when the context
-    /// is shut down and when it ends; with `FEROS_TRACE_PERIOD`, also while the process runs.
+    /// Makes a context with these options. If `FEROS_TRACE` names a folder, the [trace
+    /// points](crate::trace) of the process are turned on. Their events are written to the folder
+    /// when the context is shut down and when it ends, and also while the process runs if
+    /// `FEROS_TRACE_PERIOD` is set.
     ///
     /// # Errors
-    /// When a parameter file of the arguments cannot be used, or the engine does not exist or
-    /// cannot start.
+    /// When a parameter file that the arguments name cannot be used, the engine does not exist or
+    /// cannot start, or tracing cannot start.
     pub fn new(options: ContextOptions) -> Result<Self, ContextError> {
         feros_trace::enable_from_environment(|error| tracing::error!("{error}"))
             .map_err(|error| ContextError::Trace(error.to_string()))?;
@@ -181,22 +184,23 @@ impl Context {
         Ok(Self(inner))
     }
 
-    /// Whether the context is not shut down yet, like `rclcpp::ok()`.
+    /// Whether the context has not been shut down, like `rclcpp::ok()`.
     pub fn is_ok(&self) -> bool {
         !self.0.shut_down.load(Ordering::Acquire)
     }
 
-    /// Ends all spinning and waiting. Nodes and endpoints stay until they are dropped.
+    /// Shuts the context down: ends all spinning and waiting. Nodes and endpoints stay until they
+    /// are dropped.
     pub fn shutdown(&self) {
         self.0.shutdown();
     }
 
-    /// The engine's session, for tools that need more than nodes.
+    /// The engine's session, for tools that need more than nodes offer.
     pub fn session(&self) -> &Arc<dyn Session> {
         &self.0.session
     }
 
-    /// The transports that messages of its endpoints may take.
+    /// The transports that the messages of this context's endpoints may take.
     pub fn transports(&self) -> TransportSet {
         self.0.transports
     }
@@ -211,16 +215,16 @@ impl Context {
         &self.0.parameter_overrides
     }
 
-    /// A snapshot of the graph.
+    /// Returns a snapshot of the graph.
     pub fn graph(&self) -> Arc<GraphSnapshot> {
         self.0.session.graph()
     }
 
-    /// Waits until `condition` holds, checking it after each change of the graph. `what` names the
-    /// condition in the error.
+    /// Waits until `condition` holds, and checks it after each change of the graph. `what` returns
+    /// the object of the wait for the error message.
     ///
     /// # Errors
-    /// When time runs out or the context is shut down before.
+    /// When `timeout` passes or the context is shut down before `condition` holds.
     pub fn wait_for_graph<W: Into<String>>(
         &self,
         timeout: Duration,
@@ -245,11 +249,11 @@ impl Context {
         }
     }
 
-    /// Like [`wait_for_graph`](Self::wait_for_graph), to be awaited on any async runtime. It has no
-    /// timeout of its own: use the timer of the runtime.
+    /// Like [`wait_for_graph`](Self::wait_for_graph), for any async runtime. This wait has no
+    /// timeout: use the timer of the runtime.
     ///
     /// # Errors
-    /// When the context is shut down before.
+    /// When the context is shut down before `condition` holds.
     pub async fn wait_for_graph_async<W: Into<String>>(
         &self,
         what: impl FnOnce() -> W,
@@ -271,13 +275,13 @@ impl Context {
         }
     }
 
-    /// The changes that waits for the graph listen to.
+    /// The changes that wake the waits for the graph.
     pub(crate) fn changes(&self) -> &Arc<GraphChanges> {
         &self.0.changes
     }
 
-    /// Calls `listener` when the context is shut down, or at once if it already is, unless the
-    /// guard is dropped before.
+    /// Calls `listener` when the context is shut down, or at once if it has been shut down already.
+    /// Dropping the guard removes the listener.
     pub fn on_shutdown(&self, listener: impl Fn() + Send + Sync + 'static) -> ShutdownGuard {
         let number = {
             let mut listeners = self.0.lock_listeners();
@@ -292,7 +296,7 @@ impl Context {
         ShutdownGuard { context: Arc::downgrade(&self.0), number }
     }
 
-    /// The reader of this `/clock` topic, shared by all nodes of the context.
+    /// Returns the reader of this `/clock` topic, which all nodes of the context share.
     pub(crate) fn clock_follower(
         &self,
         node: NodeId,
@@ -319,7 +323,8 @@ struct Listeners {
     by_number: HashMap<u64, Box<dyn Fn() + Send + Sync>>,
 }
 
-/// Keeps a listener of [`Context::on_shutdown`]; dropping it removes the listener.
+/// Keeps a listener of [`Context::on_shutdown`] registered; dropping the guard removes the
+/// listener.
 #[must_use = "the listener is forgotten when this is dropped"]
 pub struct ShutdownGuard {
     context: Weak<ContextInner>,
@@ -340,7 +345,7 @@ impl ContextInner {
         self.listeners.lock()
     }
 
-    /// Subscribes to changes of the graph, from the first wait on.
+    /// Subscribes to changes of the graph, at the first call only.
     fn listen_to_graph(&self) {
         self.graph_guard.get_or_init(|| {
             let changes = self.changes.clone();
@@ -368,8 +373,8 @@ impl ShutDown for ContextInner {
     }
 }
 
-/// Writes the events of the trace points until the end of the last context. A shutdown writes them
-/// too, in case the process is killed after it.
+/// Writes the trace events of the process. The shutdown has written them too, in case the process
+/// is killed after it.
 impl Drop for ContextInner {
     fn drop(&mut self) {
         write_trace();

@@ -9,7 +9,7 @@ pub enum CreateError {
     /// A name is not allowed.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The engine refused.
+    /// The engine refused to make the node or the endpoint.
     #[error("node {node}: {source}")]
     Engine {
         /// The node of the endpoint.
@@ -20,8 +20,8 @@ pub enum CreateError {
     /// A parameter file of the node's own arguments cannot be used.
     #[error(transparent)]
     ParameterFile(#[from] feros_parameter::ParameterFileError),
-    /// A parameter that every node has, or one that is declared from its overrides, cannot be
-    /// declared.
+    /// A parameter cannot be declared: one that every node has, or one that is declared from the
+    /// overrides.
     #[error("node {node}: {source}")]
     Parameter {
         /// The node.
@@ -29,7 +29,7 @@ pub enum CreateError {
         /// The reason.
         source: feros_parameter::DeclareParameterError,
     },
-    /// Parameters that override policies of an endpoint are invalid.
+    /// The parameters that override the QoS policies of an endpoint are invalid.
     #[error("node {node}: the policies of {topic} cannot be overridden: {reason}")]
     QosOverrides {
         /// The node.
@@ -59,7 +59,7 @@ pub enum CreateError {
         /// The reason.
         reason: String,
     },
-    /// The result for goals that end without a result of their own is not a message.
+    /// The `empty_result` of an action server is not a serialized message.
     #[error("node {node}: the empty result for {action} is not a serialized message: {reason}")]
     EmptyResult {
         /// The node.
@@ -69,7 +69,7 @@ pub enum CreateError {
         /// The reason.
         reason: &'static str,
     },
-    /// An endpoint was used after the end of its node.
+    /// An endpoint was used after its node was dropped.
     #[error("{name}: its node is gone; keep a clone of the node as long as it is used")]
     NodeGone {
         /// The endpoint.

@@ -1,5 +1,5 @@
-//! Makes nodes, and the parts of nodes: publishers, subscriptions, services, clients, timers.
-//! Actions and managed nodes are made in their own folders.
+//! Makes nodes and their endpoints and timers. Actions and managed nodes are made in their own
+//! folders.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -32,10 +32,10 @@ use crate::{logger_services, parameter, type_description};
 
 /// # Nodes
 impl Context {
-    /// Makes a node in the namespace `/`, or as the arguments remap it.
+    /// Makes a node in the namespace `/`. The arguments may remap its name and namespace.
     ///
     /// # Errors
-    /// When the name is not allowed or the engine cannot announce it.
+    /// When the name is not allowed or the engine cannot announce the node.
     pub fn create_node(&self, name: &str) -> Result<Node, CreateError> {
         Node::new(self, NodeOptions::new(name))
     }
@@ -43,7 +43,7 @@ impl Context {
     /// Makes a node with these options.
     ///
     /// # Errors
-    /// When a name is not allowed or the engine cannot announce it.
+    /// When a name is not allowed or the engine cannot announce the node.
     pub fn create_node_with(&self, options: NodeOptions) -> Result<Node, CreateError> {
         Node::new(self, options)
     }
@@ -100,7 +100,7 @@ impl Node {
         Ok(node)
     }
 
-    /// Declares the parameters that every node has, and announces them to other nodes.
+    /// Starts the publisher of parameter events, and declares the parameters that every node has.
     fn start_parameters(&self, options: &NodeOptions) -> Result<(), CreateError> {
         let parameters = self.parameters();
         if options.start_parameter_event_publisher {
@@ -156,7 +156,7 @@ impl Node {
         Ok(())
     }
 
-    /// Makes ROS time follow `/clock`, or the system's clock.
+    /// Makes the node's ROS time follow `/clock` if `simulated`, or else the system's clock.
     fn use_sim_time(&self, simulated: bool) -> Result<(), CreateError> {
         if !simulated {
             self.clock().follow(None);
@@ -177,7 +177,7 @@ impl Node {
     /// [`PublisherOptions`].
     ///
     /// # Errors
-    /// When the name or the QoS is not allowed, or the engine refuses.
+    /// When the name or the QoS is not allowed, or the engine refuses the endpoint.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -195,11 +195,11 @@ impl Node {
         Publisher::new(self, topic, options.into())
     }
 
-    /// Makes a subscription whose messages the closure takes as `M`, `Arc<M>`, `View<M>` or
+    /// Makes a subscription. The closure takes messages as `M`, `Arc<M>`, `View<M>` or
     /// `SerializedMessage`, alone or with a [`MessageInfo`].
     ///
     /// # Errors
-    /// When the name or the QoS is not allowed, or the engine refuses.
+    /// When the name or the QoS is not allowed, or the engine refuses the endpoint.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -219,11 +219,11 @@ impl Node {
         Subscription::new(self, topic, options.into(), callback)
     }
 
-    /// Makes a server of a service; the closure returns the response, or takes a
-    /// [`Responder`](crate::Responder).
+    /// Makes a server of a service. The closure returns the response, or takes a
+    /// [`Responder`](crate::Responder) to respond later.
     ///
     /// # Errors
-    /// When the name is not allowed, or the engine refuses.
+    /// When the name is not allowed, or the engine refuses the endpoints.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -245,7 +245,7 @@ impl Node {
     /// Like [`Node::create_service`], with options.
     ///
     /// # Errors
-    /// When the name or the QoS is not allowed, or the engine refuses.
+    /// When the name or the QoS is not allowed, or the engine refuses the endpoint.
     pub fn create_service_with<S: ServiceType, Form: 'static>(
         &self,
         name: &str,
@@ -258,7 +258,7 @@ impl Node {
     /// Makes a client of a service. Its calls need no executor.
     ///
     /// # Errors
-    /// When the name is not allowed, or the engine refuses.
+    /// When the name is not allowed, or the engine refuses the endpoints.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -276,7 +276,7 @@ impl Node {
     /// Like [`Node::create_client`], with options.
     ///
     /// # Errors
-    /// When the name or the QoS is not allowed, or the engine refuses.
+    /// When the name or the QoS is not allowed, or the engine refuses the endpoint.
     pub fn create_client_with<S: ServiceType>(
         &self,
         name: &str,
@@ -288,7 +288,7 @@ impl Node {
     /// Makes a publisher of serialized messages, for a type that is known only at run time.
     ///
     /// # Errors
-    /// When a name or the QoS is not allowed, or the engine refuses.
+    /// When a name or the QoS is not allowed, or the engine refuses the endpoint.
     pub fn create_generic_publisher(
         &self,
         topic: &str,
@@ -301,7 +301,7 @@ impl Node {
     /// Makes a subscription of serialized messages, for a type that is known only at run time.
     ///
     /// # Errors
-    /// When a name or the QoS is not allowed, or the engine refuses.
+    /// When a name or the QoS is not allowed, or the engine refuses the endpoint.
     pub fn create_generic_subscription(
         &self,
         topic: &str,
@@ -315,7 +315,7 @@ impl Node {
     /// Makes a client of serialized messages, for a service type that is known only at run time.
     ///
     /// # Errors
-    /// When a name or the QoS is not allowed, or the engine refuses.
+    /// When a name or the QoS is not allowed, or the engine refuses the endpoint.
     pub fn create_generic_client(
         &self,
         name: &str,
@@ -329,7 +329,7 @@ impl Node {
     /// `callback` takes each request and a responder, which answers the request now or later.
     ///
     /// # Errors
-    /// When the name is not allowed, or the engine refuses.
+    /// When the name is not allowed, or the engine refuses the endpoints.
     pub fn create_generic_service(
         &self,
         name: &str,
@@ -340,8 +340,8 @@ impl Node {
         GenericService::new(self, name, identity, &options.into(), callback)
     }
 
-    /// Calls `callback` every `period` of the steady clock, without drift; deadlines that a late
-    /// call misses are skipped.
+    /// Makes a timer that calls `callback` every `period` of the steady clock, without drift. If a
+    /// call is late, the calls that it has missed are skipped.
     ///
     /// # Errors
     /// When the node's executor is full.
@@ -353,8 +353,8 @@ impl Node {
         self.create_timer_on(&Clock::new(ClockType::Steady), period, callback)
     }
 
-    /// Calls `callback` every `period` of ROS time: the system's clock, or `/clock` with
-    /// `use_sim_time`.
+    /// Makes a timer that calls `callback` every `period` of ROS time: the system's clock, or
+    /// `/clock` with `use_sim_time`.
     ///
     /// # Errors
     /// When the node's executor is full.
@@ -366,7 +366,7 @@ impl Node {
         self.create_timer_on(self.clock(), period, callback)
     }
 
-    /// Calls `callback` every `period` of a clock.
+    /// Makes a timer that calls `callback` every `period` of a clock.
     ///
     /// # Errors
     /// When the node's executor is full.
@@ -382,7 +382,7 @@ impl Node {
     /// Makes a timer with options: a callback group, a priority, a deadline.
     ///
     /// # Errors
-    /// When the node's executor is full, or the callback group is another node's.
+    /// When the node's executor is full, or the callback group belongs to another node.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -400,18 +400,18 @@ impl Node {
         NodeTimer::start(self, options, callback)
     }
 
-    /// A group for callbacks of this node. It goes to the executor of the node.
+    /// Makes a group for callbacks of this node, which run on the executor of the node.
     pub fn create_callback_group(&self, kind: CallbackGroupKind) -> CallbackGroup {
         CallbackGroup::new(kind, self.members())
     }
 
-    /// A group for callbacks of this node that is added to an executor by itself:
-    /// [`Executor::add_callback_group`](crate::Executor::add_callback_group).
+    /// Makes a group for callbacks of this node that is added to an executor separately from the
+    /// node, with [`Executor::add_callback_group`](crate::Executor::add_callback_group).
     pub fn create_separate_callback_group(&self, kind: CallbackGroupKind) -> CallbackGroup {
         CallbackGroup::separate(kind, self.members())
     }
 
-    /// Calls `callback` on the executor after each trigger.
+    /// Makes a guard condition: the executor calls `callback` after each trigger.
     ///
     /// # Errors
     /// When the node's executor is full.
@@ -423,8 +423,8 @@ impl Node {
     }
 }
 
-/// The name of a node's logger, as in `rcl`: the full name without its first slash, and with dots
-/// for the other slashes.
+/// Returns the name of a node's logger, as in `rcl`: the full name without its first slash, with
+/// dots in place of the other slashes.
 fn logger_name(name: &NodeName) -> String {
     name.fully_qualified().trim_start_matches('/').replace('/', ".")
 }

@@ -1,4 +1,4 @@
-//! Diagnostics: the statuses of a node's parts, published on `/diagnostics` as in the package
+//! Diagnostics: publishes the statuses of a node's parts on `/diagnostics`, like the package
 //! `diagnostic_updater`.
 
 mod frequency;
@@ -24,12 +24,12 @@ const TOPIC: &str = "/diagnostics";
 const PERIOD: &str = "diagnostic_updater.period";
 const USE_FQN: &str = "diagnostic_updater.use_fqn";
 
-/// Runs tasks that report the statuses of a node's parts, and publishes these on `/diagnostics`:
-/// each second, or with the period of the parameter `diagnostic_updater.period`, while an executor
-/// spins the node.
+/// Runs tasks that report the statuses of a node's parts, and publishes the statuses on
+/// `/diagnostics`. This happens each second, or with the period in the parameter
+/// `diagnostic_updater.period`, while an executor spins the node.
 ///
-/// The statuses are named after the node (`camera: lens`), with the parameter
-/// `diagnostic_updater.use_fqn` by its full name. The updater ends when it is dropped.
+/// The name of a status begins with the name of the node (`camera: lens`), or with the node's full
+/// name if the parameter `diagnostic_updater.use_fqn` is set. The updater ends when it is dropped.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -85,16 +85,16 @@ type Run = Box<dyn FnMut(&mut DiagnosticStatus) + Send>;
 
 struct Task {
     name: String,
-    /// `None` while the task runs: no lock is held then.
+    /// `None` while the task runs, so that no lock is held meanwhile.
     run: Mutex<Option<Run>>,
 }
 
 impl DiagnosticUpdater {
-    /// An updater for a node, without tasks.
+    /// Makes an updater for a node, without tasks.
     ///
     /// # Errors
-    /// When the node has an updater already (its parameters are declared), the period is invalid,
-    /// or the engine refuses.
+    /// When the node already has an updater (whose parameters are declared), the period is invalid,
+    /// or the engine refuses the publisher.
     pub fn new(node: &Node) -> Result<Self, Error> {
         let period = node
             .build_parameter(PERIOD, 1.0)
@@ -129,10 +129,11 @@ impl DiagnosticUpdater {
         Ok(Self { shared, _timer: timer })
     }
 
-    /// Adds a task that reports the status of something. At each update the task gets a status
-    /// without values and with the level error, and fills it in.
+    /// Adds a task that reports the status of one part of the node. At each update the task gets a
+    /// status without values and with the level error, and fills it in.
     ///
-    /// As in `diagnostic_updater`, the status `Node starting up` is published for the task at once.
+    /// As in `diagnostic_updater`, the status `Node starting up` is published for the task
+    /// immediately.
     pub fn add(&self, name: &str, run: impl FnMut(&mut DiagnosticStatus) + Send + 'static) {
         let task = Task { name: name.to_owned(), run: Mutex::new(Some(Box::new(run))) };
         self.shared.tasks.lock().push(Arc::new(task));
@@ -141,7 +142,7 @@ impl DiagnosticUpdater {
         self.shared.publish(vec![status]);
     }
 
-    /// Removes all tasks of this name; returns whether there was one.
+    /// Removes all tasks of this name; returns whether there was such a task.
     pub fn remove(&self, name: &str) -> bool {
         let mut tasks = self.shared.tasks.lock();
         let before = tasks.len();
@@ -208,7 +209,7 @@ impl Shared {
 }
 
 impl Task {
-    /// Runs the task and returns its status; `None` while another thread runs it.
+    /// Runs the task and returns its status; `None` if another thread is running the task.
     fn ask(&self, mut status: DiagnosticStatus) -> Option<DiagnosticStatus> {
         let mut run = self.run.lock().take()?;
         run(&mut status);

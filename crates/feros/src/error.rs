@@ -1,4 +1,4 @@
-//! Any error of this crate, for `main` to return.
+//! The error type that covers all errors of this crate, for `main` to return.
 
 use std::error::Error as _;
 use std::fmt;
@@ -7,10 +7,10 @@ use crate::create_error::CreateError;
 use crate::type_description::TypeDescriptionError;
 use crate::wait_error::WaitError;
 
-/// Any error of this crate, for `main` to return.
+/// Any error of this crate, as the error type of `main`.
 ///
-/// Its `Debug` form is the message and the causes that the message does not name, because Rust
-/// prints this form of an error that `main` returns.
+/// Its `Debug` form is the message followed by the causes that the message does not name, because
+/// Rust prints the `Debug` form of an error that `main` returns.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -20,7 +20,7 @@ pub enum Error {
     /// The engine is not available.
     #[error(transparent)]
     Engine(#[from] feros_engine_list::EngineError),
-    /// A variable of the environment cannot be used.
+    /// An environment variable cannot be used.
     #[error(transparent)]
     Environment(#[from] feros_rmw::engine::EnvironmentError),
     /// A node or endpoint could not be made.
@@ -41,10 +41,10 @@ pub enum Error {
     /// A goal was not canceled.
     #[error(transparent)]
     Cancel(#[from] crate::action::CancelError),
-    /// A goal was not ended.
+    /// A goal could not be ended.
     #[error(transparent)]
     SetResult(#[from] crate::action::SetResultError),
-    /// A goal cannot change its status this way.
+    /// A goal cannot change to this status from its present one.
     #[error(transparent)]
     GoalTransition(#[from] crate::action::GoalTransitionError),
     /// Feedback was not published.
@@ -74,7 +74,7 @@ pub enum Error {
     /// An executor could not spin.
     #[error(transparent)]
     Spin(#[from] feros_executor::SpinError),
-    /// A type has no description.
+    /// No description of a type was obtained.
     #[error(transparent)]
     TypeDescription(Box<TypeDescriptionError>),
     /// An error of a program or a component; see [`Error::other`].
@@ -83,7 +83,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// An error from outside Feros, such as a device that does not answer.
+    /// Wraps an error from outside Feros, such as a device that does not answer.
     ///
     /// ```
     /// let error = feros::Error::other("no camera at /dev/video0");
@@ -94,7 +94,7 @@ impl Error {
     }
 }
 
-/// The error is boxed, because it is the largest, and rare.
+/// The error is boxed, because it is rare and larger than all other variants.
 impl From<TypeDescriptionError> for Error {
     fn from(error: TypeDescriptionError) -> Self {
         Self::TypeDescription(Box::new(error))

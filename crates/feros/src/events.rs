@@ -1,5 +1,5 @@
-//! Events of endpoints: those that matter to a user are logged, and all are handed to the user's
-//! closure.
+//! Events of endpoints. Events that matter to a user are logged, and the user's closure gets all
+//! events.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -15,9 +15,9 @@ use crate::node::{Node, WeakNode};
 use crate::node_members::Member;
 use crate::timer::{NodeTimer, TimerOptions};
 
-/// The function that an engine calls when an endpoint may have events: it rings the endpoint's
-/// entity, and makes waits for a match check again, because the graph may have announced the match
-/// before the endpoint itself knew of it.
+/// Makes the function that an engine calls when an endpoint may have events. The function rings the
+/// endpoint's entity. It also makes waits for a match check again, because the graph may have
+/// announced the match before the endpoint itself knew of it.
 pub(crate) fn notify_of_events(node: &Node, ringer: &Ringer) -> Notify {
     let (ringer, graph_changes) = (ringer.clone(), node.context().changes().clone());
     Arc::new(move || {
@@ -26,7 +26,7 @@ pub(crate) fn notify_of_events(node: &Node, ringer: &Ringer) -> Notify {
     })
 }
 
-/// Puts the events of a publisher on its node's executor.
+/// Makes the executor of the node handle the events of a publisher.
 pub(crate) fn watch_publisher(
     node: &Node,
     topic: &str,
@@ -45,7 +45,7 @@ pub(crate) fn watch_publisher(
     node.add_member(topic, entity)
 }
 
-/// Events of a subscription, handled by the subscription's own entity.
+/// The events of a subscription, which are handled by the subscription's own entity.
 pub(crate) struct SubscriptionEvents {
     end: Weak<Subscription>,
     events: Events<SubscriptionEvent>,
@@ -76,16 +76,16 @@ impl SubscriptionEvents {
         }
     }
 
-    /// Whether names of nodes are to be checked again, regardless of events of the endpoint.
+    /// Whether the names of nodes are due for another check, even without events of the endpoint.
     pub(crate) fn has_news(&self) -> bool {
         self.events.has_news.load(Ordering::Acquire)
     }
 }
 
-/// Takes events from an endpoint, logs those that matter to a user, and hands all to the user's
-/// closure.
+/// Takes events from an endpoint, logs the events that matter to a user, and hands all events to
+/// the user's closure.
 struct Events<E> {
-    /// True if the names of nodes that do not match are to be checked again.
+    /// True if the names of nodes whose endpoints do not match are due for another check.
     has_news: Arc<AtomicBool>,
     ringer: Ringer,
     node: WeakNode,
@@ -94,14 +94,14 @@ struct Events<E> {
     on_event: Option<Box<dyn FnMut(E) + Send>>,
     needs_a_word: fn(&E) -> Option<Word>,
     mismatches: Mismatches,
-    /// The timer for checks while the name of a node that does not match is unknown.
+    /// The timer for further checks while the name of such a node is unknown.
     look_again: Option<NodeTimer>,
     untaken: FailureCounter,
 }
 
 /// The log entry that an event needs.
 enum Word {
-    /// Endpoints of the topic may not match: the graph shows which and why.
+    /// Endpoints of the topic may not match; the graph shows which endpoints, and why.
     LookForMismatches,
     /// A warning with this text.
     Warn(String),
@@ -140,7 +140,8 @@ impl<E: Copy> Events<E> {
             return;
         }
         let _logger = logging::enter_logger(&self.logger);
-        // The mismatches are checked once for all events, because a check needs the whole graph.
+        // The mismatches are checked once for all pending events, because a check reads the whole
+        // graph.
         let mut looks_for_mismatches = self.look_again.is_some();
         loop {
             match take() {
@@ -181,7 +182,8 @@ impl<E: Copy> Events<E> {
             });
             self.look_again = timer.ok();
             if self.look_again.is_none() {
-                // The executor takes no timers.
+                // The executor accepts no timer, so the mismatches are logged without waiting for
+                // names.
                 news.extend(self.mismatches.sort(node.mismatches(&self.topic), false).0);
             }
         }
@@ -209,8 +211,8 @@ fn subscription_event_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
         SubscriptionEvent::Matched(_)
         | SubscriptionEvent::RequestedQosIncompatible { .. }
         | SubscriptionEvent::IncompatibleType { .. } => Some(Word::LookForMismatches),
-        // This is logged the first time and then each time the count doubles, so that a bad link
-        // does not fill the disk.
+        // The loss is logged the first time and then each time the count doubles, so that a bad
+        // link does not fill the disk.
         SubscriptionEvent::MessageLost { total, change }
             if total.checked_ilog2() > total.saturating_sub(*change).checked_ilog2() =>
         {

@@ -1,4 +1,4 @@
-//! Spinning nodes: the executor of `feros-executor`, joined to nodes and contexts.
+//! Executors for nodes: the executor of `feros-executor`, connected with nodes and contexts.
 
 mod builder;
 mod isolated;
@@ -18,14 +18,14 @@ use crate::callback_group::CallbackGroup;
 use crate::context::{Context, ShutdownGuard};
 use crate::node::{Node, WeakNode};
 
-/// Runs the callbacks of its nodes; sleeps when no callback is ready.
+/// Runs the callbacks of its nodes, and sleeps while no callback is ready.
 ///
 /// The callbacks run in turn, one at a time, on the thread that spins the executor, unless it was
 /// [built](Executor::builder) with other options: several threads, another order, real-time
 /// scheduling.
 ///
-/// Nodes may be added and removed while it spins. When the context of one of its nodes is shut
-/// down, spinning ends.
+/// Nodes may be added and removed while the executor spins. Spinning ends when the context of one
+/// of the nodes is shut down.
 ///
 /// ```no_run
 /// use feros::{Context, Executor};
@@ -48,13 +48,13 @@ pub struct Executor {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddNodeError {
-    /// Another executor spins the node; a node has one executor at a time.
+    /// The node is on an executor already; a node has one executor at a time.
     #[error("node {node} is on an executor already: remove it from there first")]
     OnAnotherExecutor {
         /// The node.
         node: String,
     },
-    /// The system did not start a thread for the node.
+    /// The system could not start a thread for the node.
     #[error(
         "the thread of node {node} cannot be started: {reason}; end other threads, or raise `ulimit -u`"
     )]
@@ -64,15 +64,15 @@ pub enum AddNodeError {
         /// The system's error.
         reason: String,
     },
-    /// Only separate groups can have an executor of their own.
+    /// The group is not separate from its node, so it cannot be added to an executor on its own.
     #[error(
         "the callback group goes where its node goes: make it with `create_separate_callback_group` to add it by itself"
     )]
     GroupOfItsNode,
-    /// The group is on another executor; a group has one executor at a time.
+    /// The group is on an executor already; a group has one executor at a time.
     #[error("the callback group is on an executor already: remove it from there first")]
     GroupOnAnotherExecutor,
-    /// The executor has no room for the node's entities.
+    /// The executor cannot take the node's entities, for example because it is full.
     #[error("node {node} cannot be added: {source}")]
     Executor {
         /// The node.
@@ -83,27 +83,27 @@ pub enum AddNodeError {
 }
 
 impl Executor {
-    /// An executor without nodes, for one thread, that runs ready callbacks in turn.
+    /// Makes an executor without nodes, with one thread, that runs ready callbacks in turn.
     ///
-    /// Publishers of other processes of this host can wake it, if the system gives the process
-    /// shared memory.
+    /// Publishers in other processes of this host can wake the executor, if the process has shared
+    /// memory.
     pub fn new() -> Self {
         Self::builder().build()
     }
 
-    /// A builder for an executor with other options.
+    /// Makes a builder for an executor with other options.
     pub fn builder() -> ExecutorBuilder {
         ExecutorBuilder::default()
     }
 
-    /// The number of threads that spin.
+    /// The number of threads with which the executor spins.
     pub fn threads(&self) -> usize {
         self.core.threads()
     }
 
-    /// The time that threads have spent polling for work instead of sleeping, if
-    /// [enabled](ExecutorBuilder::busy_wait). It counts as processor time as far as the system let
-    /// the threads run.
+    /// The time that the threads have spent polling for work instead of sleeping, if [busy
+    /// waiting](ExecutorBuilder::busy_wait) is enabled. This is processor time, except while the
+    /// system did not run the threads.
     pub fn busy_waited(&self) -> Duration {
         self.core.busy_waited()
     }
@@ -111,7 +111,7 @@ impl Executor {
     /// Makes the executor run all present and future callbacks of a node.
     ///
     /// # Errors
-    /// When the node is on an executor already, or this one is full.
+    /// When the node is on an executor already, or this executor is full.
     pub fn add_node(&self, node: &Node) -> Result<(), AddNodeError> {
         let name = || node.name().fully_qualified();
         match node.members().join(&self.core.handle()) {
@@ -126,8 +126,8 @@ impl Executor {
         Ok(())
     }
 
-    /// Stops running the callbacks of a node; a callback that is running ends first. Then the node
-    /// may be added to another executor.
+    /// Stops running the callbacks of a node, and waits for a callback that is running. After that,
+    /// the node may be added to another executor.
     ///
     /// Do not call this from a callback of the node: that callback would be left without an
     /// executor.
@@ -143,11 +143,12 @@ impl Executor {
     }
 
     /// Makes the executor run all present and future callbacks of a
-    /// [separate](Node::create_separate_callback_group) group. The rest of its node may be on
-    /// another executor.
+    /// [separate](Node::create_separate_callback_group) group. The group's node may be on another
+    /// executor.
     ///
     /// # Errors
-    /// When the group is not separate or on an executor already, or this one is full.
+    /// When the group is not separate, the group is on an executor already, or this executor is
+    /// full.
     pub fn add_callback_group(&self, group: &CallbackGroup) -> Result<(), AddNodeError> {
         match group.join(&self.core.handle()) {
             Ok(Some(true)) => {}
@@ -164,8 +165,7 @@ impl Executor {
         Ok(())
     }
 
-    /// Stops running the callbacks of a group that was added by itself; a callback that is running
-    /// ends first.
+    /// Stops running the callbacks of a separate group, and waits for a callback that is running.
     pub fn remove_callback_group(&self, group: &CallbackGroup) {
         let mut groups = self.groups.lock();
         let before = groups.len();
@@ -190,18 +190,22 @@ impl Executor {
         contexts.iter().all(|(context, _)| context.is_ok())
     }
 
-    /// Runs callbacks until stopped, or until a context is shut down (SIGINT).
+    /// Runs callbacks until a [`stopper`](Self::stopper) stops the executor, or until the context
+    /// of one of its nodes is shut down, for example by SIGINT.
     ///
     /// # Errors
-    /// When another thread already spins the executor, or one of its own callbacks calls this.
+    /// When another thread already spins the executor, or one of the executor's own callbacks calls
+    /// this function.
     ///
     /// # Panics
-    /// When a callback panics. The executor can be spun again afterwards.
+    /// When a callback panics and the node does not catch the panic. The executor can be spun again
+    /// afterwards.
     pub fn spin(&self) -> Result<(), SpinError> {
         if self.is_ok() { self.core.spin() } else { Ok(()) }
     }
 
-    /// Runs one callback; waits for it up to `timeout`, or forever without one.
+    /// Runs one callback. If none is ready, waits for one for at most `timeout`, or without limit
+    /// if `timeout` is `None`.
     ///
     /// # Errors
     /// See [`Executor::spin`].
@@ -212,8 +216,8 @@ impl Executor {
         if self.is_ok() { self.core.spin_once(timeout) } else { Ok(Outcome::Stopped) }
     }
 
-    /// Runs the callbacks that are ready now, one unit of each entity, without waiting; returns
-    /// their number.
+    /// Runs the callbacks that are ready now, without waiting and at most once per entity; returns
+    /// their number. No callback begins after `max_duration`.
     ///
     /// # Errors
     /// See [`Executor::spin`].
@@ -224,8 +228,8 @@ impl Executor {
         self.core.spin_some(max_duration)
     }
 
-    /// Runs ready callbacks, including those that become ready meanwhile, until none is left,
-    /// without waiting; returns their number.
+    /// Runs ready callbacks, including callbacks that become ready meanwhile, until none is left,
+    /// without waiting; returns their number. No callback begins after `max_duration`.
     ///
     /// # Errors
     /// See [`Executor::spin`].
@@ -236,7 +240,8 @@ impl Executor {
         self.core.spin_all(max_duration)
     }
 
-    /// Runs callbacks until `predicate` holds; it is evaluated after each callback.
+    /// Runs callbacks until `predicate` holds, for at most `timeout`. The predicate is evaluated
+    /// after each callback.
     ///
     /// # Errors
     /// See [`Executor::spin`].
@@ -251,7 +256,8 @@ impl Executor {
         if self.is_ok() { self.core.spin_until(timeout, predicate) } else { Ok(Outcome::Stopped) }
     }
 
-    /// Runs callbacks until a future is complete, such as the response of a service.
+    /// Runs callbacks until a future is complete, such as the response of a service, for at most
+    /// `timeout`.
     ///
     /// # Errors
     /// See [`Executor::spin`].
@@ -270,12 +276,12 @@ impl Executor {
         }
     }
 
-    /// A handle that ends spinning, from any thread.
+    /// Returns a handle that can end the spinning from any thread.
     pub fn stopper(&self) -> Stopper {
         self.core.stopper()
     }
 
-    /// Adds an entity that belongs to no node.
+    /// Adds an entity (a callback with its wake-up handle) that belongs to no node.
     ///
     /// # Errors
     /// When the executor is full.
@@ -290,10 +296,12 @@ impl Default for Executor {
     }
 }
 
-/// A doorbell in the process's segment. Without it, subscriptions take the network transport and
-/// report the reason.
+/// Makes a doorbell in the process's shared-memory segment, through which other processes wake the
+/// executor. Without such a doorbell, subscriptions take the network transport and report the
+/// reason.
 fn shared_doorbell() -> Option<SharedDoorbell> {
-    static FAILED: FailureCounter = FailureCounter::new(); // a process may have hundreds of executors
+    // One counter for all executors: a process may have hundreds.
+    static FAILED: FailureCounter = FailureCounter::new();
     let segment = ProcessSegment::of_this_process().ok()?;
     let failed = |error| {
         if let Some(count) = FAILED.count() {

@@ -1,4 +1,4 @@
-//! Changes of the graph, for the threads and futures that wait for them.
+//! Wakes the threads and futures that wait for changes of the graph.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use feros_sync::{Condvar, Mutex};
 
-/// Counts the changes that waiters have to check.
+/// Counts the changes of the graph, and knows who waits for them.
 #[derive(Default)]
 pub(crate) struct GraphChanges {
     state: Mutex<State>,
@@ -22,7 +22,7 @@ struct State {
 }
 
 impl GraphChanges {
-    /// Makes all waiters check again.
+    /// Counts a change, and makes all waiters check their conditions again.
     pub(crate) fn announce(&self) {
         let wakers = {
             let mut state = self.state.lock();
@@ -38,7 +38,7 @@ impl GraphChanges {
         self.state.lock().count
     }
 
-    /// Waits for a change after the first `seen` changes. May return early.
+    /// Waits until there are more than `seen` changes, for at most `timeout`. May return early.
     pub(crate) fn wait_beyond(&self, seen: u64, timeout: Duration) {
         let state = self.state.lock();
         if state.count == seen {
@@ -61,7 +61,8 @@ pub(crate) struct WaitingFuture {
 }
 
 impl WaitingFuture {
-    /// Makes the next change wake the future. The caller must check its condition after this call.
+    /// Makes the next change wake the future. The caller must check its condition after this call,
+    /// not before.
     pub(crate) fn listen(&self, waker: &Waker) {
         self.changes.state.lock().wakers.insert(self.number, waker.clone());
     }
@@ -70,6 +71,6 @@ impl WaitingFuture {
 impl Drop for WaitingFuture {
     fn drop(&mut self) {
         let waker = self.changes.state.lock().wakers.remove(&self.number);
-        drop(waker); // it may own a task of the user, so no lock is held
+        drop(waker); // outside the lock: the waker may own a task of the user
     }
 }

@@ -1,12 +1,12 @@
-//! The identity of message and service types, as endpoints announce them.
+//! The identities of message and service types, as endpoints announce them.
 
 use feros_message::{Message, Service};
 use feros_rmw::TypeHash;
 
-/// Name and hash of a message type, as endpoints announce them.
+/// The name and the hash of a message type, as endpoints announce them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypeIdentity {
-    /// The name, as `package/msg/Name`.
+    /// The name, in the form `package/msg/Name`.
     pub name: String,
     /// The hash; an endpoint without a hash matches by name only.
     pub hash: Option<TypeHash>,
@@ -19,16 +19,16 @@ impl TypeIdentity {
     }
 }
 
-/// Name and hashes of a service type, as endpoints announce them.
+/// The name and the hashes of a service type, as endpoints announce them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceIdentity {
-    /// The name, as `package/srv/Name`.
+    /// The name, in the form `package/srv/Name`.
     pub name: String,
-    /// Hash of the service type.
+    /// The hash of the service type.
     pub type_hash: Option<TypeHash>,
-    /// Hash of the request message.
+    /// The hash of the request message.
     pub request_hash: Option<TypeHash>,
-    /// Hash of the response message.
+    /// The hash of the response message.
     pub response_hash: Option<TypeHash>,
 }
 

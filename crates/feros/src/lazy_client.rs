@@ -1,5 +1,5 @@
-//! A client that is made at its first call, for code that may call many services and mostly calls
-//! few.
+//! A client that is made at its first call, for code that could call many services but usually
+//! calls few of them.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::node::Node;
 use crate::wait_error::WaitError;
 
-/// A client of one service, made when it is first needed.
+/// A client of one service, whose endpoints are made at the first call.
 pub(crate) struct LazyClient<S: ServiceType> {
     name: String,
     qos: QosProfile,
@@ -20,12 +20,12 @@ pub(crate) struct LazyClient<S: ServiceType> {
 }
 
 impl<S: ServiceType> LazyClient<S> {
-    /// A client for the service of this fully qualified name.
+    /// Prepares a client for the service of this fully qualified name.
     pub(crate) fn new(name: String, qos: QosProfile) -> Self {
         Self { name, qos, made: OnceLock::new() }
     }
 
-    /// Waits for the service, calls it and waits for its response, for at most `timeout` in all.
+    /// Waits for the service, calls it and waits for the response, for at most `timeout` in total.
     pub(crate) fn call(
         &self,
         node: &Node,

@@ -1,8 +1,8 @@
-//! ROS 2 built for the shortest transport: context, node, publisher, subscription, service, client,
-//! action, timer, clock, graph.
+//! The ROS 2 client library: contexts, nodes, publishers, subscriptions, services, clients,
+//! actions, timers, clocks and the graph.
 //!
-//! Feros is a ROS 2 client library that speaks the protocols of stock ROS 2. It needs no ROS
-//! installation; stock nodes and tools see its nodes like any other.
+//! Feros speaks the protocols of stock ROS 2 and sends each message over the shortest transport. It
+//! needs no ROS installation; to stock nodes and tools, its nodes look like any other.
 //!
 //! ```no_run
 //! use feros::{Context, msgs::std_msgs::msg::String as Text};
@@ -39,8 +39,8 @@
 //! | `rclcpp::spin(node)` | [`spin`], [`Executor`] |
 //! | `rclcpp::ok()`, `rclcpp::shutdown()` | [`Context::is_ok`], [`Context::shutdown`] |
 //!
-//! Endpoints and timers live as long as their handles: keep them. Everything may be used from any
-//! thread.
+//! Endpoints and timers live as long as their handles, so keep the handles. Everything may be used
+//! from any thread.
 //!
 //! # Modules
 //!
@@ -161,7 +161,7 @@ pub use feros_executor::{
     SpinError, Stopper, Time, TimeChange, Timer,
 };
 
-/// The orders in which an [`Executor`] can run ready callbacks; given to
+/// The policies that decide in which order an [`Executor`] runs ready callbacks, for
 /// [`ExecutorBuilder::policy`].
 pub mod policy {
     pub use feros_executor::{

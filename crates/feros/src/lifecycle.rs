@@ -1,5 +1,5 @@
-//! Managed nodes: nodes with the life cycle of ROS 2, which other nodes start, stop and clean up
-//! step by step, as in `rclcpp_lifecycle`.
+//! Managed nodes: nodes with the ROS 2 life cycle, which other nodes configure, activate,
+//! deactivate and clean up, as in `rclcpp_lifecycle`.
 //!
 //! ```no_run
 //! use feros::lifecycle::{CallbackReturn, LifecycleCallbacks, LifecyclePublisher, State};

@@ -1,5 +1,5 @@
 //! The states of managed nodes and the transitions between them
-//! (`design.ros2.org/articles/node_lifecycle.html`), without a node.
+//! (`design.ros2.org/articles/node_lifecycle.html`), independent of any node.
 
 pub(crate) mod callback_return;
 pub(crate) mod change_state_error;

@@ -1,5 +1,5 @@
-//! `~/get_logger_levels` and `~/set_logger_levels`: other nodes read and set the levels of the
-//! process's loggers. A node has them if
+//! The services `~/get_logger_levels` and `~/set_logger_levels`, with which other nodes read and
+//! set the levels of the process's loggers. A node has these services if
 //! [`NodeOptions::enable_logger_service`](crate::NodeOptions::enable_logger_service) is set.
 
 use feros_msgs::rcl_interfaces::msg::{LoggerLevel, SetLoggerLevelsResult};
@@ -14,15 +14,15 @@ use crate::logging;
 use crate::node::Node;
 use crate::service::{Service, ServiceOptions};
 
-/// The limit of loggers with levels of their own that other nodes can reach: requests from the
-/// network must not make the process grow without bound.
+/// The limit on loggers with their own level. Once it is reached, requests from the network cannot
+/// give further loggers a level, so that they cannot make the process grow without bound.
 const MAX_LOGGERS: usize = 1024;
-/// The longest name of a logger that other nodes can give a level, in bytes.
+/// The limit on the name of a logger whose level other nodes set, in bytes.
 const MAX_NAME_BYTES: usize = 1024;
-/// The level, in messages, of a logger without a level of its own.
+/// The number that messages use for a logger without its own level.
 const UNSET: u32 = 0;
 
-/// The services for the levels of loggers, as long as this lives.
+/// Keeps the services for the levels of loggers running until it is dropped.
 pub(crate) struct LoggerServices {
     _get: Service<GetLoggerLevels>,
     _set: Service<SetLoggerLevels>,
@@ -46,7 +46,8 @@ pub(crate) fn start(node: &Node, local_requests_only: bool) -> Result<LoggerServ
     })
 }
 
-/// The empty name stands for all loggers that have no level of their own.
+/// Converts the name in a request. The empty name stands for the default level, of loggers without
+/// their own level.
 fn logger(name: &str) -> Option<&str> {
     Some(name).filter(|name| !name.is_empty())
 }
@@ -100,9 +101,10 @@ mod tests {
             (0..2 * MAX_LOGGERS).map(|n| set_level(&wanted(format!("stranger.{n}"), 10))).collect();
         let refused = fill.iter().find_map(|set| set.as_ref().err()).unwrap();
         assert!(refused.contains("unset others first"), "{refused}");
-        // Other tests in this process also set levels, which take up slots.
+        // Other tests in this process also set levels, which count towards the limit.
         assert!(fill.iter().filter(|set| set.is_ok()).count() <= MAX_LOGGERS);
-        // The level of a known logger can be changed, and unsetting one makes room.
+        // The level of a known logger can still be changed; unsetting levels makes new ones
+        // possible.
         assert_eq!(set_level(&wanted("stranger.0".into(), 40)), Ok(()));
         assert_eq!(level_of("stranger.0".into()).level, 40);
         (0..2 * MAX_LOGGERS).for_each(|n| {

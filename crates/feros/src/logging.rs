@@ -1,10 +1,10 @@
-//! Log messages: to the terminal in the form of `rcutils`, and to `/rosout`, for all code that uses
-//! `tracing`.
+//! Logging for all code that uses `tracing`: messages go to the terminal in the format of
+//! `rcutils`, and to `/rosout`.
 //!
-//! A message belongs to a *logger*, which is named after its node. The macros
-//! [`info!`](crate::info) and its siblings take the node; a plain `tracing::info!` belongs to the
-//! node whose callback runs, and outside of callbacks to its module. Logging is process-wide
-//! because `tracing` is.
+//! A message belongs to a *logger*, which is usually named after a node. [`info!`](crate::info) and
+//! its sibling macros take the node as an argument. A message of a plain `tracing::info!` belongs
+//! to the node whose callback is running, or to a logger named after the Rust module if no callback
+//! is running. Logging is process-wide because `tracing` is.
 
 mod conditional;
 mod format;
@@ -27,13 +27,14 @@ use tracing_subscriber::layer::{Context as LayerContext, Layer, SubscriberExt};
 
 use crate::arguments::{Arguments, LogLevel};
 
-/// Name of the field that holds the logger of an event.
+/// The name of the field that holds the logger of an event.
 #[doc(hidden)]
 pub const LOGGER_FIELD: &str = "ros_logger";
-/// Name of the field that raises an error to fatal, a level that `tracing` does not have.
+/// The name of the field that turns an error into a fatal message, a level that `tracing` does not
+/// have.
 #[doc(hidden)]
 pub const FATAL_FIELD: &str = "ros_fatal";
-/// Names of the fields that hold the source location of an event from code in another language.
+/// The names of the fields that hold the source location of an event from code in another language.
 const FILE_FIELD: &str = "ros_file";
 const FUNCTION_FIELD: &str = "ros_function";
 const LINE_FIELD: &str = "ros_line";
@@ -50,19 +51,19 @@ pub(crate) struct LogRecord {
     pub(crate) line: u32,
 }
 
-/// A destination, besides the terminal, for the messages of one logger.
+/// A destination for the messages of one logger, in addition to the terminal.
 pub(crate) trait LogSink: Send + Sync {
     fn write(&self, record: &LogRecord);
 }
 
-/// Levels and sinks of this process.
+/// The levels and sinks of this process.
 #[derive(Default)]
 struct Hub {
     default_level: Option<LogLevel>,
     levels: HashMap<String, LogLevel>,
     silent_terminal: bool,
-    /// The sinks by logger; if a logger has several, the first gets the messages as long as it
-    /// lives.
+    /// The sinks, by logger. If a logger has several sinks, the first that is alive gets the
+    /// messages.
     sinks: HashMap<String, Vec<Weak<dyn LogSink>>>,
 }
 
@@ -79,12 +80,12 @@ fn with_hub<R>(change: impl FnOnce(&mut Hub) -> R) -> R {
 thread_local! {
     /// The logger of the node whose callback runs on this thread.
     static CURRENT_LOGGER: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
-    /// Set while a message is handed on, so that the messages that a sink itself logs cannot
-    /// recurse.
+    /// True while a message is handed on. Messages that a sink logs meanwhile are dropped, so that
+    /// they cannot recurse.
     static HANDING_ON: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Names the logger of messages on this thread until the guard is dropped.
+/// Makes `logger` the logger of plain `tracing` messages on this thread until the guard is dropped.
 pub(crate) fn enter_logger(logger: &Arc<str>) -> LoggerScope {
     LoggerScope(CURRENT_LOGGER.with(|current| current.replace(Some(logger.clone()))))
 }
@@ -97,8 +98,8 @@ impl Drop for LoggerScope {
     }
 }
 
-/// Directs the messages of one logger to a sink as well, as long as the sink lives. Each message
-/// goes to one sink: that of the first node if several nodes have the same full name.
+/// Sends the messages of one logger to a sink, too, as long as the sink lives. If several nodes
+/// have the same full name, and so the same logger, only the first node's sink gets the messages.
 pub(crate) fn register_sink(logger: &str, sink: Weak<dyn LogSink>) {
     with_hub(|hub| {
         hub.sinks.retain(|_, sinks| {
@@ -122,19 +123,19 @@ fn unregister_sink(logger: &str, sink: &Weak<dyn LogSink>) {
     });
 }
 
-/// Sets the least severe level that is shown, of one logger and the loggers below it (`robot`
-/// covers `robot.arm`), or of all loggers.
+/// Sets the least severe level that is shown, for one logger and the loggers below it (`robot`
+/// covers `robot.arm`), or for all loggers without their own level.
 pub fn set_level(logger: Option<&str>, level: LogLevel) {
     with_hub(|hub| match logger {
         Some(logger) => drop(hub.levels.insert(logger.to_owned(), level)),
         None => hub.default_level = Some(level),
     });
-    // Call sites cache whether any subscriber is interested in them.
+    // `tracing` caches for each call site whether it is enabled.
     tracing::callsite::rebuild_interest_cache();
 }
 
-/// Undoes [`set_level`]: a logger then has the level of the logger above it, and all loggers have
-/// [`LogLevel::Info`].
+/// Undoes [`set_level`]: the logger again has the level of the logger above it. With `None`, the
+/// default level is [`LogLevel::Info`] again.
 pub fn unset_level(logger: Option<&str>) {
     with_hub(|hub| match logger {
         Some(logger) => drop(hub.levels.remove(logger)),
@@ -143,7 +144,7 @@ pub fn unset_level(logger: Option<&str>) {
     tracing::callsite::rebuild_interest_cache();
 }
 
-/// The level that was set for a logger itself; without a logger, the level that was set for all.
+/// Returns the level that was set for a logger itself. With `None`, returns the default level.
 pub fn level(logger: Option<&str>) -> Option<LogLevel> {
     let hub = hub().read();
     match logger {
@@ -152,12 +153,13 @@ pub fn level(logger: Option<&str>) -> Option<LogLevel> {
     }
 }
 
-/// The number of loggers that have a level of their own.
+/// The number of loggers that have their own level.
 pub(crate) fn levels() -> usize {
     hub().read().levels.len()
 }
 
-/// The least severe level that a logger shows.
+/// Returns the least severe level that a logger shows, whether set for itself, for a logger above
+/// it or for all loggers.
 pub fn effective_level(logger: &str) -> LogLevel {
     hub().read().level_of(logger)
 }
@@ -188,7 +190,7 @@ impl Hub {
 
 /// A `tracing` layer that writes log messages to standard error and to `/rosout`.
 ///
-/// [`init`] installs it; to use it together with other layers, add it to a subscriber of your own.
+/// [`init`] installs this layer. To combine it with other layers, add it to your own subscriber.
 ///
 /// ```
 /// use tracing_subscriber::layer::SubscriberExt;
@@ -201,7 +203,8 @@ pub struct RosLayer(());
 /// Installs [`RosLayer`] as the process's `tracing` subscriber if it has none, and applies
 /// `--log-level` and the other log arguments.
 ///
-/// Returns whether it was installed; `false` means that the process has a subscriber of its own.
+/// Returns whether the layer was installed; `false` means that the process already has a
+/// subscriber.
 pub fn init(arguments: &Arguments) -> bool {
     with_hub(|hub| {
         for argument in &arguments.log_levels {
@@ -240,8 +243,9 @@ fn hand_on(event: &tracing::Event<'_>) {
     let mut fields = Fields::default();
     event.record(&mut fields);
     let current = || CURRENT_LOGGER.with(|current| current.borrow().as_deref().map(str::to_owned));
-    // Messages of the library may contain names and reasons from other processes; a user's own
-    // message may have colours.
+    // Messages of the library may contain untrusted text from other processes, so control
+    // characters are replaced. The user's own messages are not changed, since they may contain
+    // colours.
     if fields.logger.is_none() && is_of_the_library(metadata.target()) {
         fields.text = feros_wording::harmless_block(&fields.text).into_owned();
     }
@@ -253,7 +257,7 @@ fn hand_on(event: &tracing::Event<'_>) {
     let level = if fields.fatal { LogLevel::Fatal } else { level_of(metadata.level()) };
     let (shown, silent, sink) = {
         let hub = hub().read();
-        // An engine may log with its locks held: a sink that publishes would deadlock.
+        // An engine may log while it holds its locks; a sink that publishes would then deadlock.
         let sinks = hub.sinks.get(&logger).filter(|_| metadata.target() != LOG_TARGET);
         let sink = sinks.into_iter().flatten().find_map(Weak::upgrade);
         (level >= hub.level_of(&logger), hub.silent_terminal, sink)
@@ -338,7 +342,7 @@ impl Visit for Fields {
     }
 }
 
-/// Logs at a level in the name of a node; the other macros build on it.
+/// Logs at a level for the logger of a node; the other macros use it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! log_as {
@@ -350,23 +354,23 @@ macro_rules! log_as {
 #[doc(hidden)]
 pub use tracing;
 
-/// Logs at level debug in the name of a node: `feros::debug!(node, "read {} points", n)`.
+/// Logs at level debug for the logger of a node: `feros::debug!(node, "read {} points", n)`.
 #[macro_export]
 macro_rules! debug { ($node:expr, $($text:tt)+) => { $crate::log_as!(debug, $node, $($text)+) }; }
 
-/// Logs at level info in the name of a node: `feros::info!(node, "read {} points", n)`.
+/// Logs at level info for the logger of a node: `feros::info!(node, "read {} points", n)`.
 #[macro_export]
 macro_rules! info { ($node:expr, $($text:tt)+) => { $crate::log_as!(info, $node, $($text)+) }; }
 
-/// Logs at level warn in the name of a node: `feros::warn!(node, "read {} points", n)`.
+/// Logs at level warn for the logger of a node: `feros::warn!(node, "read {} points", n)`.
 #[macro_export]
 macro_rules! warn { ($node:expr, $($text:tt)+) => { $crate::log_as!(warn, $node, $($text)+) }; }
 
-/// Logs at level error in the name of a node: `feros::error!(node, "read {} points", n)`.
+/// Logs at level error for the logger of a node: `feros::error!(node, "read {} points", n)`.
 #[macro_export]
 macro_rules! error { ($node:expr, $($text:tt)+) => { $crate::log_as!(error, $node, $($text)+) }; }
 
-/// Logs at level fatal in the name of a node: `feros::fatal!(node, "no motor answers")`.
+/// Logs at level fatal for the logger of a node: `feros::fatal!(node, "no motor answers")`.
 #[macro_export]
 macro_rules! fatal {
     ($node:expr, $($text:tt)+) => {
