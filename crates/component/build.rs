@@ -1,16 +1,17 @@
-//! Makes the build number of the compatibility stamp: a hash of everything that decides the memory
-//! layout of Feros's types.
+//! Computes the build number of the compatibility stamp: a hash of everything that decides the
+//! memory layout of Feros's types.
 //!
-//! The compiler and its flags, the target, and the sources of the crates that components share. A
-//! released crate comes without the sources of the others; its version stands for them.
+//! That is the compiler and its flags, the target, and the sources of the crates that a component
+//! and its container share. In a registry, a crate comes without the sources of the other crates;
+//! the version of Feros in the stamp then stands for them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// The crates that a component and its container share, as folders beside this one, including
-/// engines that are features. A test checks that the list is complete.
+/// The crates that a component and its container share, by the names of their folders beside this
+/// crate. Engines that are optional features are included. A test checks that the list is complete.
 const SHARED_CRATES: [&str; 30] = [
     "cdr",
     "codegen",
@@ -44,7 +45,8 @@ const SHARED_CRATES: [&str; 30] = [
     "wording",
 ];
 
-/// Cargo's settings of the target that change memory layouts or calling conventions.
+/// The variables in which cargo passes the settings that change memory layouts or calling
+/// conventions.
 const SETTINGS: [&str; 6] = [
     "TARGET",
     "PROFILE",
@@ -90,7 +92,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Hashes names and contents of all files, in a fixed order; missing files count for nothing.
+/// Hashes the names and contents of all files in a fixed order; a missing file or folder is
+/// skipped.
 fn hash_tree(path: &Path, hasher: &mut DefaultHasher) -> io::Result<()> {
     if path.is_dir() {
         println!("cargo::rerun-if-changed={}", path.display());

@@ -2,10 +2,10 @@
 
 use feros::{Context, Node, NodeOptions};
 
-/// A node that a program places on an executor, or a container loads.
+/// A node that a program adds to an executor itself, or that a container loads.
 pub trait Component: Send + 'static {
-    /// Makes the component. Its node is made with `options`, to which the component adds the name;
-    /// the container may remap the name.
+    /// Creates the component. The component sets its node's name in `options` and creates the node
+    /// with them; the container may remap the name.
     ///
     /// # Errors
     /// When the component cannot be made. The container then loads nothing and returns the error's

@@ -1,11 +1,11 @@
-//! The index of components: a package lists its plugins and their libraries in a file under each
-//! prefix.
+//! The index of components: a file under a prefix lists the components of one package and their
+//! libraries.
 //!
-//! `<prefix>/share/ament_index/resource_index/feros_components/<package>` has a line
-//! `plugin;library` for each component, with the library relative to the prefix. Prefixes come from
-//! `FEROS_PREFIX_PATH`, then `AMENT_PREFIX_PATH`, then [`default_prefix`]; the first that has the
-//! package wins, as in the ament index. Components of rclcpp are listed in the same form under
-//! `rclcpp_components`.
+//! The file `<prefix>/share/ament_index/resource_index/feros_components/<package>` has a line
+//! `plugin;library` for each component, with the library's path relative to the prefix. Prefixes
+//! come from `FEROS_PREFIX_PATH`, then `AMENT_PREFIX_PATH`, then [`default_prefix`]; the first
+//! prefix that has the package wins, as in the ament index. Components for rclcpp are listed in the
+//! same form under `rclcpp_components`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ use feros_files::{default_prefix, named_prefixes};
 
 use crate::plugin::is_name;
 
-/// The folder of a prefix with the ament index.
+/// The folder of the ament index, below a prefix.
 pub(crate) const RESOURCES: &str = "share/ament_index/resource_index";
 /// The resource type of Feros's components.
 pub(crate) const COMPONENTS: &str = "feros_components";
-/// The longest list of components that is read.
+/// The limit on the size of a package's list of components.
 const MOST_BYTES: u64 = 1 << 20;
 const CPP_COMPONENTS: &str = "rclcpp_components";
 
@@ -117,12 +117,12 @@ impl IndexEntry {
 }
 
 impl Index {
-    /// The prefixes that the environment names, and the default one.
+    /// An index of the prefixes that the environment names, followed by the default prefix.
     pub fn from_env() -> Self {
         Self::new(named_prefixes().into_iter().chain(default_prefix()))
     }
 
-    /// These prefixes, in this order; empty ones do not count.
+    /// An index of these prefixes, in this order; empty paths are ignored.
     pub fn new(prefixes: impl IntoIterator<Item = PathBuf>) -> Self {
         let mut kept: Vec<PathBuf> = Vec::new();
         for prefix in prefixes {
@@ -133,7 +133,7 @@ impl Index {
         Self { prefixes: kept }
     }
 
-    /// The prefixes, in the order of the search.
+    /// The prefixes, in the order in which they are searched.
     pub fn prefixes(&self) -> &[PathBuf] {
         &self.prefixes
     }
@@ -143,7 +143,7 @@ impl Index {
         self.packages_with(COMPONENTS)
     }
 
-    /// The packages that have components of rclcpp, sorted.
+    /// The packages that have components for rclcpp, sorted.
     pub fn cpp_packages(&self) -> Vec<String> {
         self.packages_with(CPP_COMPONENTS)
     }
@@ -169,10 +169,10 @@ impl Index {
         })
     }
 
-    /// The components of rclcpp of a package, which stock containers load.
+    /// The rclcpp components of a package, which only stock containers can load.
     ///
     /// # Errors
-    /// As [`Index::components`].
+    /// The same as for [`Index::components`].
     pub fn cpp_components(&self, package: &str) -> Result<Vec<IndexEntry>, IndexError> {
         let found = self.find(CPP_COMPONENTS, package);
         found.map_or_else(|| Err(self.unknown(package)), |(prefix, file)| read(prefix, &file))

@@ -1,4 +1,5 @@
-//! Installing component libraries: the file below a prefix, and its components in the index.
+//! Installs component libraries: copies the library into a prefix and adds its components to the
+//! index.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -16,7 +17,7 @@ pub enum InstallError {
     /// A package cannot have this name.
     #[error("a package cannot be named {0:?}: letters, digits, _ and - are allowed")]
     PackageName(String),
-    /// The present entries of the package cannot be used.
+    /// The package's existing entries in the index cannot be used.
     #[error(transparent)]
     Index(#[from] IndexError),
     /// A file could not be written.
@@ -32,20 +33,21 @@ pub enum InstallError {
 /// An installed library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
-    /// The components, by name.
+    /// The names of the components.
     pub plugins: Vec<String>,
-    /// The present path of their library.
+    /// The path at which the library is installed.
     pub library: PathBuf,
-    /// The file that names them.
+    /// The index file that lists the components.
     pub resource: PathBuf,
 }
 
-/// Puts a library into a prefix (as `lib/<file>`, unless it lies in the prefix already) and its
-/// components into the index, in place of the package's entries of the same names.
+/// Copies a library into a prefix (to `lib/<file>`, unless the library is in the prefix already)
+/// and adds its components to the index, where they replace the package's entries of the same
+/// names.
 ///
 /// # Errors
-/// When the library has no components, or a file cannot be written. The index is changed last, and
-/// as a whole.
+/// When the library has no components, or a file cannot be written. The index file is replaced
+/// last, in one step.
 pub fn register(library: &Path, package: &str, prefix: &Path) -> Result<Installed, InstallError> {
     let plugins = plugins(library, package)?;
     let prefix = made(prefix)?;
@@ -64,11 +66,11 @@ pub fn register(library: &Path, package: &str, prefix: &Path) -> Result<Installe
     write_index(entries, plugins, installed, &prefix, resource)
 }
 
-/// Puts the library of a whole package into a prefix, as `lib/lib<package>_components.so`; the
-/// package then has these components and no others.
+/// Copies the library of a whole package to `lib/lib<package>_components.so` in a prefix; the index
+/// then lists only the components of this library for the package.
 ///
 /// # Errors
-/// As [`register`].
+/// The same as for [`register`].
 pub fn install(library: &Path, package: &str, prefix: &Path) -> Result<Installed, InstallError> {
     let plugins = plugins(library, package)?;
     let prefix = made(prefix)?;
@@ -79,11 +81,12 @@ pub fn install(library: &Path, package: &str, prefix: &Path) -> Result<Installed
     write_index(Vec::new(), plugins, installed, &prefix, resource)
 }
 
-/// Copies a file to its place with its permissions: first beside the target, then renamed, so that
-/// processes that read or map the old file keep it. A file of the same content is left alone.
+/// Copies a file with its permissions. The copy is written beside the target and then renamed to
+/// it, so that processes that read or map the old file keep it. A target with the same content is
+/// not touched.
 ///
 /// # Errors
-/// When one of the two cannot be read or written.
+/// When `from` cannot be read or `to` cannot be written.
 pub fn copy(from: &Path, to: &Path) -> Result<(), InstallError> {
     let is_same = || Ok::<_, io::Error>(fs::read(from)? == fs::read(to)?);
     let size = |path: &Path| path.metadata().map(|metadata| metadata.len()).ok();
@@ -93,7 +96,7 @@ pub fn copy(from: &Path, to: &Path) -> Result<(), InstallError> {
     replace(to, |beside| fs::copy(from, beside).map(drop))
 }
 
-/// Writes a text to a file, as [`copy`] does.
+/// Writes a string to a file; like [`copy`], it writes beside the target and then renames.
 ///
 /// # Errors
 /// When the file cannot be written.

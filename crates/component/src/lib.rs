@@ -22,20 +22,21 @@
 //! feros_component::register!(Camera, "pipeline::Camera");
 //! ```
 //!
-//! The crate with this code, say `pipeline`, is an ordinary library: a program composes it with
-//! `Camera::new` and [`Executor::add_node`](feros::Executor::add_node). For containers, it becomes
-//! a library that shares one Feros with the container: `feros component build` makes and installs
-//! both. By hand, that is a second crate of one line: crate-type `["rlib", "cdylib"]`, and in
-//! `src/lib.rs` `use {feros_shared as _, pipeline as _};`. With two crates, a program composed by
-//! hand needs no shared library; one crate can also be both.
+//! The crate with this code, say `pipeline`, is an ordinary library: a program creates the
+//! component with `Camera::new` and runs it with [`Executor::add_node`](feros::Executor::add_node).
+//! A container needs a library that is linked with the container's own Feros; `feros component
+//! build` builds and installs both. To build that library by hand, write a second crate with the
+//! crate types `["rlib", "cdylib"]` and one line in `src/lib.rs`:
+//! `use {feros_shared as _, pipeline as _};`. With a second crate, a program that uses `pipeline`
+//! directly needs no shared library; but one crate can also serve both purposes.
 //!
-//! [`index`] finds libraries by package and plugin, [`install`] puts them there, [`library`] reads
-//! a library's components without running it, [`stamp`] decides whether a library fits its
-//! container, and [`remote`] talks to a running container.
+//! [`index`] finds libraries by package and plugin, [`install`] puts them into a prefix,
+//! [`library`] reads a library's components without running it, [`stamp`] decides whether a library
+//! fits its container, and [`remote`] talks to a running container.
 //!
 //! # Invariants
 //!
-//! No code of a library runs before its build stamp was compared.
+//! No code of a library runs before its build stamp has been compared.
 #![forbid(unsafe_code)]
 
 mod component;
@@ -50,8 +51,8 @@ pub use component::Component;
 
 /// Lets containers load a component by a name, such as `"pipeline::Camera"`.
 ///
-/// This defines two symbols, which a library exports and which do no harm in a program: the
-/// constructor, and the stamp of the library's build.
+/// This defines two symbols, the constructor and the stamp of the library's build. A library
+/// exports them; in a program they do no harm.
 #[macro_export]
 macro_rules! register {
     ($component:ty, $plugin:literal) => {

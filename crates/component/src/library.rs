@@ -11,7 +11,8 @@ use object::{Object, ObjectSection, ObjectSymbol, ReadCache, ReadCacheRange};
 use crate::plugin::{CONSTRUCTOR_PREFIX, STAMP_PREFIX};
 use crate::stamp::{LONGEST, Mismatch, Stamp};
 
-/// The name of the library that a component library shares with its container, without its suffix.
+/// The start of the file name of the Feros library that a component library shares with its
+/// container.
 const SHARED: &str = "libferos_shared";
 
 /// Why a file cannot be loaded as a component library.
@@ -43,7 +44,7 @@ pub enum LibraryError {
         /// The file.
         path: PathBuf,
     },
-    /// The library brings a Feros of its own.
+    /// The library contains its own copy of Feros.
     #[error(
         "{path} has a Feros of its own instead of the container's: let it depend on feros-shared \
          (`use feros_shared as _;`)"
@@ -81,10 +82,10 @@ pub struct Library {
 }
 
 impl Library {
-    /// Reads a file. None of its code runs.
+    /// Reads a library file without running any of its code.
     ///
     /// # Errors
-    /// When it cannot be read, is not an ELF library, or has no component.
+    /// When the file cannot be read, is not an ELF library, or has no component.
     pub fn read(path: &Path) -> Result<Self, LibraryError> {
         let failed = |source| LibraryError::File { path: path.to_owned(), source };
         let cache = ReadCache::new(feros_files::open(path).map_err(failed)?);
@@ -96,13 +97,13 @@ impl Library {
         Ok(Self { path: path.to_owned(), plugins, shared_feros: shared_feros(needed) })
     }
 
-    /// The name of the shared Feros that it was linked with, as in `DT_NEEDED`; `None` if it has a
-    /// Feros of its own.
+    /// The name of the shared Feros that the library was linked with, as in `DT_NEEDED`; `None` if
+    /// the library contains its own copy of Feros.
     pub fn shared_feros(&self) -> Option<&str> {
         self.shared_feros.as_deref()
     }
 
-    /// Names of its components, sorted.
+    /// The names of the library's components, sorted.
     pub fn plugins(&self) -> impl Iterator<Item = &str> {
         self.plugins.iter().map(|(name, _)| name.as_str())
     }
@@ -112,10 +113,10 @@ impl Library {
         self.plugins.iter().find(|(name, _)| name == plugin).map(|(_, stamp)| stamp)
     }
 
-    /// Whether the library has a component that this program may load.
+    /// Checks that the library has this component and that this program may load it.
     ///
     /// # Errors
-    /// When it has no such component, or the stamps differ.
+    /// When the library does not have the component, or the stamps differ.
     pub fn check(&self, plugin: &str) -> Result<(), LibraryError> {
         let path = self.path.clone();
         let Some(stamp) = self.stamp(plugin) else {
@@ -129,8 +130,8 @@ impl Library {
     }
 }
 
-/// The names of the libraries that a program or a library is linked with, as in `DT_NEEDED`. None
-/// of its code runs.
+/// The names of the libraries that a program or a library is linked with, as in `DT_NEEDED`. No
+/// code of the file runs.
 ///
 /// # Errors
 /// When the file cannot be read, or is not an ELF file of this system.
@@ -143,12 +144,12 @@ pub fn needed_libraries(path: &Path) -> Result<Vec<String>, LibraryError> {
     needed(&elf, data).map_err(broken)
 }
 
-/// The names of the symbols that a library exports. Names of Rust symbols contain a number for
-/// their crate with its version, features and settings: libraries that were linked with one shared
-/// library can use another one whose symbols have the same names.
+/// The names of the symbols that a library exports. The name of a Rust symbol contains a hash of
+/// its crate's version, features and settings. So a library that was linked with one shared library
+/// can use another one whose symbols have the same names.
 ///
 /// # Errors
-/// As [`needed_libraries`].
+/// The same as for [`needed_libraries`].
 pub fn exported_symbols(path: &Path) -> Result<BTreeSet<Vec<u8>>, LibraryError> {
     let failed = |source| LibraryError::File { path: path.to_owned(), source };
     let cache = ReadCache::new(feros_files::open(path).map_err(failed)?);
@@ -163,7 +164,7 @@ pub fn exported_symbols(path: &Path) -> Result<BTreeSet<Vec<u8>>, LibraryError> 
     exported.map(|symbol| symbol.name_bytes().map(<[u8]>::to_vec).map_err(broken)).collect()
 }
 
-/// The name of the shared Feros among the names of libraries.
+/// Finds the shared Feros among the names of libraries.
 pub fn shared_feros(needed: Vec<String>) -> Option<String> {
     needed.into_iter().find(|name| name.starts_with(SHARED))
 }
@@ -207,7 +208,7 @@ fn contents(data: ReadCacheRange<'_, File>) -> Result<Contents, String> {
     Ok((plugins, needed(&elf, data)?))
 }
 
-/// The names of the libraries that the system's loader loads with it.
+/// The names of the libraries that the system's loader loads together with this file.
 fn needed<'a>(
     elf: &ElfFile<'a, object::elf::FileHeader64<object::Endianness>, ReadCacheRange<'a, File>>,
     data: ReadCacheRange<'a, File>,

@@ -1,5 +1,5 @@
-//! The parts of [`register!`](crate::register), and the symbols that a container finds in a
-//! library.
+//! The items that [`register!`](crate::register) uses, and the symbols that a container looks up in
+//! a library.
 
 pub use feros::{Context, NodeOptions};
 
@@ -9,7 +9,7 @@ use crate::stamp::STAMP;
 /// The result of a constructor.
 pub type Constructed = Result<Box<dyn Component>, feros::Error>;
 
-/// A constructor as a library exports it. Call it only if the library's stamp fits.
+/// A constructor as a library exports it. Call it only if the library's stamp fits this program.
 pub type Constructor = fn(&Context, NodeOptions) -> Constructed;
 
 /// The start of the name of a constructor's symbol, before the plugin's name.
@@ -18,8 +18,8 @@ pub const CONSTRUCTOR_PREFIX: &str = "feros_component_new::";
 /// The start of the name of a stamp's symbol, before the plugin's name.
 pub const STAMP_PREFIX: &str = "feros_component_stamp::";
 
-/// Whether a plugin may have this name: letters, digits, `_` and `:`. The index separates entries
-/// with `;` and line breaks.
+/// Whether a plugin may have this name. Only letters, digits, `_` and `:` are allowed, because the
+/// index separates entries with `;` and line breaks.
 pub const fn is_name(name: &str) -> bool {
     let bytes = name.as_bytes();
     let mut i = 0;
@@ -49,7 +49,7 @@ pub const fn stamp_bytes() -> [u8; STAMP.len()] {
     bytes
 }
 
-/// Makes a component whose type the caller does not know.
+/// Creates a component for a caller that does not know the component's type.
 #[doc(hidden)]
 pub fn construct<C: Component>(context: &Context, options: NodeOptions) -> Constructed {
     C::new(context, options).map(|component| Box::new(component) as Box<dyn Component>)

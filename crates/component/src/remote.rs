@@ -1,4 +1,4 @@
-//! A client of a running container, of Feros or stock ROS 2: loads, unloads and lists components.
+//! A client of a running container, Feros or stock, which loads, unloads and lists components.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request};
 use feros::rmw::{EndpointKind, GraphSnapshot};
 use feros::{CallError, Client, CreateError, Node, WaitError};
 
-/// The services of a container, after the container's name.
+/// The services of a container: the suffixes that follow the container's name.
 pub const SERVICES: [&str; 3] =
     ["/_container/load_node", "/_container/unload_node", "/_container/list_nodes"];
 
@@ -29,20 +29,20 @@ pub struct ContainerClient {
 /// A component in a container.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Loaded {
-    /// The number in the container, from 1, which is never reused.
+    /// The component's number in the container, counted from 1 and never reused.
     pub unique_id: u64,
-    /// The name of the node with its namespace.
+    /// The name of the node, including its namespace.
     pub full_node_name: String,
 }
 
 /// The state of a component in a container of Feros.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComponentState {
-    /// The number.
+    /// The component's number.
     pub unique_id: u64,
-    /// `running`, `failed`, `restarting`.
+    /// `running`, `failed` or `restarting`.
     pub state: String,
-    /// The last event, for people; empty without one.
+    /// A description of the last event, for people; empty if there was none.
     pub detail: String,
 }
 
@@ -64,7 +64,7 @@ pub enum RemoteError {
     /// The container refused the request.
     #[error("{reason}")]
     Refused {
-        /// The container's own words.
+        /// The container's own message.
         reason: String,
     },
 }
@@ -102,15 +102,15 @@ impl ContainerClient {
         })
     }
 
-    /// Name of the container's node.
+    /// The name of the container's node.
     pub fn container(&self) -> &str {
         &self.container
     }
 
-    /// Waits until the container serves.
+    /// Waits until the container serves all three services.
     ///
     /// # Errors
-    /// When time runs out or the context is shut down first.
+    /// When the time runs out, or the context is shut down, before that.
     pub fn wait(&self, timeout: Duration) -> Result<(), WaitError> {
         let until = Instant::now() + timeout;
         let left = || until.saturating_duration_since(Instant::now());
@@ -139,7 +139,7 @@ impl ContainerClient {
     /// Unloads a component.
     ///
     /// # Errors
-    /// As [`ContainerClient::load`].
+    /// The same as for [`ContainerClient::load`].
     pub fn unload(&self, unique_id: u64, timeout: Duration) -> Result<(), RemoteError> {
         let request = UnloadNode_Request { unique_id };
         let response = self.unload.call_and_wait(&request, timeout).map_err(|e| self.failed(e))?;
@@ -150,10 +150,10 @@ impl ContainerClient {
         }
     }
 
-    /// The components of the container, by number.
+    /// The components of the container, sorted by number.
     ///
     /// # Errors
-    /// As [`ContainerClient::load`].
+    /// The same as for [`ContainerClient::load`].
     pub fn list(&self, timeout: Duration) -> Result<Vec<Loaded>, RemoteError> {
         let response = self.list.call_and_wait(&ListNodes_Request::default(), timeout);
         let response = response.map_err(|e| self.failed(e))?;
@@ -167,7 +167,7 @@ impl ContainerClient {
     /// The states of the components; `None` if the container is not a container of Feros.
     ///
     /// # Errors
-    /// As [`ContainerClient::load`].
+    /// The same as for [`ContainerClient::load`].
     pub fn states(&self, timeout: Duration) -> Result<Option<Vec<ComponentState>>, RemoteError> {
         if !self.states.service_is_ready() {
             return Ok(None);
@@ -181,7 +181,7 @@ impl ContainerClient {
     }
 }
 
-/// The text of [`STATES_SERVICE`]: a line `number state detail` for each component.
+/// The response of [`STATES_SERVICE`]: a line `number state detail` for each component.
 pub fn write_states(states: &[ComponentState]) -> String {
     let line = |s: &ComponentState| {
         let text = format!("{} {} {}", s.unique_id, s.state, s.detail.replace(['\n', '\r'], " "));

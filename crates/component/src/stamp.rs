@@ -1,9 +1,9 @@
 //! The compatibility stamp: the build settings of a component library, read from the file before
 //! any of its code runs.
 //!
-//! Rust has no stable ABI. A library and its container may exchange Rust values only when both were
-//! built by one compiler with one Feros; each library holds its stamp, and the container compares
-//! it with its own.
+//! Rust has no stable ABI. A library and its container may exchange Rust values only if the same
+//! compiler built both with the same Feros. Each library contains its stamp, and the container
+//! compares that stamp with its own.
 
 use std::fmt;
 
@@ -25,9 +25,9 @@ pub const STAMP: &str = concat!(
     "\n"
 );
 
-/// The variable by which `feros component build` passes the number of the dependencies of Feros to
-/// a build: their versions, features and settings. Without it the stamp says `untold`, and only
-/// missing symbols reveal a difference.
+/// The variable in which `feros component build` passes a build the hash of Feros's dependencies:
+/// of their versions, features and settings. Without the variable the stamp says `untold`, and only
+/// missing symbols reveal that the dependencies differ.
 pub const CRATES_VARIABLE: &str = "FEROS_COMPONENT_CRATES";
 
 /// A stamp longer than this was not written by Feros.
@@ -41,7 +41,7 @@ pub struct Stamp(String);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mismatch {
-    /// One of the lines that people understand differs.
+    /// A setting that people can interpret differs.
     #[error(
         "it was built with {what} {theirs:?}, the container with {ours:?}: build both with the same"
     )]
@@ -53,7 +53,7 @@ pub enum Mismatch {
         /// The value of the container.
         ours: String,
     },
-    /// The same versions, but other sources or settings.
+    /// The versions are the same, but the sources or settings differ.
     #[error(
         "it was built with build {theirs} of Feros, the container with build {ours}, from other sources or with other \
          settings: build both together, by one call of feros component build or in one cargo workspace"
@@ -64,7 +64,7 @@ pub enum Mismatch {
         /// The value of the container.
         ours: String,
     },
-    /// The same Feros, but its dependencies differ.
+    /// Feros is the same, but its dependencies differ.
     #[error(
         "it was built on crates {theirs}, the container on crates {ours}: the dependencies of Feros have other versions, other \
          features or other settings there; build both by one call of feros component build"
@@ -89,7 +89,7 @@ impl Stamp {
         Self(STAMP.to_owned())
     }
 
-    /// Takes the bytes that a library holds.
+    /// Reads the stamp from the bytes that a library exports.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self(String::from_utf8_lossy(bytes).into_owned())
     }
@@ -98,10 +98,10 @@ impl Stamp {
         self.0.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
     }
 
-    /// Whether values may be exchanged between code of this stamp and this program.
+    /// Checks that code with this stamp and this program may exchange values.
     ///
     /// # Errors
-    /// The first difference, in the order of their usefulness to people.
+    /// The difference that says most to people, if there are several.
     pub fn check(&self) -> Result<(), Mismatch> {
         let ours = Self::of_this_program();
         if *self == ours {
@@ -152,7 +152,7 @@ impl fmt::Debug for Stamp {
     }
 }
 
-/// The lines, for people.
+/// Prints the lines of the stamp.
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.trim_end())

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The crates of this repository that a crate needs to be built, as folders, without those of
-/// tests.
+/// The crates of this repository that a crate needs for its build, by the names of their folders;
+/// crates that only tests need do not count.
 fn needs(manifest: &str) -> impl Iterator<Item = &str> {
     let mut is_wanted = false;
     manifest.lines().filter_map(move |line| {
