@@ -1,8 +1,8 @@
 //! The programs of this host, and the DDS domains that they are in.
 //!
-//! The ports on which a participant listens reveal its domain (DDSI-RTPS 2.5, 9.6.2.3): those of
-//! domain `d` begin at 7400 + 250 d. The system lists the ports in use, so no domain has to be
-//! joined.
+//! The ports on which a participant listens reveal its domain (DDSI-RTPS 2.5, 9.6.2.3): the ports
+//! of domain `d` begin at 7400 + 250 d. The system lists the ports in use, so this module need not
+//! join any domain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -14,7 +14,8 @@ use crate::program_name::program_name;
 
 const FIRST_PORT: u16 = 7400;
 const PORTS_OF_A_DOMAIN: u16 = 250;
-/// From this port of a domain on, each participant has two: for discovery, and for messages.
+/// The first port of a domain's participants, counted from the domain's first port. Each
+/// participant has two ports, one for discovery and one for messages.
 const FIRST_OF_PARTICIPANTS: u16 = 10;
 
 /// A program that takes part in a domain.
@@ -33,15 +34,16 @@ pub enum Program {
     Process {
         /// Its id.
         pid: u32,
-        /// The name by which people know it.
+        /// The name that people know the process by.
         name: String,
     },
-    /// A process of another user, of whom only the number is known.
+    /// A process of another user; only that user's number is known.
     OfUser(u32),
 }
 
-/// The programs of this host (of this network namespace) that use DDS, by domain; without this
-/// process. Engines with other protocols, such as Zenoh, have no such ports.
+/// The programs of this host (of this network namespace) that use DDS, sorted by domain. This
+/// process is left out, and so are programs on other protocols, such as Zenoh, which do not use
+/// these ports.
 pub fn domain_programs() -> Vec<DomainProgram> {
     let tables = [procfs::net::udp(), procfs::net::udp6()];
     let sockets: Vec<_> = tables.into_iter().flatten().flatten().collect();
@@ -82,7 +84,8 @@ pub fn domain_programs() -> Vec<DomainProgram> {
     found.into_iter().collect()
 }
 
-/// A child, which is younger, may have inherited the sockets of its parent.
+/// All processes, the oldest first: a child is younger than its parent, from which it may have
+/// inherited sockets.
 fn oldest_first() -> Vec<Process> {
     let all = procfs::process::all_processes().into_iter().flatten().flatten();
     let mut all: Vec<(u64, Process)> =
@@ -99,7 +102,7 @@ fn name(process: &Process) -> String {
     program_name(&process.cmdline().unwrap_or_default())
 }
 
-/// Ports that the system assigns to programs that ask for no port in particular.
+/// The ports that the system assigns to programs that ask for no particular port.
 fn given_out_ports() -> RangeInclusive<u16> {
     let text = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
     let ends = text.ok().and_then(|text| {
@@ -115,9 +118,9 @@ fn domain_of(port: u16) -> Option<(u32, u16)> {
     Some((u32::from(beyond / PORTS_OF_A_DOMAIN), beyond % PORTS_OF_A_DOMAIN))
 }
 
-/// The domains of a program that listens on these ports: it listens on the port on which
-/// participants announce themselves by multicast, or on both ports of one participant. Ports that
-/// the system assigns say nothing.
+/// The domains of a program that listens on these ports. A program belongs to a domain if it
+/// listens on the port for the multicast announcements of participants, or on both ports of one
+/// participant. Ports that the system assigns prove nothing.
 fn domains(ports: &BTreeSet<u16>, given_out: &RangeInclusive<u16>) -> BTreeSet<u32> {
     let domain = |port: &u16| {
         let (domain, number) = domain_of(*port)?;

@@ -7,16 +7,16 @@ use feros_rmw::graph::Mismatch;
 use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot, NodeName};
 use feros_shm::{Announced, HostId};
 
-/// Matches of a topic, by the transport that their messages take.
+/// The number of a topic's matches on each transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MatchesByTransport {
     /// Within one process.
     pub intra_process: usize,
     /// Between processes of one host.
     pub shared_memory: usize,
-    /// By the engine.
+    /// Over the network.
     pub network: usize,
-    /// No transport that both sides allow is possible: nothing is delivered.
+    /// On no transport, because both sides allow none in common: no message is delivered.
     pub none: usize,
 }
 
@@ -25,7 +25,7 @@ pub struct MatchesByTransport {
 pub struct TopicSummary {
     /// Its fully qualified name.
     pub name: String,
-    /// The types that it is used with; more than one is somebody's mistake.
+    /// The types of its endpoints; more than one type is a mistake in the system.
     pub types: Vec<String>,
     /// Its publishers.
     pub publishers: usize,
@@ -42,21 +42,21 @@ pub struct TopicSummary {
 pub struct NodeSummary {
     /// Its name.
     pub name: NodeName,
-    /// Its process, if that is known and runs on this host; for several nodes of one name, the
+    /// Its process, if it is known and runs on this host; if several nodes share the name, the
     /// process of one of them.
     pub pid: Option<u32>,
     /// Its publishers.
     pub publishers: usize,
     /// Its subscriptions.
     pub subscriptions: usize,
-    /// Servers of services.
+    /// Its service servers.
     pub services: usize,
-    /// Clients of services.
+    /// Its service clients.
     pub clients: usize,
 }
 
-/// The topics of a graph by name, without the endpoints of the participant `own`: the watcher is
-/// not part of the watched system.
+/// The topics of a graph, sorted by name, without the endpoints of the participant `own`: the
+/// watcher is not part of the system that it watches.
 pub fn topics(graph: &GraphSnapshot, own: Gid) -> Vec<TopicSummary> {
     let is_own = |gid: Gid| gid.is_of_session_of(&own);
     let mut topics: BTreeMap<&str, TopicSummary> = BTreeMap::new();
@@ -113,7 +113,7 @@ fn mismatches(graph: &GraphSnapshot, topic: &str, is_own: impl Fn(Gid) -> bool) 
     of_others.mismatches(topic)
 }
 
-/// The nodes of a graph by name, without those of the participant `own`.
+/// The nodes of a graph, sorted by name, without the nodes of the participant `own`.
 pub fn nodes(graph: &GraphSnapshot, own: Gid) -> Vec<NodeSummary> {
     let mut nodes: BTreeMap<&NodeName, NodeSummary> = BTreeMap::new();
     for node in &graph.nodes {
@@ -144,7 +144,7 @@ pub fn nodes(graph: &GraphSnapshot, own: Gid) -> Vec<NodeSummary> {
     nodes.into_values().collect()
 }
 
-/// The process of an endpoint if its ids mean the same on this host.
+/// The process id of an endpoint, if that id means the same process on this host.
 fn pid_on(here: Option<HostId>, endpoint: &EndpointInfo) -> Option<u32> {
     let announced = Announced::read(endpoint.announcement.as_deref());
     let process = announced.feros()?;

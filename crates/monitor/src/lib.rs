@@ -11,9 +11,9 @@
 //!
 //! # Invariants
 //!
-//! Watching disturbs as little as possible. The graph is known anyway; a topic has a subscription
-//! only as long as there is a [`TopicMeter`] for it, best effort and without decoding messages; and
-//! processes are read from `/proc`.
+//! Watching disturbs the system as little as possible. Every participant knows the graph anyway. A
+//! topic has a subscription only while a [`TopicMeter`] for it exists; that subscription is best
+//! effort and decodes no messages. The costs of processes are read from `/proc`.
 #![forbid(unsafe_code)]
 
 mod domains;

@@ -1,10 +1,10 @@
-//! Messages that were lost on the way, from the numbers that publishers give their messages.
+//! Counts lost messages by the gaps in the numbers that publishers give their messages.
 
 use std::collections::HashMap;
 
 use feros::{Gid, MessageInfo};
 
-/// The most publishers whose numbers are followed.
+/// The limit on the publishers whose last numbers are stored.
 const MAX_PUBLISHERS: usize = 1024;
 
 /// Counts the messages of a topic that did not arrive.
@@ -16,8 +16,8 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Counts the messages that this one's publisher sent between its previous message and this
-    /// one.
+    /// Records a message. Counts as lost the messages that its publisher sent between its previous
+    /// message and this one.
     pub fn came(&mut self, info: &MessageInfo) {
         let Some(number) = info.publication_sequence_number else { return };
         if self.numbers.len() >= MAX_PUBLISHERS && !self.numbers.contains_key(&info.publisher_gid) {
@@ -29,7 +29,7 @@ impl Losses {
         }
     }
 
-    /// The number of messages that did not arrive so far.
+    /// The number of messages lost so far.
     pub fn count(&self) -> u64 {
         self.lost
     }

@@ -15,9 +15,9 @@ use crate::losses::Losses;
 /// The QoS of a subscription that only watches: it asks for nothing that costs the publisher
 /// anything.
 ///
-/// Best effort, and a history as long as a queue in shared memory can be: with a longer one the
-/// messages would take the network transport, which costs the publisher a write for the watcher
-/// alone.
+/// The subscription is best effort, and its history is as long as a queue in shared memory can be.
+/// With a longer history the messages would take the network transport, which would cost the
+/// publisher a write for the watcher alone.
 ///
 /// ```
 /// assert_eq!(feros_monitor::watching_qos().depth, 128);
@@ -26,9 +26,11 @@ use crate::losses::Losses;
 pub fn watching_qos() -> QosProfile {
     QosProfile::keep_last(128).best_effort()
 }
-/// The readings that figures are made of: with one per second, a topic of 1 Hz has a steady rate.
+/// The number of readings that the figures cover: with one reading per second, even a 1 Hz topic
+/// has a steady rate.
 const READINGS: usize = 5;
-/// The ages that a reading keeps: a topic of 1 kHz is judged by the last half of each second.
+/// The limit on the ages that a reading keeps: for a 1 kHz topic, they cover the last half of each
+/// second.
 const MAX_AGES: usize = 512;
 
 /// Listens to a topic until it is dropped.
@@ -47,7 +49,7 @@ pub struct TopicFigures {
     /// Bytes of serialized messages per second.
     pub bytes_per_second: f64,
     /// The mean time from a message's source timestamp to its arrival; `None` if no message came,
-    /// or no message has a source timestamp. Between machines it is only as good as their clocks.
+    /// or no message has a source timestamp. Between hosts it is only as accurate as their clocks.
     pub age: Option<Duration>,
     /// The age that half of the messages do not exceed; `None` as for `age`.
     pub age_p50: Option<Duration>,
@@ -75,7 +77,7 @@ struct Counts {
     /// The number of messages with a source timestamp, and the sum of their ages.
     aged: u32,
     age: Duration,
-    /// The last of these ages.
+    /// The most recent of these ages.
     ages: Vec<Duration>,
 }
 
@@ -100,7 +102,8 @@ impl TopicMeter {
         Ok(Self { state, _subscription: subscription })
     }
 
-    /// The figures of the last readings, this one included. To be called about once a second.
+    /// Takes a reading, and returns the figures of the last readings, including this one. Call it
+    /// about once a second.
     pub fn read(&self) -> TopicFigures {
         self.state.lock().read(Instant::now())
     }

@@ -9,7 +9,7 @@ use procfs::process::Process;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProcessFigures {
     /// Processor time since the last reading, in percent of one processor; `None` for the first
-    /// one.
+    /// reading.
     pub cpu_percent: Option<f64>,
     /// Its resident memory, shared memory included.
     pub resident_bytes: u64,
@@ -17,7 +17,7 @@ pub struct ProcessFigures {
     pub threads: u64,
 }
 
-/// Reads the costs of processes, again and again.
+/// Measures the costs of processes, with a reading at each call.
 #[derive(Debug, Default)]
 pub struct ProcessMeter {
     /// For each process: the time of the last reading, its start (an id may be reused), and its
@@ -26,8 +26,8 @@ pub struct ProcessMeter {
 }
 
 impl ProcessMeter {
-    /// Reads these processes of this host; processes that have ended, or that this user may not
-    /// inspect, have no figures.
+    /// Reads these processes of this host. Processes that have ended, or that this user may not
+    /// inspect, are missing from the result.
     pub fn read(&mut self, pids: impl IntoIterator<Item = u32>) -> HashMap<u32, ProcessFigures> {
         let mut read = HashMap::new();
         let mut last = HashMap::new();
@@ -55,8 +55,8 @@ impl ProcessMeter {
     }
 }
 
-/// The memory of a process of this host, in which a page that several processes share counts in
-/// part (PSS); `None` if the process has ended, or if this user may not inspect it.
+/// The proportional memory (PSS) of a process of this host: a page that `n` processes share counts
+/// as one `n`th. `None` if the process has ended, or if this user may not inspect it.
 ///
 /// The system adds up all pages of the process, which takes some milliseconds for a large one.
 pub fn proportional_memory_bytes(pid: u32) -> Option<u64> {

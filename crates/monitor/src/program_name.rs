@@ -1,14 +1,14 @@
-//! The name by which people know a running program, from its command line.
+//! Derives the name that people know a running program by from its command line.
 
 use std::path::Path;
 
-/// Longer names are cut.
+/// The limit on the characters of a name; longer names are cut.
 const LONGEST: usize = 40;
 /// Options of Python that take the next word as their value.
 const WITH_A_WORD: [&str; 3] = ["-W", "-X", "--check-hash-based-pycs"];
 
-/// The script of `python3 -u talker.py`, the module of `python3 -m pkg.node`, and the beginning of
-/// the code of `python3 -c CODE`; for other programs, the program.
+/// The script for `python3 -u talker.py`, the module for `python3 -m pkg.node`, the beginning of
+/// the code for `python3 -c CODE`, and the file name of the program for other programs.
 pub(crate) fn program_name(words: &[String]) -> String {
     let last = |word: &String| {
         let path = Path::new(word).file_name().unwrap_or(word.as_ref());
@@ -35,7 +35,7 @@ enum Script<'a> {
 fn of_python(words: &[String], last: impl Fn(&String) -> String) -> Option<Script<'_>> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        // Letters without a value may come before it: `-uc CODE`.
+        // Other single-letter options may precede `c` or `m` in one word: `-uc CODE`.
         let letters =
             word.strip_prefix('-').filter(|letters| !letters.starts_with(['W', 'X', '-']));
         match letters.and_then(|letters| letters.chars().last()) {
@@ -49,7 +49,7 @@ fn of_python(words: &[String], last: impl Fn(&String) -> String) -> Option<Scrip
     None
 }
 
-/// An untrusted text on one line, cut if it is too long.
+/// Puts untrusted text on one line, cut if it is too long.
 fn on_a_line(text: &str) -> String {
     let visible = text.replace(|letter: char| letter.is_control(), " ");
     let words: Vec<_> = visible.split_whitespace().collect();

@@ -27,16 +27,16 @@ pub struct RmwProgram {
     pub name: String,
     /// The implementation that it runs on, such as `rmw_fastrtps_cpp`.
     pub rmw: String,
-    /// The implementation that `RMW_IMPLEMENTATION` named when the program began.
+    /// The implementation that `RMW_IMPLEMENTATION` named when the program started.
     pub wanted: Option<String>,
 }
 
 /// The programs of this user (of all users, for root) that have loaded an rmw implementation, in
 /// the order of their process ids.
 ///
-/// The memory maps of a process show which libraries it has loaded. `rmw_feros` is loaded only
-/// where the user asks for it, and then comes before an implementation that `librcl.so` is linked
-/// to, as the library of the wheels is.
+/// The memory maps of a process show which libraries it has loaded. A process may have loaded two
+/// implementations, because the `librcl.so` of the wheels is itself linked to one. `rmw_feros` has
+/// precedence then, since it is loaded only if the user asks for it.
 pub fn rmw_programs() -> Vec<RmwProgram> {
     let Ok(processes) = procfs::process::all_processes() else { return Vec::new() };
     let mut found: Vec<_> = processes.flatten().filter_map(|process| program(&process)).collect();
@@ -64,7 +64,8 @@ fn program(process: &Process) -> Option<RmwProgram> {
     Some(RmwProgram { pid: process.pid.unsigned_abs(), name: program_name(&words), rmw, wanted })
 }
 
-/// The name `rmw_feros` for `/usr/lib/librmw_feros.so` and for `librmw_feros.so.1`.
+/// The name of the implementation in a library: `rmw_feros` for `/usr/lib/librmw_feros.so` and for
+/// `librmw_feros.so.1`.
 fn implementation(library: &Path) -> Option<String> {
     let name = library.file_name()?.to_str()?.strip_prefix("lib")?;
     let (name, _) = name.split_once(".so")?;
