@@ -11,8 +11,8 @@ use feros_engine_pair::PairEngine;
 use feros_rmw::Engine;
 use feros_rmw::engine::known;
 
-/// The engines that Feros has, the default first. Each is a feature of the crate with the engine's
-/// name; [`engines`] returns the engines built into this program.
+/// The engines that Feros has, the default first. Each engine is a feature of the same name;
+/// [`engines`] returns the engines that are built into this program.
 pub const ENGINE_NAMES: [&str; known::ALL.len()] = {
     let mut names = [""; known::ALL.len()];
     let mut at = 0;
@@ -23,8 +23,8 @@ pub const ENGINE_NAMES: [&str; known::ALL.len()] = {
     names
 };
 
-/// The variable that names the engine, or two of them (`cyclonedds,zenoh`), for contexts that do
-/// not choose an engine themselves.
+/// The variable that names the engine, or a pair of engines (`cyclonedds,zenoh`), for contexts that
+/// do not choose an engine themselves.
 pub const ENGINE_VARIABLE: &str = "FEROS_ENGINE";
 
 /// Why a context cannot have the engine, or the pair of engines, that was requested.
@@ -65,13 +65,13 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
     ]
 }
 
-/// The engine of this name for a context, or two engines as one, such as `cyclonedds,zenoh`: the
-/// first of these has precedence.
+/// Returns the engine with this name for a context, or a pair of engines for a name such as
+/// `cyclonedds,zenoh`, in which the first engine has precedence.
 ///
 /// # Errors
 /// Returns an error if the engine is not built into this program; the error names the available
-/// engines and how to get this one. Also returns an error if more than two engines are named, the
-/// same engine twice, or two that cannot be combined.
+/// engines and how to get this one. Also returns an error if more than two engines are named, if
+/// one engine is named twice, or if the two cannot be combined.
 ///
 /// ```
 /// # #[cfg(feature = "cyclonedds")]
@@ -105,8 +105,8 @@ pub fn engine(name: &str) -> Result<Arc<dyn Engine>, EngineError> {
     }
 }
 
-/// The reason why these engines, if they are two, cannot be combined, whether they are in this
-/// program or not.
+/// The reason why two engines cannot be combined, whether they are in this program or not; `None`
+/// if they can be combined, or if `names` are not two known engines.
 fn why_no_pair(names: &[&str]) -> Option<String> {
     let [first, second] = names else { return None };
     known::by_name(first)?.why_no_pair(known::by_name(second)?)
@@ -121,8 +121,8 @@ fn unknown(name: &str, cure: String) -> EngineError {
     }
 }
 
-/// The error for engines that are missing: a name unknown to Feros, or how to get the missing
-/// engines.
+/// The error for engines that are not in this program: it says that a name is unknown to Feros, or
+/// how to get the missing engines.
 fn why_missing(names: &[&str]) -> EngineError {
     if let Some(name) = names.iter().find(|name| !ENGINE_NAMES.contains(name)) {
         let all = ENGINE_NAMES.join(", ");
@@ -138,10 +138,11 @@ fn why_missing(names: &[&str]) -> EngineError {
     unknown(&name, cure)
 }
 
-/// The engine for contexts that do not choose one: the engine of the environment, or the first.
+/// The engine for contexts that do not choose one: the engine that [`ENGINE_VARIABLE`] names, or
+/// else the first engine.
 ///
 /// # Errors
-/// Returns an error if the environment names an engine that is not built into this program.
+/// Returns an error if the variable names an engine that is not built into this program.
 pub fn chosen_engine() -> Result<Arc<dyn Engine>, EngineError> {
     let wanted = std::env::var_os(ENGINE_VARIABLE).filter(|name| !name.is_empty());
     match (wanted, engines().first()) {
