@@ -1,5 +1,6 @@
-//! Files that users or other files name: definitions, parameter files, launch files. Opening one
-//! never waits, as a pipe without a writer would. Also finds the prefixes of installed files.
+//! Opens files that users or other files name, such as definitions, parameter files and launch
+//! files. Opening never blocks, as it would on a pipe without a writer. Also finds the prefixes of
+//! installed files.
 //!
 //! # Invariants
 //!
@@ -28,7 +29,7 @@ pub fn open(path: &Path) -> Result<File, Error> {
 /// Opens an existing regular file for writing; symbolic links are followed.
 ///
 /// # Errors
-/// As [`open`].
+/// The same as for [`open`].
 pub fn open_for_writing(path: &Path) -> Result<File, Error> {
     open_with(OpenOptions::new().write(true), path)
 }
@@ -36,7 +37,7 @@ pub fn open_for_writing(path: &Path) -> Result<File, Error> {
 /// Reads a regular file as a whole.
 ///
 /// # Errors
-/// As [`open`], and when the file has more than `most_bytes`.
+/// The same as for [`open`], and when the file has more than `most_bytes`.
 pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     open(path)?.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -50,7 +51,7 @@ pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
 /// Reads a text file, like [`read`].
 ///
 /// # Errors
-/// As [`read`], and when the file is not UTF-8.
+/// The same as for [`read`], and when the file is not UTF-8.
 pub fn read_to_string(path: &Path, most_bytes: u64) -> Result<String, Error> {
     let not_utf8 = |_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text");
     String::from_utf8(read(path, most_bytes)?).map_err(not_utf8)

@@ -1,13 +1,14 @@
-//! The prefixes below which packages are installed: their definitions, programs, components.
+//! The prefixes under which packages install their definitions, programs and components.
 
 use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Variables that hold prefixes, separated by colons; those of the first variable come first.
+/// Variables that hold prefixes, separated by colons; the prefixes of the first variable come
+/// first.
 pub const PREFIX_VARIABLES: [&str; 2] = ["FEROS_PREFIX_PATH", "AMENT_PREFIX_PATH"];
 
-/// The paths in a variable, separated by colons; empty ones do not count.
+/// The paths in a variable, separated by colons; empty paths are skipped.
 pub fn paths_of_variable(name: &str) -> Vec<PathBuf> {
     let paths = env::var_os(name).unwrap_or_default();
     env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).collect()
@@ -18,8 +19,9 @@ pub fn named_prefixes() -> Vec<PathBuf> {
     PREFIX_VARIABLES.into_iter().flat_map(paths_of_variable).collect()
 }
 
-/// The prefix that is searched last, whatever the environment names: `$XDG_DATA_HOME/feros`, which
-/// is `~/.local/share/feros` unless that variable is set. `None` if there is no home.
+/// The prefix that is searched last, after any prefixes that the environment names:
+/// `$XDG_DATA_HOME/feros`, which is `~/.local/share/feros` unless that variable is set. `None` if
+/// there is no home folder.
 pub fn default_prefix() -> Option<PathBuf> {
     default_prefix_of(|name| env::var_os(name))
 }
@@ -46,7 +48,7 @@ mod tests {
         assert_eq!(of(&[("HOME", "/home/me")]), Some("/home/me/.local/share/feros".into()));
         let both = [("HOME", "/home/me"), ("XDG_DATA_HOME", "/data")];
         assert_eq!(of(&both), Some("/data/feros".into()));
-        // The specification says that relative paths are ignored.
+        // The XDG specification says that relative paths are ignored.
         let relative = [("HOME", "/home/me"), ("XDG_DATA_HOME", "data")];
         assert_eq!(of(&relative), Some("/home/me/.local/share/feros".into()));
         assert_eq!(of(&[]), None);
