@@ -1,3 +1,3 @@
-//! This script builds nothing; cargo regards build dependencies only if there is a build script.
+//! This script does nothing; but without a build script, cargo ignores build dependencies.
 
 fn main() {}

@@ -1,7 +1,7 @@
 //! Feros as a shared library: containers and component libraries link it, so that a process has one
 //! engine, one registry of subscriptions and one set of statics, however many libraries it loads.
 //!
-//! Linking it is all that a program has to do: `use feros_shared as _;`
+//! A program only has to link this crate: `use feros_shared as _;`
 //!
 //! # Invariants
 //!
@@ -14,7 +14,7 @@ pub use feros;
 pub use feros_component;
 
 /// The settings that this library was built with. A program built with other settings must not use
-/// it.
+/// the library.
 #[inline(never)]
 pub fn stamp() -> String {
     feros_component::stamp::STAMP.to_owned()
