@@ -15,7 +15,7 @@ pub struct DropOldestQueue<T> {
 
 struct State<T> {
     items: VecDeque<T>,
-    /// True while an item was popped and is not done.
+    /// True while an item has been popped and is not done.
     busy: bool,
     closed: bool,
     dropped: u64,
@@ -40,11 +40,11 @@ impl<T> DropOldestQueue<T> {
             oldest
         };
         self.changed.notify_all();
-        drop(oldest); // without the lock: freeing may take long
+        drop(oldest); // outside the lock: freeing may take long
     }
 
-    /// Waits for the next item; `None` if the queue was closed. The item counts as not done until
-    /// the next call.
+    /// Waits for the next item; `None` if the queue is closed and empty. The item counts as not
+    /// done until the next call of `pop`.
     pub fn pop(&self) -> Option<T> {
         let mut state = self.state.lock();
         if std::mem::take(&mut state.busy) {
@@ -69,13 +69,13 @@ impl<T> DropOldestQueue<T> {
         !is_busy(&mut state)
     }
 
-    /// Lets `pop` end once the queue is empty.
+    /// Makes `pop` return `None` once the queue is empty.
     pub fn close(&self) {
         self.state.lock().closed = true;
         self.changed.notify_all();
     }
 
-    /// Drops all queued items, and counts them.
+    /// Drops all queued items, and counts them as dropped.
     pub fn discard(&self) {
         let items = {
             let mut state = self.state.lock();

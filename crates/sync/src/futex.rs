@@ -1,4 +1,4 @@
-//! The futex of Linux: a word on which threads sleep while it has a certain value, futex(2).
+//! The futex of Linux (see futex(2)): a word on which threads sleep while it has a certain value.
 
 use crate::{AtomicU32, Ordering, Sharing};
 use rustix::thread::futex::{self, Flags};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// A 32-bit word on which threads can sleep and from which others can wake them.
 ///
-/// Its layout is that of the bare word, so that it can lie in shared memory.
+/// It has the layout of the word alone, so that it can lie in shared memory.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Futex(AtomicU32);
@@ -38,14 +38,15 @@ impl Futex {
         self.0.fetch_add(value, order)
     }
 
-    /// Changes `from` to `to`, with this order if the word was `from`; returns whether it was.
+    /// Changes the word from `from` to `to` with this order, and returns true, if the word is
+    /// `from`.
     pub fn replace(&self, from: u32, to: u32, order: Ordering) -> bool {
         self.0.compare_exchange(from, to, order, Ordering::Relaxed).is_ok()
     }
 
     /// Sleeps while the word holds `expected`, at most for `timeout`. May return early for any
-    /// reason (a signal, a wake-up, a changed word): the caller checks its own condition again, so
-    /// the reason is not returned.
+    /// reason (a signal, a wake-up, a changed word). The caller checks its own condition again, so
+    /// this function does not return the reason.
     pub fn wait(&self, expected: u32, sharing: Sharing, timeout: Option<Duration>) {
         let timeout = timeout.map(|duration| Timespec {
             tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
@@ -54,7 +55,8 @@ impl Futex {
         let _ = futex::wait(&self.0, flags(sharing), expected, timeout.as_ref());
     }
 
-    /// Wakes a sleeper, if there is one. Only a system call: usable in a signal handler.
+    /// Wakes one sleeper, if there is one. This is only a system call, so a signal handler may use
+    /// it.
     pub fn wake_one(&self, sharing: Sharing) {
         self.wake(sharing, 1);
     }
@@ -104,7 +106,7 @@ mod tests {
                     });
                 }
                 futex.store(1, Ordering::Release);
-                futex.wake_all(sharing); // whoever comes later does not sleep
+                futex.wake_all(sharing); // a thread that comes later does not sleep
             });
         }
     }

@@ -1,6 +1,6 @@
 //! Loom's stand-in for the futex: like the kernel, it compares the word and goes to sleep in one
-//! step under a lock that the waker takes too. It gives no ordering of the caller's data beyond
-//! that, and timeouts do not exist.
+//! step, under a lock that the waker takes too. It adds no other ordering between threads, and it
+//! has no timeouts.
 
 use crate::{AtomicU32, Ordering, Sharing};
 use loom::sync::{Condvar, Mutex};

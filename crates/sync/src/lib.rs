@@ -1,11 +1,11 @@
 //! Synchronization of threads: atomics, locks without poison, and the [`Futex`].
 //!
-//! Under `cfg(loom)` all of them are [loom](https://docs.rs/loom)'s, so that the code that loom
-//! checks is the code that runs. This crate is the one place that makes the choice.
+//! Under `cfg(loom)` all of them come from [loom](https://docs.rs/loom), so that loom checks the
+//! code that runs otherwise. Only this crate makes that choice.
 //!
-//! A poisoned lock means that a thread panicked while it held it. Feros runs no code of users under
-//! a lock, and each critical section leaves its data consistent after every statement; so the locks
-//! of this crate ignore poison, and a panic of one callback takes nothing else with it.
+//! A poisoned lock means that a thread panicked while it held the lock. Feros runs no user code
+//! under a lock, and each critical section leaves its data consistent after every statement. So the
+//! locks of this crate ignore poison, and a panic in one callback breaks nothing else.
 //!
 //! # Invariants
 //!

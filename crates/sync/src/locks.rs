@@ -30,7 +30,7 @@ impl<T> Mutex<T> {
         Self(real::Mutex::new(value))
     }
 
-    /// The value, which no other thread can borrow any longer.
+    /// Returns the value, which no other thread can borrow any longer.
     pub fn into_inner(self) -> T {
         whatever(self.0.into_inner())
     }
@@ -51,7 +51,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// The value, which no other thread can borrow now.
+    /// Borrows the value without a lock, since no other thread can borrow it now.
     pub fn get_mut(&mut self) -> &mut T {
         whatever(self.0.get_mut())
     }
@@ -74,12 +74,13 @@ impl<T> RwLock<T> {
         Self(real::RwLock::new(value))
     }
 
-    /// Waits for writers, and borrows the value among other readers.
+    /// Waits until no thread writes, and borrows the value for reading, possibly beside other
+    /// readers.
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
         whatever(self.0.read())
     }
 
-    /// Waits for all other threads, and borrows the value alone.
+    /// Waits for all other threads, and borrows the value exclusively.
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         whatever(self.0.write())
     }
@@ -102,8 +103,8 @@ impl Condvar {
         Self(real::Condvar::new())
     }
 
-    /// Gives the lock back, sleeps until notified, and takes the lock again. May return early for
-    /// any reason.
+    /// Releases the lock, sleeps until notified, and takes the lock again. May return early for any
+    /// reason.
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         whatever(self.0.wait(guard))
     }
@@ -147,12 +148,12 @@ impl Condvar {
         guard
     }
 
-    /// Wakes a thread that waits.
+    /// Wakes one waiting thread.
     pub fn notify_one(&self) {
         self.0.notify_one();
     }
 
-    /// Wakes all threads that wait.
+    /// Wakes all waiting threads.
     pub fn notify_all(&self) {
         self.0.notify_all();
     }
@@ -178,7 +179,7 @@ mod tests {
         });
     }
 
-    /// A panic under a lock leaves the value to other threads, as it was at that moment.
+    /// After a panic under a lock, other threads find the value as it was at that moment.
     #[test]
     fn a_panic_poisons_nothing() {
         let (mutex, lock) = (Mutex::new(1), RwLock::new(1));
