@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// A thread of this name.
+/// Starts a thread with this name.
 ///
 /// # Panics
 ///
-/// When the system starts no thread.
+/// When the system cannot start a thread.
 pub fn spawn<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
@@ -27,7 +27,7 @@ impl Background {
     ///
     /// # Panics
     ///
-    /// When the system starts no thread.
+    /// When the system cannot start a thread.
     pub fn start(
         name: &str,
         work: impl FnOnce() + Send + 'static,
@@ -40,7 +40,8 @@ impl Background {
     ///
     /// # Panics
     ///
-    /// If the work panicked. Dropping does the same, unless the test fails already.
+    /// If the work panicked. Dropping the value does the same, unless the test is already
+    /// panicking.
     pub fn stop(self) {}
 }
 
@@ -64,8 +65,8 @@ impl std::fmt::Debug for Background {
     }
 }
 
-/// Sets the flag that a scoped thread checks when its owner ends, also by a panic: a scope waits
-/// for its threads before it passes a panic on.
+/// Sets a flag when it is dropped, even by a panic. A scoped thread that checks the flag can then
+/// end: a scope waits for its threads before it passes a panic on.
 #[derive(Debug)]
 pub struct SetAtEnd<'a>(pub &'a AtomicBool);
 

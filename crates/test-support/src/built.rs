@@ -4,11 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Says that all packages of the workspace are built: `./test` builds them, and cargo would
-/// otherwise wait for its next build.
+/// The variable that says that all packages of the workspace are built: `./test` builds them. Cargo
+/// would otherwise wait for its next build.
 const ALL_BUILT: &str = "FEROS_TESTS_BUILT";
 
-/// The folder with the programs and libraries of these packages, beside the test's own folder.
+/// Builds these packages, and returns the folder with their programs and libraries, which is the
+/// parent of the test's own folder.
 ///
 /// # Panics
 /// When cargo cannot build them.

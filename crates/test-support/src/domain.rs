@@ -7,17 +7,17 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Domains that tests choose from; `FEROS_TEST_DOMAINS=FIRST-LAST` chooses others. Up to 101 the
-/// ports of a domain are below those that Linux hands out to any socket, such as those that Fast
-/// DDS sends from.
+/// The domains that tests choose from, unless `FEROS_TEST_DOMAINS=FIRST-LAST` names others. The
+/// ports of domains up to 101 are below the ports that Linux assigns to any socket, such as the
+/// sockets that Fast DDS sends from.
 const DOMAINS: RangeInclusive<u16> = 20..=100;
 
-/// The domain's lock is this TCP port plus its number: the system frees it, regardless of how the
+/// The lock of domain `n` is TCP port `LOCK_PORT + n`, since the system frees a port however the
 /// process ends.
 const LOCK_PORT: u16 = 28_500;
 
-/// The watchdog for a free domain: there may be more tests than domains, so tests wait for each
-/// other.
+/// The limit on the wait for a free domain: there may be more tests than domains, so tests wait for
+/// each other.
 const LONGEST_TURN: Duration = Duration::from_secs(600);
 
 /// A DDS domain that no other test on this host uses while this value lives.
@@ -34,7 +34,8 @@ impl ReservedDomain {
     /// When no domain becomes free.
     pub fn new() -> Self {
         let domains = chosen_domains();
-        // Different processes begin at different domains: this saves tries and avoids old sockets.
+        // Each process begins at a domain of its own: this saves attempts and avoids domains that
+        // an earlier test used.
         let first = std::process::id() as usize % domains.len();
         let began = Instant::now();
         loop {
@@ -64,7 +65,7 @@ impl Default for ReservedDomain {
     }
 }
 
-/// The domain that all tests of this process share; no other process has it.
+/// The domain that all tests of this process share and that no other process uses.
 ///
 /// # Panics
 /// When no domain becomes free.
@@ -73,7 +74,7 @@ pub fn own_domain() -> u32 {
     OWN.get_or_init(ReservedDomain::new).id().into()
 }
 
-/// All domains, beginning at this position.
+/// All domains, beginning at position `first`.
 fn all_from(domains: RangeInclusive<u16>, first: usize) -> impl Iterator<Item = u16> {
     let count = domains.len();
     domains.cycle().skip(first).take(count)

@@ -1,9 +1,10 @@
-//! A second process of a test: its own program again, which runs one of its tests alone.
+//! A second process for a test: it runs the program of the test again, but only one test in it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A process that gets commands line by line, and reports what it has done. Killed when dropped.
+/// A process that receives commands line by line, and reports each finished command. It is killed
+/// when this value is dropped.
 pub struct TestProcess {
     child: Child,
     input: Option<ChildStdin>,
@@ -24,7 +25,7 @@ impl TestProcess {
         Self { input: child.stdin.take(), says, child }
     }
 
-    /// The next line.
+    /// The next line that the process prints.
     ///
     /// # Panics
     /// When the process has ended, or its line is not UTF-8.
@@ -36,7 +37,7 @@ impl TestProcess {
         line
     }
 
-    /// Returns the text after `begin` in the next line that has it.
+    /// Reads lines until one contains `begin`, and returns the text after it.
     ///
     /// # Panics
     /// When the process ends without such a line.
@@ -53,7 +54,7 @@ impl TestProcess {
     /// Sends the process a command.
     ///
     /// # Panics
-    /// When it has ended.
+    /// When the process has ended.
     pub fn tell(&mut self, line: &str) {
         let input = self.input.as_mut().expect("there until the end");
         writeln!(input, "{line}").expect("the process reads it");
@@ -68,10 +69,10 @@ impl TestProcess {
         while self.line() != word {}
     }
 
-    /// Ends its input, and waits until it has ended successfully.
+    /// Closes the process's input, and waits until the process has ended successfully.
     ///
     /// # Panics
-    /// When it fails.
+    /// When the process fails.
     pub fn end(mut self) {
         self.input = None;
         self.says.read_to_end(&mut Vec::new()).expect("a pipe is read");
@@ -86,8 +87,8 @@ impl Drop for TestProcess {
     }
 }
 
-/// Used in the other process: reports that it is ready, and after each line of the input that the
-/// command is done, until the input ends.
+/// For the other process: prints that it is ready, and then handles each line of the input as a
+/// command, which it prints again when the command is done. Returns when the input ends.
 ///
 /// # Panics
 /// When the input is not UTF-8.

@@ -1,5 +1,4 @@
-//! Reports tests that are left out, and the reason: otherwise a test that returns early appears as
-//! passed.
+//! Reports skipped tests with the reason: otherwise a test that returns early appears as passed.
 
 use std::fmt::Display;
 use std::fs::OpenOptions;
@@ -11,11 +10,11 @@ use std::thread;
 /// The environment variable that names the file with all skipped tests.
 const COLLECTED: &str = "FEROS_TESTS_SKIPPED";
 
-/// Reports on standard error that the calling test, or a part of it, is left out, with what is
-/// missing and how to get it.
+/// Reports on standard error that the calling test, or a part of it, is skipped. The reason says
+/// what is missing and how to get it.
 ///
-/// Where the variable `FEROS_TESTS_SKIPPED` names a file, it gets the line `PACKAGE\tTEST\tREASON`.
-/// To be called by the thread of the test, whose name is the test's.
+/// If the variable `FEROS_TESTS_SKIPPED` names a file, the line `PACKAGE\tTEST\tREASON` is appended
+/// to it. Call this on the test's own thread, whose name is the name of the test.
 ///
 /// # Panics
 ///
@@ -32,7 +31,7 @@ pub fn skip(reason: impl Display) {
     append(Path::new(&file), &line(&package, &test, &reason));
 }
 
-/// libtest names its threads like the tests, but may run one that is alone on the thread `main`.
+/// libtest names a thread after its test, but may run a single test on the thread `main`.
 fn test_name(thread: Option<&str>, of_nextest: Option<String>, caller: &Location<'_>) -> String {
     match thread {
         Some(name) if name != "main" => name.to_owned(),

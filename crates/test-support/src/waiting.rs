@@ -5,14 +5,14 @@ use std::fmt::Display;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Long enough to leave the processor to the threads that are waited for.
+/// The pause between two checks, long enough to leave the processor to the threads that work.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Repeats `look` until it succeeds; its error says what is missing.
+/// Repeats `look` until it succeeds; the error of `look` says what is missing.
 ///
 /// # Panics
 ///
-/// With the last thing that was missing, when the watchdog's time is over.
+/// When the watchdog's time is over; the message contains the last error.
 #[track_caller]
 pub fn eventually<T, E: Display>(mut look: impl FnMut() -> Result<T, E>) -> T {
     let began = Instant::now();

@@ -5,10 +5,10 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// How long a test waits for anything; the result of a test does not depend on its speed.
+/// The limit on any wait of a test. It is long, so that no result depends on the speed of a test.
 pub const WATCHDOG: Duration = Duration::from_secs(90);
 
-/// Ends the process when this value is not dropped in time, since threads that wait for each other
+/// Ends the process if this value is not dropped in time, since threads that wait for each other
 /// cannot be stopped otherwise.
 #[derive(Debug)]
 pub struct Watchdog {
@@ -21,7 +21,7 @@ impl Watchdog {
     ///
     /// # Panics
     ///
-    /// When the system starts no thread.
+    /// When the system cannot start a thread.
     pub fn start() -> Self {
         Self::after(WATCHDOG, || std::process::abort())
     }
