@@ -1,4 +1,4 @@
-//! A point in time on a clock. A crate of its own, because both the executor, which knows no
+//! A point in time on a clock. This is a crate of its own because both the executor, which knows no
 //! messages, and the messages, which know no executor, use it.
 //!
 //! # Invariants
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// A point in time on some clock, in nanoseconds since that clock's epoch. Arithmetic saturates.
 ///
-/// Stamps of messages convert to it and back: `Time::from(&header.stamp)`, `clock.now().into()`.
+/// Message stamps convert to a `Time` and back: `Time::from(&header.stamp)`, `clock.now().into()`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time {
     nanos: i64,
@@ -27,18 +27,18 @@ impl Time {
         Self { nanos }
     }
 
-    /// Nanoseconds since the epoch.
+    /// The nanoseconds since the epoch.
     pub const fn as_nanos(self) -> i64 {
         self.nanos
     }
 
-    /// Seconds since the epoch, for people and for arithmetic that may lose nanoseconds.
+    /// The seconds since the epoch, for people and for arithmetic that may lose nanoseconds.
     #[expect(clippy::cast_precision_loss, reason = "that is what it says")]
     pub fn as_secs_f64(self) -> f64 {
         self.nanos as f64 * 1e-9
     }
 
-    /// How long after `earlier` this is; zero if it is not after it.
+    /// The time from `earlier` to this point; zero if this point is not after `earlier`.
     pub fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(u64::try_from(self.nanos.saturating_sub(earlier.nanos)).unwrap_or(0))
     }
