@@ -4,9 +4,9 @@
 
 use std::borrow::Cow;
 
-/// Whether a terminal obeys a character, or the character moves its neighbours: the control
-/// characters (C0, DEL, C1), the marks, embeddings, overrides and isolates of right-to-left text,
-/// and the separators of lines and paragraphs.
+/// Whether a terminal obeys a character, or the character moves its neighbours. These are the
+/// control characters (C0, DEL, C1), the marks, embeddings, overrides and isolates of right-to-left
+/// text, and the separators of lines and paragraphs.
 ///
 /// ```
 /// assert!(feros_wording::is_unseen('\u{9b}') && feros_wording::is_unseen('\u{202e}'));
@@ -37,16 +37,16 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// A text with untrusted parts: as [`harmless`], but line breaks and tabs stay. The line breaks
-/// must be the caller's own, since an untrusted line could be taken for a line of Feros:
-/// [`harmless_block`] is for that.
+/// Like [`harmless`] for text with untrusted parts, but line breaks and tabs stay. The line breaks
+/// must be the caller's own, since an untrusted line could pass for a line of Feros;
+/// [`harmless_block`] is for untrusted line breaks.
 #[must_use]
 pub fn harmless_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |character| matches!(character, '\n' | '\t'))
 }
 
-/// Untrusted text of several lines: as [`harmless_lines`], and each line after the first is
-/// indented, so that it cannot be taken for a line of Feros.
+/// Like [`harmless_lines`] for untrusted text of several lines: each line after the first is
+/// indented, so that it cannot pass for a line of Feros.
 ///
 /// ```
 /// let said = "no gear\r\nerror: no robot";

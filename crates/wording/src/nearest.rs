@@ -1,8 +1,9 @@
-//! Did you mean …? One measure of likeness, for all mistyped names and keys.
+//! Suggestions for mistyped names and keys, all with the same measure of likeness.
 
-/// Longer texts resemble nothing: comparing is quadratic, and the text may come from the network.
+/// The limit on the bytes of a string to compare. Comparing is quadratic, and a string may come
+/// from the network, so a longer string resembles nothing.
 const LONGEST: usize = 256;
-/// The most names that are offered.
+/// The limit on the names that are offered.
 const MOST: usize = 3;
 
 /// At most three known names that resemble the given one, the nearest first.
@@ -19,7 +20,7 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec
     ranked.into_iter().take(MOST).map(|(_, name)| name).collect()
 }
 
-/// ``; did you mean `x`?`` to append to a message, or nothing.
+/// Returns ``; did you mean `x`?`` to append to a message, or an empty string.
 ///
 /// ```
 /// let keys = ["reliability", "durability"];
@@ -34,9 +35,9 @@ pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -
     }
 }
 
-/// From 0 to 1; above 0.8 two words are alike, whatever the case of their letters and the slashes
-/// at their ends. A letter that is extra, missing, wrong or swapped counts more in short words than
-/// in the usual measure.
+/// The likeness of two words, from 0 to 1. Above 0.8 two words are alike, whatever the case of
+/// their letters and the slashes at their ends. A letter that is extra, missing, wrong or swapped
+/// counts more in short words than in the usual measure.
 #[expect(clippy::cast_precision_loss, reason = "a few letters")]
 fn likeness(given: &str, word: &str) -> f64 {
     if given.len() > LONGEST || word.len() > LONGEST {
