@@ -1,4 +1,4 @@
-//! Compiles the C++ shim, which does what only C++ may do with a C++ message.
+//! Compiles the C++ shim: the operations on C++ messages that only C++ code can do.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -9,7 +9,8 @@ fn main() {
         .file("shim/messages.cpp")
         .warnings(true)
         .extra_warnings(true)
-        // Always optimized: in every build, each text of a message passes through the shim.
+        // Always optimized, since each string of a C++ message passes through the shim, even in
+        // debug builds.
         .opt_level(2)
         .compile("feros_typesupport_shim");
 }

@@ -1,8 +1,8 @@
-//! Serializes and deserializes messages of stock C and C++ programs, with Fast CDR as rmw_fastrtps
-//! uses it and with Feros: both in one process, in turns; prints medians.
+//! Serializes and deserializes messages of stock C and C++ programs with Fast CDR, as rmw_fastrtps
+//! uses it, and with Feros. Both run in one process, in turns; the medians are printed.
 //!
-//! `cargo bench -p feros-typesupport`, or with `-- ROUNDS`. `fresh` also makes and ends the
-//! message, as a subscription of rclcpp does.
+//! Run `cargo bench -p feros-typesupport`, with `-- ROUNDS` for another number of rounds. `fresh`
+//! also initializes and finalizes the message, as an rclcpp subscription does.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::fmt::Write as _;
@@ -25,14 +25,15 @@ mod wheels;
 use owned::Owned;
 use wheels::{FastCdr, LANGUAGES, Language, Serialized, Wheels};
 
-/// The approximate duration of a round of one side, so that a round measures a message many times.
+/// The approximate duration of one side's part of a round, long enough to convert a message many
+/// times.
 const ROUND: Duration = Duration::from_micros(500);
 
 fn main() {
     let rounds = std::env::args().find_map(|argument| argument.parse().ok());
     let rounds: usize = rounds.unwrap_or(200);
     let Some(mut wheels) = Wheels::find() else { return };
-    // No wheel has tf2_msgs, and the kit that builds it builds only its C messages.
+    // No wheel has tf2_msgs, and the scripts that build the package build only its C messages.
     let tf2 = Package::built("tf2_msgs", Path::new(env!("CARGO_TARGET_TMPDIR")));
     wheels.add_folder(tf2.libraries());
     let fast_cdr = wheels.fast_cdr();
@@ -104,7 +105,7 @@ fn messages() -> Vec<(&'static str, DynamicMessage)> {
     ]
 }
 
-/// Nanoseconds per message of Fast CDR and of Feros: serialize, deserialize, fresh.
+/// Returns nanoseconds per message, of Fast CDR and of Feros, for serialize, deserialize and fresh.
 fn measure(
     fast_cdr: &FastCdr,
     support: *const ffi::rosidl_message_type_support_t,
@@ -120,7 +121,7 @@ fn measure(
     let mut out = vec![0; bytes.len()];
     let serialize = in_turns(
         rounds,
-        // SAFETY: here and below, the messages are of the type.
+        // SAFETY: here and below, the messages have the type of `support`.
         || unsafe { fast_cdr.serialize(support, message.as_ptr(), &mut buffer) },
         || {
             let len = message.serialized_len().unwrap();
@@ -149,7 +150,7 @@ fn measure(
     [serialize, deserialize, fresh]
 }
 
-/// The medians of both, in ns per call; the side that goes first changes with each round.
+/// The medians of both sides, in ns per call. The side that goes first alternates between rounds.
 fn in_turns(rounds: usize, mut theirs: impl FnMut(), mut ours: impl FnMut()) -> [f64; 2] {
     let (times_theirs, times_ours) = (calls_per_round(&mut theirs), calls_per_round(&mut ours));
     let (mut of_theirs, mut of_ours) = (Vec::new(), Vec::new());

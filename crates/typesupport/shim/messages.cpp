@@ -1,6 +1,6 @@
-// The operations that only C++ may do with a C++ message: it reads and writes texts, bits and
-// vectors, and keeps exceptions from reaching Rust. Nothing here knows a message type; the caller
-// checks sizes.
+// The operations on C++ messages that only C++ code can do: reads and writes strings, bits and
+// vectors, and keeps exceptions from reaching Rust. Nothing here depends on a message type; the
+// caller checks sizes.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@ using Text = std::string;
 using WideText = std::u16string;
 using Bits = std::vector<bool>;
 
-// True if `action` ended without an exception. It throws only if memory is short: the bytes of a
-// sample bound all lengths.
+// True if `action` ended without an exception. Actions throw only if there is not enough memory,
+// since all lengths are bounded by the size of the sample.
 template<typename Action>
 bool done(Action && action) noexcept
 {
@@ -29,8 +29,8 @@ bool done(Action && action) noexcept
   }
 }
 
-// The allocator and the destructor treat the vectors of all numbers of one width alike.
-// Unlike `resize` and a copy after it, this writes no zeros first.
+// Treats the vector as one of unsigned numbers of the same width: the allocator and the destructor
+// do not distinguish them. Unlike `resize` followed by a copy, this does not write zeros first.
 template<typename Number>
 bool assign(void * vector, const uint8_t * data, size_t count) noexcept
 {
@@ -93,7 +93,7 @@ bool feros_bits_assign(void * bits, const uint8_t * data, size_t count) noexcept
            });
 }
 
-// The address `data` is a multiple of `width`, which is 1, 2, 4 or 8.
+// `width` is 1, 2, 4 or 8, and the address `data` is a multiple of it.
 bool feros_vector_assign(void * vector, size_t width, const uint8_t * data, size_t count) noexcept
 {
   switch (width) {
@@ -120,8 +120,8 @@ void feros_message_fini(void (* fini)(void *), void * message) noexcept
   done([&] {fini(message);});
 }
 
-// The result of `find`. Null if `find` throws: `said` then has the exception's text, NUL at the
-// end.
+// Returns the result of `find`. Null if `find` throws: `said` then has the text of the exception.
+// The last byte of `said` is not written, so the text ends with NUL.
 const void * feros_type_support_find(
   const void * (*find)(const void *, const char *), const void * type_support,
   const char * identifier, char * said, size_t capacity) noexcept

@@ -9,17 +9,17 @@ use crate::memory::Memory;
 use crate::program::{Accessors, Array, Block, Element, Op, Program, Sequence, align_up};
 use crate::type_support::type_name;
 
-/// The most levels of nested messages; rosidl's own types have fewer than 10.
+/// The limit on levels of nested messages; the types of ROS 2 itself have fewer than 10.
 const MAX_DEPTH: usize = 64;
 
-/// An array of messages without variable parts is unrolled up to this number of steps, so that its
-/// blocks join the blocks around it.
+/// An array of messages of fixed size is unrolled if that takes at most this many steps, so that
+/// its blocks can join the blocks around the array.
 const MAX_UNROLLED: usize = 64;
 
 /// Compiles a message.
 ///
 /// # Safety
-/// `members` and everything that it refers to are introspection of a message of the language `M`.
+/// `members` and everything that it points at are introspection of a message in the language `M`.
 pub(crate) unsafe fn compile<M: Memory>(members: &MessageMembers) -> Result<Program, CompileError> {
     let mut builder = Builder::at(Position::BODY);
     // SAFETY: by this function's contract.
@@ -27,7 +27,7 @@ pub(crate) unsafe fn compile<M: Memory>(members: &MessageMembers) -> Result<Prog
     Ok(builder.finish())
 }
 
-/// The known part of an offset in the body: its remainder modulo a power of two.
+/// What is known at compile time about an offset in the body: its remainder modulo a power of two.
 #[derive(Debug, Clone, Copy)]
 struct Position {
     modulus: usize,
@@ -37,7 +37,7 @@ struct Position {
 impl Position {
     /// The start of a body.
     const BODY: Self = Self { modulus: 8, remainder: 0 };
-    /// An offset that may be anything.
+    /// An offset of which nothing is known.
     const UNKNOWN: Self = Self { modulus: 1, remainder: 0 };
 
     fn multiple_of(align: usize) -> Self {
@@ -167,8 +167,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds adjacent primitives: to the last block, if they follow it in the struct and in the
-    /// body.
+    /// Adds adjacent primitives. They join the last block if they follow it directly in the struct
+    /// and in the body.
     fn primitives(&mut self, offset: usize, width: usize, count: usize, bools: bool, field: Field) {
         let joins = self.position.is_aligned(width);
         match self.ops.last_mut() {
@@ -259,7 +259,8 @@ impl Builder {
         };
         let accessors = accessors(member, &element, &field)?;
         self.position = match &element {
-            // An empty sequence aligns no element, so that only the count's alignment is certain.
+            // An empty sequence has no element to align, so only the alignment of the count is
+            // certain.
             Element::Block(block) => Position::multiple_of(block.align.min(4)),
             Element::WideText { .. } => Position::multiple_of(4),
             _ => Position::UNKNOWN,
@@ -270,7 +271,8 @@ impl Builder {
     }
 }
 
-/// The element of several adjacent messages, which may begin anywhere in the body.
+/// The compiled element of an array or sequence of messages. An element may begin at any offset in
+/// the body.
 ///
 /// # Safety
 /// The contract of [`compile`].
@@ -296,7 +298,7 @@ unsafe fn element_of_messages<M: Memory>(
 }
 
 impl Kind<'_> {
-    /// The bytes in the struct.
+    /// The size of an element in the struct, in bytes.
     fn size<M: Memory>(&self) -> usize {
         match self {
             Self::Primitive { width, .. } => *width,
@@ -328,7 +330,8 @@ unsafe fn kind<'a>(member: &MessageMember, field: &Field) -> Result<Kind<'a>, Co
         ty::STRING => Ok(Kind::Text { bound }),
         ty::WSTRING => Ok(Kind::WideText { bound }),
         ty::MESSAGE => {
-            // SAFETY: by this function's contract, the type support is null or of introspection.
+            // SAFETY: by this function's contract, the type support is null or belongs to the
+            // introspection.
             let members = unsafe {
                 member.members_.as_ref().and_then(|it| it.data.cast::<MessageMembers>().as_ref())
             };
@@ -343,7 +346,7 @@ unsafe fn kind<'a>(member: &MessageMember, field: &Field) -> Result<Kind<'a>, Co
     }
 }
 
-/// The functions of a sequence. All are required, except that bits have no get functions.
+/// The functions of a sequence. All are required, but bits need no get functions.
 fn accessors(
     member: &MessageMember,
     element: &Element,
@@ -370,7 +373,7 @@ fn accessors(
     })
 }
 
-/// Refuses a field that is not inside its message.
+/// Refuses a field that does not lie within its message.
 fn inside(field: &Field, start: usize, len: usize, size: usize) -> Result<(), CompileError> {
     let end = start.saturating_add(len);
     if end > size {
@@ -386,13 +389,13 @@ mod tests {
     use super::*;
     use crate::memory::{C, Cpp};
 
-    /// The steps of a type: a number for a block is its length.
+    /// Describes the steps of a type; a block is described by its length.
     fn steps(language: Language, ty: Type) -> Vec<String> {
         let support =
             type_support(language, ty).cast::<crate::ffi::rosidl_message_type_support_t>();
         // SAFETY: the tables live as long as the process.
         let members = unsafe { &*(*support).data.cast::<MessageMembers>() };
-        // SAFETY: the members are of that language.
+        // SAFETY: the members belong to that language.
         let program = unsafe {
             match language {
                 Language::C => compile::<C>(members),
@@ -419,7 +422,7 @@ mod tests {
     fn what_lies_alike_in_struct_and_body_is_one_block() {
         for (language, bits) in [(Language::C, "[1]"), (Language::Cpp, "[bits]")] {
             assert_eq!(steps(language, Type::Point), ["16"]);
-            // The struct has padding, and the body has different padding.
+            // The struct and the body have different padding.
             assert_eq!(steps(language, Type::Padded), ["1", "5", "10"]);
             let expected = [
                 "24",

@@ -1,7 +1,7 @@
-//! Fills a message from bytes, which may be anything, by the steps of a program.
+//! Fills a message from arbitrary bytes, by the steps of a program.
 //!
-//! Each count is compared with the number of bytes left before anything is resized, and after each
-//! step the message can be finalized.
+//! Each count is compared with the number of remaining bytes before anything is resized. After each
+//! step, even a failed one, the message can be finalized.
 
 use feros_cdr::{ByteOrder, HEADER_LEN, Reader};
 
@@ -14,7 +14,7 @@ use crate::shim;
 /// Fills a message from a sample with its header. Bytes after the message are ignored.
 ///
 /// # Safety
-/// `message` is an initialized message of the type and language that the program was compiled from,
+/// `message` is an initialized message of the type and language for which the program was compiled,
 /// and nobody else accesses it meanwhile.
 pub(crate) unsafe fn read<M: Memory>(
     program: &Program,
@@ -58,7 +58,7 @@ unsafe fn fields<M: Memory>(
 }
 
 /// # Safety
-/// The contract of [`read`]; `at` is the sequence.
+/// The contract of [`read`]; `at` points at the sequence.
 unsafe fn sequence<M: Memory>(
     sequence: &Sequence,
     at: *mut u8,
@@ -86,7 +86,7 @@ unsafe fn sequence<M: Memory>(
             }
             // SAFETY: by this function's contract.
             let data = unsafe { M::resize(at, accessors, count) }.ok_or_else(no_memory)?;
-            // SAFETY: there are `count` elements now.
+            // SAFETY: the sequence now has `count` elements.
             unsafe { source.fill(block, bytes, data) };
             return Ok(());
         }
@@ -97,12 +97,12 @@ unsafe fn sequence<M: Memory>(
     if count == 0 {
         return Ok(());
     }
-    // SAFETY: there are `count` elements now.
+    // SAFETY: the sequence now has `count` elements.
     unsafe { elements::<M>(element, data, count, field, source) }
 }
 
 /// # Safety
-/// The contract of [`read`]; `at` is the first of `count` elements.
+/// The contract of [`read`]; `at` points at the first of `count` elements.
 unsafe fn elements<M: Memory>(
     element: &Element,
     at: *mut u8,
@@ -148,7 +148,7 @@ unsafe fn elements<M: Memory>(
 }
 
 /// # Safety
-/// The contract of [`read`]; `at` is the text.
+/// The contract of [`read`]; `at` points at the `wstring`.
 unsafe fn wide_text<M: Memory>(
     at: *mut u8,
     bound: usize,
@@ -172,13 +172,14 @@ unsafe fn wide_text<M: Memory>(
         return Err(DecodeError::OutOfMemory { field: field.clone(), count: len });
     };
     for (index, value) in units.enumerate() {
-        // SAFETY: there is room for `len` units; the upper half of each was found to be 0.
+        // SAFETY: there is room for `len` units. The upper half of each value is 0, as checked
+        // above.
         unsafe { to.add(index).write(value as u16) };
     }
     Ok(())
 }
 
-/// The bytes of a body, and the position up to which they were read.
+/// The bytes of a body, and the position up to which they have been read.
 struct Source<'a> {
     body: &'a [u8],
     position: usize,
@@ -191,7 +192,7 @@ impl<'a> Source<'a> {
         self.body.len().saturating_sub(self.position)
     }
 
-    /// The next `len` bytes at this alignment.
+    /// Takes the next `len` bytes at this alignment.
     #[inline]
     fn take(&mut self, align: usize, len: usize, field: &Field) -> Result<&'a [u8], DecodeError> {
         let start = align_up(self.position, align);
@@ -209,8 +210,8 @@ impl<'a> Source<'a> {
         DecodeError::Truncated { field: field.clone(), offset, needed, remaining }
     }
 
-    /// A count of elements of at least `least` bytes each, which fit the bytes that are left and
-    /// the bound.
+    /// Reads a count of elements. Checks that this many elements of at least `least` bytes fit into
+    /// the remaining bytes, and that the count does not exceed the bound.
     #[inline]
     fn count(&mut self, least: usize, bound: usize, field: &Field) -> Result<usize, DecodeError> {
         let bytes = self.take(COUNT, COUNT, field)?;
@@ -232,7 +233,7 @@ impl<'a> Source<'a> {
         Ok(count)
     }
 
-    /// The characters of a text, without the NUL.
+    /// Reads the characters of a string, without the NUL.
     #[inline]
     fn text(&mut self, bound: usize, field: &Field) -> Result<&'a [u8], DecodeError> {
         let len = self.count(1, usize::MAX, field)?;
@@ -248,21 +249,21 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Writes `bytes`, which are whole blocks one after the other, to `to`.
+    /// Copies `bytes`, which are one or more whole blocks, to `to`.
     ///
     /// # Safety
-    /// `to` has `bytes.len()` bytes of fields of the block's types.
+    /// `to` points at `bytes.len()` bytes of fields with the block's types.
     #[inline]
     unsafe fn fill(&self, block: &Block, bytes: &[u8], to: *mut u8) {
         // SAFETY: by this function's contract.
         unsafe { copy(bytes.as_ptr(), to, bytes.len()) };
         if self.swap || block.bools {
-            // SAFETY: by this function's contract, they were written just now.
+            // SAFETY: by this function's contract; the bytes were written above.
             self.mend(block, unsafe { std::slice::from_raw_parts_mut(to, bytes.len()) });
         }
     }
 
-    /// Converts copied blocks: numbers to this machine's byte order, `bool`s to 0 or 1.
+    /// Converts copied blocks: numbers to the byte order of this machine, `bool`s to 0 or 1.
     #[cold]
     fn mend(&self, block: &Block, copied: &mut [u8]) {
         if block.bools {

@@ -1,14 +1,14 @@
-//! Writes a message as bytes, or counts them, by the steps of a program.
+//! Serializes a message, or computes its serialized size, by the steps of a program.
 
 use crate::error::{EncodeError, Field};
 use crate::memory::Memory;
 use crate::program::{Block, COUNT, Element, Op, Part, Program, Sequence, align_up};
 use crate::shim;
 
-/// The number of bytes of the body.
+/// The size of the serialized body, in bytes.
 ///
 /// # Safety
-/// `message` is an initialized message of the type and language that the program was compiled from,
+/// `message` is an initialized message of the type and language for which the program was compiled,
 /// and nobody changes it meanwhile.
 pub(crate) unsafe fn size<M: Memory>(
     program: &Program,
@@ -35,10 +35,10 @@ pub(crate) unsafe fn write<M: Memory>(
     Ok(writer.position)
 }
 
-/// Takes the values of a message one after the other.
+/// Receives the values of a message one after the other: either counts their bytes or writes them.
 ///
 /// # Safety of the functions
-/// The pointers are to as many initialized values as the arguments say.
+/// Each pointer points at as many initialized values as the arguments say.
 trait Sink {
     unsafe fn blocks(
         &mut self,
@@ -83,7 +83,7 @@ unsafe fn fields<M: Memory, S: Sink>(
 }
 
 /// # Safety
-/// The contract of [`size`]; `at` is the sequence.
+/// The contract of [`size`]; `at` points at the sequence.
 unsafe fn sequence<M: Memory, S: Sink>(
     sequence: &Sequence,
     at: *const u8,
@@ -109,7 +109,7 @@ unsafe fn sequence<M: Memory, S: Sink>(
 }
 
 /// # Safety
-/// The contract of [`size`]; `at` is the first of `count` elements.
+/// The contract of [`size`]; `at` points at the first of `count` elements.
 unsafe fn elements<M: Memory, S: Sink>(
     element: &Element,
     at: *const u8,
@@ -130,7 +130,7 @@ unsafe fn elements<M: Memory, S: Sink>(
                 if len > 0 {
                     not_null(text, len, field)?;
                 }
-                // SAFETY: by this function's contract, the text has `len` characters.
+                // SAFETY: by this function's contract, the string has `len` characters.
                 unsafe { sink.text(text, len, field) }?;
             }
             Ok(())
@@ -143,7 +143,7 @@ unsafe fn elements<M: Memory, S: Sink>(
                 sink.count(length(len, *bound, field)?)?;
                 if len > 0 {
                     not_null(units.cast(), len, field)?;
-                    // SAFETY: by this function's contract, the text has `len` units.
+                    // SAFETY: by this function's contract, the `wstring` has `len` units.
                     unsafe { sink.units(units, len) }?;
                 }
             }
@@ -160,7 +160,7 @@ unsafe fn elements<M: Memory, S: Sink>(
     }
 }
 
-/// The count as the body holds it.
+/// Checks a length, and returns it in the form that the body holds.
 #[inline]
 fn length(len: usize, bound: usize, field: &Field) -> Result<u32, EncodeError> {
     if len > bound {
@@ -184,7 +184,8 @@ struct Sizer {
 impl Sizer {
     #[inline]
     fn add(&mut self, align: usize, len: usize) -> Result<(), EncodeError> {
-        // No buffer has more than `isize::MAX` bytes: writing fails if the size is larger.
+        // Larger positions are cut to `isize::MAX`. No buffer has more bytes, so writing such a
+        // message fails.
         self.position = align_up(self.position.min(isize::MAX as usize), align).saturating_add(len);
         Ok(())
     }
@@ -228,7 +229,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The next `len` bytes at this alignment; the padding before them becomes zero.
+    /// Takes the next `len` bytes at this alignment, and sets the padding before them to zero.
     #[inline]
     fn take(&mut self, align: usize, len: usize) -> Result<&mut [u8], EncodeError> {
         let start = align_up(self.position, align);
@@ -255,7 +256,8 @@ impl Sink for Writer<'_> {
         count: usize,
     ) -> Result<(), EncodeError> {
         let bytes = self.take(block.align, block.len.saturating_mul(count))?;
-        // SAFETY: by this trait's contract; nobody else has the bytes to write to.
+        // SAFETY: by this trait's contract; this function has the only reference to the bytes that
+        // it writes.
         unsafe { copy(from, bytes.as_mut_ptr(), bytes.len()) };
         if block.bools {
             only_bools(block, bytes);
@@ -278,10 +280,11 @@ impl Sink for Writer<'_> {
     ) -> Result<(), EncodeError> {
         let bytes = self.take(COUNT, COUNT + len + 1)?;
         let (count, text) = bytes.split_at_mut(COUNT);
-        // The caller has checked that it fits.
+        // The caller has checked that the length fits into 32 bits.
         count.copy_from_slice(&(len as u32 + 1).to_ne_bytes());
         let (text, nul) = text.split_at_mut(len);
-        // SAFETY: by this trait's contract; nobody else has the bytes to write to.
+        // SAFETY: by this trait's contract; this function has the only reference to the bytes that
+        // it writes.
         unsafe { copy(from, text.as_mut_ptr(), len) };
         nul.fill(0);
         if text.contains(&0) {
@@ -311,10 +314,11 @@ impl Sink for Writer<'_> {
     }
 }
 
-/// Copies bytes. Most blocks are so short that a call would cost more than the copy.
+/// Copies bytes, without a function call for the most frequent lengths: most blocks are so short
+/// that the call would cost more than the copy.
 ///
 /// # Safety
-/// Both have `len` bytes and do not overlap; `from` may be null if `len` is 0.
+/// Both pointers are valid for `len` bytes that do not overlap; `from` may be null if `len` is 0.
 #[inline]
 pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     // SAFETY: by this function's contract.
@@ -328,8 +332,8 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// Makes the `bool`s of blocks 0 or 1: C and C++ may have had any value in them, and a receiver
-/// that reads another number may do anything.
+/// Sets each nonzero `bool` of the blocks to 1. C and C++ code may have stored any value in a
+/// `bool`, and with another value the behaviour of a C++ receiver is undefined.
 pub(crate) fn only_bools(block: &Block, bytes: &mut [u8]) {
     for one in bytes.chunks_exact_mut(block.len) {
         for Part { start, count, .. } in block.parts.iter().filter(|part| part.bools) {

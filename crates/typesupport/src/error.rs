@@ -1,9 +1,9 @@
-//! The reasons that a type cannot be used, a message not written, or bytes not read.
+//! The reasons why a type cannot be used, a message cannot be written, or bytes cannot be read.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A field of a message, as errors name it.
+/// A field of a message, named in errors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     name: Arc<str>,
@@ -21,7 +21,7 @@ impl Field {
         &self.name
     }
 
-    /// The type of the message that has the field, as `std_msgs/msg/String`.
+    /// The type of the message that has the field, such as `std_msgs/msg/String`.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
@@ -34,29 +34,29 @@ impl fmt::Display for Field {
     }
 }
 
-/// The reason that a type support was not compiled. The cause lies in the type's library.
+/// The reason why a type support was not compiled. The cause lies in the library of the type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompileError {
-    /// There is no type support.
+    /// The pointer to the type support is null.
     #[error("the type support is null: pass the one that the type's package exports")]
     Null,
-    /// The type support knows no introspection.
+    /// The type support does not find an introspection type support of its type.
     #[error(
         "type support `{identifier}` gives no introspection of its type ({said}): build and install the type's package with rosidl_typesupport_introspection_c and rosidl_typesupport_introspection_cpp"
     )]
     NoIntrospection {
         /// The identifier of the type support.
         identifier: String,
-        /// The type support's own error.
+        /// The error that the type support reported.
         said: String,
     },
-    /// A part of the description that must be there is null.
+    /// A required part of the description is null.
     #[error(
         "the introspection of {message} has no {what}: rebuild the type's package with ROS 2 Kilted"
     )]
     Incomplete {
-        /// The type's name, as far as it is known.
+        /// The name of the type, as far as it is known.
         message: String,
         /// The missing part.
         what: &'static str,
@@ -69,31 +69,31 @@ pub enum CompileError {
         /// The name or number of the field's type.
         kind: String,
     },
-    /// A field lies outside of its message.
+    /// A field does not lie within its message.
     #[error(
         "field {field} takes bytes {start} to {end} of a message of {size} bytes: the type's package was built for a ROS 2 other than Kilted"
     )]
     Outside {
         /// The field.
         field: Field,
-        /// Its first byte.
+        /// The offset of the first byte of the field.
         start: usize,
-        /// The byte after its last one.
+        /// The offset of the byte after the last byte of the field.
         end: usize,
-        /// The bytes of the message.
+        /// The size of the message, in bytes.
         size: usize,
     },
     /// Messages are nested too deeply.
     #[error("{message} is nested more than {limit} messages deep, which is not supported")]
     TooDeep {
-        /// The type that is too deep.
+        /// The type that is nested too deeply.
         message: String,
-        /// The most levels of nested messages.
+        /// The limit on levels of nested messages.
         limit: usize,
     },
 }
 
-/// The reason that a message was not written. The cause lies in the message or the output buffer.
+/// The reason why a message was not written. The cause lies in the message or the output buffer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -104,9 +104,9 @@ pub enum EncodeError {
     BoundExceeded {
         /// The field.
         field: Field,
-        /// The bytes of a string, code units of a wstring, or elements of a sequence.
+        /// The number of bytes of a string, code units of a wstring, or elements of a sequence.
         len: usize,
-        /// The most that the type allows.
+        /// The maximum length that the type allows.
         bound: usize,
     },
     /// A string holds a NUL character, at which C and C++ receivers would cut it.
@@ -129,14 +129,14 @@ pub enum EncodeError {
         /// The number of elements.
         len: usize,
     },
-    /// A string or sequence has a length above 0, but no memory.
+    /// A string or sequence has a length above 0, but its data pointer is null.
     #[error(
         "field {field} has length {len}, but its data is null: initialize the message before it is filled"
     )]
     NullData {
         /// The field.
         field: Field,
-        /// The number of elements that it claims to have.
+        /// The length that the string or sequence claims to have.
         len: usize,
     },
     /// The output buffer is shorter than the message.
@@ -144,14 +144,14 @@ pub enum EncodeError {
         "the buffer has {capacity} bytes where at least {needed} are needed: provide as many as `serialized_len` says, and let no other thread change the message meanwhile"
     )]
     BufferTooSmall {
-        /// The bytes needed up to the field that did not fit.
+        /// The number of bytes needed up to the end of the field that did not fit.
         needed: usize,
-        /// The bytes of the buffer.
+        /// The size of the buffer, in bytes.
         capacity: usize,
     },
 }
 
-/// The reason that bytes were refused. Offsets count from the start of the body, after the 4-byte
+/// The reason why bytes were refused. Offsets count from the start of the body, after the 4-byte
 /// header.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -166,11 +166,11 @@ pub enum DecodeError {
     Truncated {
         /// The field, or the first one of several adjacent fields.
         field: Field,
-        /// The position where the field starts.
+        /// The offset where the field starts.
         offset: usize,
-        /// The bytes that it needs.
+        /// The number of bytes that the field needs.
         needed: usize,
-        /// The bytes that are left.
+        /// The number of remaining bytes.
         remaining: usize,
     },
     /// A string or sequence claims more elements than the remaining bytes can hold.
@@ -180,13 +180,13 @@ pub enum DecodeError {
     CountTooLarge {
         /// The field.
         field: Field,
-        /// The position where its first element would start.
+        /// The offset where the first element would start.
         offset: usize,
         /// The number of elements claimed.
         count: usize,
-        /// The least number of bytes that one element takes.
+        /// The minimum size of one element, in bytes.
         element_bytes: usize,
-        /// The bytes that are left.
+        /// The number of remaining bytes.
         remaining: usize,
     },
     /// A bounded string or sequence is longer than its type allows.
@@ -196,11 +196,11 @@ pub enum DecodeError {
     BoundExceeded {
         /// The field.
         field: Field,
-        /// The position where its first element starts.
+        /// The offset where the first element starts.
         offset: usize,
         /// The length received.
         len: usize,
-        /// The most that the type allows.
+        /// The maximum length that the type allows.
         bound: usize,
     },
     /// A string does not end with NUL.
@@ -210,7 +210,7 @@ pub enum DecodeError {
     NotTerminated {
         /// The field.
         field: Field,
-        /// The position where the characters start.
+        /// The offset where the characters start.
         offset: usize,
         /// The length claimed, including the missing terminator.
         len: usize,
@@ -222,7 +222,7 @@ pub enum DecodeError {
     NotUtf16 {
         /// The field.
         field: Field,
-        /// The position where the characters start.
+        /// The offset where the characters start.
         offset: usize,
         /// The first value above 0xffff.
         value: u32,
@@ -234,7 +234,7 @@ pub enum DecodeError {
     OutOfMemory {
         /// The field.
         field: Field,
-        /// The number of its elements.
+        /// The number of elements.
         count: usize,
     },
 }

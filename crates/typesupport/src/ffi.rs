@@ -11,7 +11,7 @@ pub const INTROSPECTION_C: &CStr = c"rosidl_typesupport_introspection_c";
 pub const INTROSPECTION_CPP: &CStr = c"rosidl_typesupport_introspection_cpp";
 
 /// Looks up the type support with an identifier; null if there is none. May throw if the type
-/// support is a C++ one.
+/// support belongs to C++.
 pub type MessageFind = unsafe extern "C" fn(
     *const rosidl_message_type_support_t,
     *const c_char,
@@ -23,13 +23,13 @@ pub type ServiceFind = unsafe extern "C" fn(
     *const c_char,
 ) -> *const rosidl_service_type_support_t;
 
-/// The hash of a type: RIHS version and value.
+/// The hash of a type: the RIHS version and the value.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct rosidl_type_hash_t {
     /// 1 for RIHS01; 0 if there is no hash.
     pub version: u8,
-    /// The SHA-256 of the type's description.
+    /// The SHA-256 hash of the type's description.
     pub value: [u8; 32],
 }
 
@@ -71,7 +71,7 @@ pub struct rosidl_service_type_support_t {
     pub response_typesupport: *const rosidl_message_type_support_t,
     /// The event's type support.
     pub event_typesupport: *const rosidl_message_type_support_t,
-    /// Makes an event message.
+    /// Creates an event message.
     pub event_message_create_handle_function: Option<
         unsafe extern "C" fn(
             *const c_void,
@@ -80,7 +80,7 @@ pub struct rosidl_service_type_support_t {
             *const c_void,
         ) -> *mut c_void,
     >,
-    /// Ends an event message.
+    /// Destroys an event message.
     pub event_message_destroy_handle_function:
         Option<unsafe extern "C" fn(*mut c_void, *mut c_void) -> bool>,
     /// The type's hash.
@@ -111,9 +111,10 @@ pub struct MessageMember {
     pub is_key_: bool,
     /// Whether the field is an array or a sequence.
     pub is_array_: bool,
-    /// The elements of an array, or the bound of a sequence; 0 for a sequence without a bound.
+    /// The number of elements of an array, or the bound of a sequence; 0 for a sequence without a
+    /// bound.
     pub array_size_: usize,
-    /// Whether `array_size_` is a bound.
+    /// Whether `array_size_` is the bound of a sequence.
     pub is_upper_bound_: bool,
     /// The offset of the field in the message.
     pub offset_: u32,
@@ -133,11 +134,11 @@ pub struct MessageMember {
     pub resize_function: Option<Resize>,
 }
 
-/// `resize_function` of C++, which throws if there is no memory. The C function returns whether
-/// there was memory, and is called as [`ResizeC`].
+/// `resize_function` of C++, which throws if there is not enough memory. The C function returns
+/// whether there was enough, and is called as a [`ResizeC`].
 pub type Resize = unsafe extern "C" fn(*mut c_void, usize);
 
-/// `resize_function` of C: returns false if there is no memory.
+/// `resize_function` of C, which returns false if there is not enough memory.
 pub type ResizeC = unsafe extern "C" fn(*mut c_void, usize) -> bool;
 
 /// `init_function`: a number, such as [`MESSAGE_INIT_ALL`], says which fields it initializes.
@@ -146,28 +147,28 @@ pub type Init = unsafe extern "C" fn(*mut c_void, c_int);
 /// `fini_function`.
 pub type Fini = unsafe extern "C" fn(*mut c_void);
 
-/// Initializes all fields, with their defaults.
+/// Initializes all fields with their defaults.
 pub const MESSAGE_INIT_ALL: c_int = 0;
 
 /// The description of a message.
 #[repr(C)]
 #[derive(Debug)]
 pub struct MessageMembers {
-    /// `std_msgs__msg` in C, `std_msgs::msg` in C++.
+    /// The namespace, such as `std_msgs__msg` in C and `std_msgs::msg` in C++.
     pub message_namespace_: *const c_char,
-    /// `String`.
+    /// The name, such as `String`.
     pub message_name_: *const c_char,
     /// The number of fields.
     pub member_count_: u32,
-    /// The bytes of the struct.
+    /// The size of the struct, in bytes.
     pub size_of_: usize,
     /// Whether any field is part of a key.
     pub has_any_key_member_: bool,
     /// The fields.
     pub members_: *const MessageMember,
-    /// Makes a message in the given memory.
+    /// Initializes a message in the given memory.
     pub init_function: Option<Init>,
-    /// Ends a message, but does not free its memory.
+    /// Finalizes a message, but does not free the memory of its struct.
     pub fini_function: Option<Fini>,
 }
 
@@ -175,9 +176,9 @@ pub struct MessageMembers {
 #[repr(C)]
 #[derive(Debug)]
 pub struct ServiceMembers {
-    /// `std_srvs__srv` in C, `std_srvs::srv` in C++.
+    /// The namespace, such as `std_srvs__srv` in C and `std_srvs::srv` in C++.
     pub service_namespace_: *const c_char,
-    /// `SetBool`.
+    /// The name, such as `SetBool`.
     pub service_name_: *const c_char,
     /// The request.
     pub request_members_: *const MessageMembers,
@@ -191,11 +192,11 @@ pub struct ServiceMembers {
 #[repr(C)]
 #[derive(Debug)]
 pub struct Sequence {
-    /// The elements; null if the capacity is 0.
+    /// A pointer to the elements; null if the capacity is 0.
     pub data: *mut c_void,
     /// The number of elements.
     pub size: usize,
-    /// The number of elements that there is memory for.
+    /// The number of elements for which there is memory.
     pub capacity: usize,
 }
 
@@ -205,9 +206,9 @@ pub struct Sequence {
 pub struct rosidl_runtime_c__String {
     /// The characters and a NUL.
     pub data: *mut c_char,
-    /// The characters without the NUL.
+    /// The number of characters, without the NUL.
     pub size: usize,
-    /// The bytes that there is memory for, never 0 if there is memory.
+    /// The number of bytes for which there is memory; not 0 unless `data` is null.
     pub capacity: usize,
 }
 
@@ -217,9 +218,9 @@ pub struct rosidl_runtime_c__String {
 pub struct rosidl_runtime_c__U16String {
     /// The code units and a NUL.
     pub data: *mut u16,
-    /// The code units without the NUL.
+    /// The number of code units, without the NUL.
     pub size: usize,
-    /// The code units that there is memory for, never 0 if there is memory.
+    /// The number of code units for which there is memory; not 0 unless `data` is null.
     pub capacity: usize,
 }
 
@@ -246,7 +247,7 @@ pub mod field_type {
     pub const MESSAGE: u8 = 18;
 }
 
-/// A text of a description; empty if the pointer is null.
+/// A string of a description; empty if the pointer is null.
 ///
 /// # Safety
 /// `text` is null or ends with NUL.

@@ -1,22 +1,25 @@
-//! Messages whose struct is the body of their serialized form, so that they can be used in place.
+//! Recognizes the types whose struct has the same layout as the body of the serialized message, so
+//! that messages can be used in place.
 
 use crate::program::{Array, Element, Op, Program, align_up};
 
 /// The struct of a message whose serialized body has the same layout as the struct in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlainLayout {
-    /// The bytes of the struct. Memory for a body that is used as a struct needs this many.
+    /// The size of the struct, in bytes. If a body is used as a struct, its memory must have this
+    /// size.
     pub size: usize,
-    /// Alignment of the struct, and so of the body in memory: 1, 2, 4 or 8.
+    /// The alignment of the struct, and therefore of the body in memory: 1, 2, 4 or 8.
     pub align: usize,
-    /// The bytes of the body, without the padding at the end of the struct.
+    /// The size of the body, in bytes, without the padding at the end of the struct.
     pub body_len: usize,
-    /// Whether there are `bool`s, which may have any value in a received body: such a message may
-    /// be written in place, but has to be decoded when it is received.
+    /// Whether there are `bool`s. A message with `bool`s can be built in place, but must be decoded
+    /// when it is received, since the received `bool`s may have any value.
     pub has_bools: bool,
 }
 
-/// The layout of a message, if its struct is its body. `size` is the size of the struct.
+/// The layout of a message, if its struct and its body have the same layout. `size` is the size of
+/// the struct.
 pub(crate) fn plain(program: &Program, size: usize) -> Option<PlainLayout> {
     let mut layout = PlainLayout { size, align: 1, body_len: 0, has_bools: false };
     for op in &program.ops {

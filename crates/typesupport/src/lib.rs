@@ -1,27 +1,30 @@
 //! Converts messages of stock C and C++ programs to and from CDR.
 //!
-//! A client library of ROS 2 passes a message as a pointer to its struct, and with it a type
-//! support that describes the struct: the offset of each field, and the functions that resize its
-//! sequences. A [`MessageProgram`] is compiled from that once per type. Fields with the same layout
-//! in the struct and in the body of the serialized message move as one block, so that most messages
-//! of a robot take a few copies.
+//! A ROS 2 client library passes a message as a pointer to its struct, and with it a type support
+//! that describes the struct: the offset of each field, and the functions that resize its
+//! sequences. Each type support is compiled once into a [`MessageProgram`]. Adjacent fields with
+//! the same layout in the struct and in the body of the serialized message are copied as one block,
+//! so that most messages of a robot take only a few copies.
 //!
 //! * [`MessageProgram::serialized_len`] returns the exact number of bytes of a message, and
 //!   [`MessageProgram::encode`] writes them into memory of any transport.
-//! * [`MessageProgram::decode`] fills a message from bytes that may be anything.
-//! * [`MessageProgram::plain`] recognizes the types whose struct is their body.
-//! * [`ServiceProgram`] has the messages of a service.
+//! * [`MessageProgram::decode`] fills a message from untrusted bytes.
+//! * [`MessageProgram::plain`] recognizes the types whose struct has the layout of the body.
+//! * [`ServiceProgram`] has the programs of a service's messages.
 //!
-//! The types of [`ffi`] are those of the headers of ROS 2, which need not be installed to build.
+//! The types of [`ffi`] are declared as in the headers of ROS 2, which need not be installed to
+//! build this crate.
 //!
 //! # Choices where ROS 2 leaves room
 //!
-//! * A `string` is bytes, UTF-8 or not. A string with a NUL inside is read as it is, but not
-//!   written: receivers would cut it there. A length of 0, without even the NUL, is read as the
-//!   empty string.
-//! * A `wstring` keeps its UTF-16 code units, paired or not; a character above 0xffff is refused.
+//! * A `string` is bytes, UTF-8 or not. A string with a NUL inside is read unchanged, but refused
+//!   when it is written, since receivers would cut it there. A length of 0, without even the NUL,
+//!   is read as the empty string.
+//! * A `wstring` keeps its UTF-16 code units, even unpaired surrogates; a character above 0xffff is
+//!   refused.
 //! * A `bool` other than 0 is read and written as 1.
-//! * A C text or sequence without memory is empty if its size is 0, and refused otherwise.
+//! * A C string or sequence whose data pointer is null is empty if its size is 0, and refused
+//!   otherwise.
 //! * Padding is written as zero.
 //!
 //! # Modules
@@ -29,16 +32,17 @@
 //! | module | holds |
 //! |---|---|
 //! | `type_support`, `ffi` | finds the introspection of a type; the structures of ROS 2 |
-//! | `compile`, `program`, `layout` | the program of a type: blocks with the same layout in struct and body, texts, sequences |
+//! | `compile`, `program`, `layout` | the program of a type: blocks with the same layout in struct
+//! and body, strings, sequences |
 //! | `encode`, `decode` | follow a program |
 //! | `message`, `service` | the programs that users hold |
-//! | `memory`, `shim` | texts and sequences in C and C++ |
+//! | `memory`, `shim` | strings and sequences in C and C++ |
 //! | `error` | the errors |
 //!
 //! # Invariants
 //!
-//! A count is compared with bytes and bounds before anything is resized. A message whose bytes were
-//! refused can still be finalized.
+//! Each count is compared with the remaining bytes and the bound before anything is resized. A
+//! message can still be finalized after decoding into it has failed.
 
 mod compile;
 mod decode;

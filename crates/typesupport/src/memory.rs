@@ -1,4 +1,5 @@
-//! The layout of texts and sequences in C and C++ messages.
+//! Access to strings and sequences in C and C++ messages. A "text" is a `string`, a "wide text" a
+//! `wstring`.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -6,18 +7,20 @@ use std::ptr;
 use crate::program::{Accessors, Block};
 use crate::{ffi, shim};
 
-/// A language's texts and sequences. Encoding and decoding are compiled once for each.
+/// The strings and sequences of one language. Encoding and decoding are compiled once for each
+/// language.
 ///
 /// # Safety of all functions
-/// The pointers are to initialized values of the kind that the function's name says; the caller has
-/// checked lengths. A function that returns false or null leaves a value that can be finalized.
+/// Each pointer points at an initialized value of the kind that the function's name says, and the
+/// caller has checked lengths. A function that fails (returns false or `None`) leaves a value that
+/// can be finalized.
 pub(crate) trait Memory {
-    /// Whether a sequence of `bool`s is a sequence of bits.
+    /// Whether a sequence of `bool`s is stored as bits.
     const BITS: bool;
 
-    /// The bytes of a `string`.
+    /// The size of a `string` in the struct, in bytes.
     fn text_size() -> usize;
-    /// The bytes of a `wstring`.
+    /// The size of a `wstring` in the struct, in bytes.
     fn wide_text_size() -> usize;
     /// The characters without the NUL.
     unsafe fn text(at: *const u8) -> (*const u8, usize);
@@ -26,23 +29,25 @@ pub(crate) trait Memory {
     unsafe fn wide_text(at: *const u8) -> (*const u16, usize);
     /// Makes room for `len` code units, which the caller writes.
     unsafe fn resize_wide_text(at: *mut u8, len: usize) -> Option<*mut u16>;
-    /// The elements; the pointer is meaningless if there are no elements.
+    /// A pointer to the elements, and their number; the pointer is meaningless if there are no
+    /// elements.
     unsafe fn sequence(at: *const u8, accessors: &Accessors) -> (*const u8, usize);
-    /// The elements after resizing to `count`, each initialized; `None` without memory.
+    /// Resizes the sequence to `count` initialized elements, and returns a pointer to them; `None`
+    /// if there is not enough memory.
     unsafe fn resize(at: *mut u8, accessors: &Accessors, count: usize) -> Option<*mut u8>;
-    /// Makes the sequence consist of copies of `count` blocks, if one step can do that. `None` if
-    /// not; else whether there was memory.
+    /// Replaces the elements by `count` blocks from `bytes` in one step. `None` if that is not
+    /// possible; otherwise whether there was enough memory.
     unsafe fn replace(at: *mut u8, block: &Block, bytes: &[u8], count: usize) -> Option<bool>;
 }
 
 /// C messages.
 pub(crate) struct C;
 
-/// Gives a C text room for `len` characters and the NUL, and writes the NUL.
+/// Makes room in a C string for `len` characters and the NUL, and writes the NUL.
 ///
 /// # Safety
-/// The contract of [`Memory`]; `data`, `size` and `capacity` belong to one text of units of type
-/// `T`.
+/// The contract of [`Memory`]; `data`, `size` and `capacity` belong to one string with units of
+/// type `T`.
 unsafe fn reserve<T>(
     data: &mut *mut T,
     size: &mut usize,
@@ -63,7 +68,7 @@ unsafe fn reserve<T>(
         *capacity = len + 1;
     }
     *size = len;
-    // SAFETY: the capacity is above `len`.
+    // SAFETY: the capacity is greater than `len`.
     unsafe { data.add(len).write_bytes(0, 1) };
     true
 }
@@ -90,7 +95,7 @@ impl Memory for C {
     unsafe fn set_text(at: *mut u8, text: &[u8]) -> bool {
         // SAFETY: by this trait's contract.
         let value = unsafe { &mut *at.cast::<ffi::rosidl_runtime_c__String>() };
-        // SAFETY: the three belong to one text.
+        // SAFETY: the three fields belong to one string.
         if !unsafe { reserve(&mut value.data, &mut value.size, &mut value.capacity, text.len()) } {
             return false;
         }
@@ -110,7 +115,7 @@ impl Memory for C {
     unsafe fn resize_wide_text(at: *mut u8, len: usize) -> Option<*mut u16> {
         // SAFETY: by this trait's contract.
         let value = unsafe { &mut *at.cast::<ffi::rosidl_runtime_c__U16String>() };
-        // SAFETY: the three belong to one text.
+        // SAFETY: the three fields belong to one string.
         unsafe { reserve(&mut value.data, &mut value.size, &mut value.capacity, len) }
             .then_some(value.data)
     }
@@ -127,7 +132,7 @@ impl Memory for C {
         let sequence = at.cast::<ffi::Sequence>();
         // SAFETY: by this trait's contract.
         if unsafe { (*sequence).size } != count {
-            // SAFETY: C functions of this name return a bool; the accessors are of a C message.
+            // SAFETY: the accessors belong to a C message, whose resize functions return a bool.
             let resize: ffi::ResizeC = unsafe { std::mem::transmute(accessors.resize) };
             // SAFETY: by this trait's contract.
             if !unsafe { resize(at.cast(), count) } {
@@ -151,12 +156,12 @@ impl Memory for Cpp {
     const BITS: bool = true;
 
     fn text_size() -> usize {
-        // SAFETY: it has no preconditions.
+        // SAFETY: the function has no preconditions.
         unsafe { shim::feros_text_size() }
     }
 
     fn wide_text_size() -> usize {
-        // SAFETY: it has no preconditions.
+        // SAFETY: the function has no preconditions.
         unsafe { shim::feros_wide_text_size() }
     }
 
@@ -194,7 +199,7 @@ impl Memory for Cpp {
         if count == 0 {
             return (ptr::null(), 0);
         }
-        // SAFETY: there is a first element; vectors have theirs side by side.
+        // SAFETY: there is a first element, and the elements of a vector are adjacent.
         (unsafe { (accessors.get_const)(at.cast(), 0) }.cast(), count)
     }
 
@@ -216,8 +221,8 @@ impl Memory for Cpp {
 
     #[inline]
     unsafe fn replace(at: *mut u8, block: &Block, bytes: &[u8], count: usize) -> Option<bool> {
-        // The element's type is known only for a vector of numbers, and C++ allows numbers only at
-        // their alignment.
+        // Only for a vector of numbers is the type of the elements known. C++ allows access to
+        // numbers only at their alignment.
         let width = block.only_width().filter(|&width| width == block.len)?;
         if !bytes.as_ptr().addr().is_multiple_of(width) {
             return None;

@@ -12,7 +12,7 @@ use crate::program::Program;
 use crate::type_support::{Language, dds_type_name, find_message, hash_value, type_name};
 use crate::{decode, encode, ffi, shim};
 
-/// The compiled description from a `rosidl_message_type_support_t`.
+/// A message type, compiled from a `rosidl_message_type_support_t`.
 ///
 /// A message is passed as a pointer to its struct, as rmw passes it. Threads may share a program.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct MessageProgram {
     fini: ffi::Fini,
 }
 
-/// Calls a generic function with the language of a program.
+/// Calls a function that is generic over `Memory` with the language of the program.
 macro_rules! in_language {
     ($self:ident, $module:ident::$function:ident, $($argument:expr),*) => {
         match $self.language {
@@ -39,27 +39,27 @@ macro_rules! in_language {
 }
 
 impl MessageProgram {
-    /// Compiles a type. The lookup of its introspection may load a library.
+    /// Compiles a type support. The lookup of its introspection may load a library.
     ///
     /// # Errors
-    /// Fails if the type support lacks a part. rcutils may then hold an error; the caller resets
-    /// it.
+    /// Fails if the type support lacks a part. The error state of rcutils may then be set, and the
+    /// caller must reset it.
     ///
     /// # Safety
-    /// `type_support` is null or valid, and neither it nor its library ends before the program and
-    /// the messages that it is used with.
+    /// `type_support` is null or valid. It and its library outlive the program and the messages
+    /// that are used with the program.
     pub unsafe fn compile(
         type_support: *const ffi::rosidl_message_type_support_t,
     ) -> Result<Self, CompileError> {
         // SAFETY: by this function's contract.
         let (found, language) = unsafe { find_message(type_support) }?;
-        // SAFETY: by this function's contract; it was found as introspection.
+        // SAFETY: by this function's contract; `found` is the introspection type support.
         unsafe { Self::of_introspection(found, language) }
     }
 
     /// # Safety
-    /// The contract of [`MessageProgram::compile`], for a type support of this language's
-    /// introspection.
+    /// The contract of [`MessageProgram::compile`], for an introspection type support of this
+    /// language.
     pub(crate) unsafe fn of_introspection(
         type_support: &ffi::rosidl_message_type_support_t,
         language: Language,
@@ -100,7 +100,7 @@ impl MessageProgram {
         })
     }
 
-    /// The name of the type, as `std_msgs/msg/String`.
+    /// The name of the type, such as `std_msgs/msg/String`.
     #[must_use]
     pub fn ros_type_name(&self) -> &str {
         &self.ros_type_name
@@ -118,7 +118,7 @@ impl MessageProgram {
         self.type_hash
     }
 
-    /// Whether messages are C++ messages; otherwise they are C messages.
+    /// Whether the messages are C++ messages; otherwise they are C messages.
     #[must_use]
     pub fn is_cpp(&self) -> bool {
         self.language == Language::Cpp
@@ -130,16 +130,16 @@ impl MessageProgram {
         self.plain
     }
 
-    /// The bytes of the struct.
+    /// The size of the struct, in bytes.
     #[must_use]
     pub fn size_of(&self) -> usize {
         self.size
     }
 
-    /// The bytes of the whole serialized message, including the 4-byte header.
+    /// The size of the serialized message, in bytes, including the 4-byte header.
     ///
     /// # Errors
-    /// Fails if the message exceeds a bound or lacks memory.
+    /// Fails if the message exceeds a bound, or if a string or sequence lacks memory.
     ///
     /// # Safety
     /// `message` is an initialized message of this type, and nobody changes it meanwhile.
@@ -149,8 +149,9 @@ impl MessageProgram {
         Ok(body.saturating_add(HEADER_LEN))
     }
 
-    /// Serializes a message into `out`, header first and padding as zero, and returns the number of
-    /// bytes: [`MessageProgram::serialized_len`]. Bytes after them are not changed.
+    /// Serializes a message into `out`, with its header first and zeros as padding. Returns the
+    /// number of bytes, which is [`MessageProgram::serialized_len`]; the bytes of `out` after them
+    /// are not changed.
     ///
     /// # Errors
     /// Fails if the message exceeds a bound or has a NUL inside a string, or if `out` is too small.
@@ -180,11 +181,12 @@ impl MessageProgram {
         }
     }
 
-    /// Fills a message from serialized bytes, header first, of either byte order. Bytes after the
-    /// message are ignored; sequences and strings keep their memory where it is large enough.
+    /// Fills a message from serialized bytes, which begin with the header, in either byte order.
+    /// Bytes after the message are ignored. Sequences and strings reuse their memory if it is large
+    /// enough.
     ///
     /// # Errors
-    /// Fails if the bytes are not a message of this type. The message then holds a part of them,
+    /// Fails if the bytes are not a message of this type. The message may then be partly filled,
     /// and can be used and finalized like any other.
     ///
     /// # Safety
@@ -194,14 +196,14 @@ impl MessageProgram {
         unsafe { in_language!(self, decode::read, bytes, message.cast()) }
     }
 
-    /// Makes a message with default values in memory. False if the defaults need memory and there
-    /// is none.
+    /// Initializes a message with its default values. False if there is not enough memory for the
+    /// defaults.
     ///
     /// # Safety
-    /// `message` is [`MessageProgram::size_of`] bytes of memory, aligned as an allocator aligns it.
+    /// `message` points at [`MessageProgram::size_of`] bytes of memory, aligned as by `malloc`.
     pub unsafe fn init(&self, message: *mut c_void) -> bool {
         if self.language == Language::C {
-            // The C function does not set numbers that have no default.
+            // The C function does not set numbers without defaults.
             // SAFETY: by this function's contract, there are `size` bytes.
             unsafe { message.write_bytes(0, self.size) };
         }
@@ -209,7 +211,7 @@ impl MessageProgram {
         unsafe { shim::feros_message_init(self.init, message, ffi::MESSAGE_INIT_ALL) }
     }
 
-    /// Ends a message, but does not free its memory.
+    /// Finalizes a message, but does not free the memory of its struct.
     ///
     /// # Safety
     /// `message` is an initialized message of this type, which nobody uses afterwards.

@@ -1,14 +1,14 @@
-//! The compiled form of a type: a short list of steps for encoding, decoding and sizing.
+//! The compiled form of a type: a short list of steps that encoding, decoding and sizing follow.
 //!
-//! A run of fields with the same layout in the struct and in the body is one [`Block`], across
-//! nested messages and arrays; a step that is not a block has the position and type of its values.
+//! A run of fields with the same layout in the struct and in the body is one [`Block`], even across
+//! nested messages and arrays. Each other step has the offset and the type of one field.
 
 use std::ffi::c_void;
 
 use crate::error::Field;
 use crate::ffi;
 
-/// The steps of a message, in the order of the body. Offsets count from the start of its struct.
+/// The steps of a message, in the order of the body. Offsets count from the start of the struct.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     pub(crate) ops: Box<[Op]>,
@@ -29,23 +29,24 @@ pub(crate) struct Block {
     pub(crate) align: usize,
     pub(crate) len: usize,
     pub(crate) parts: Vec<Part>,
-    /// Whether a part consists of `bool`s, for which memory allows only 0 and 1.
+    /// Whether any part consists of `bool`s, which may only be 0 or 1 in memory.
     pub(crate) bools: bool,
-    /// The first field, which errors name.
+    /// The first field of the block, which errors name.
     pub(crate) field: Field,
 }
 
 /// Adjacent primitives of one width in a [`Block`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// The offset in the block.
+    /// The offset from the start of the block.
     pub(crate) start: usize,
     pub(crate) width: usize,
     pub(crate) count: usize,
     pub(crate) bools: bool,
 }
 
-/// A number of elements that the type fixes, within the struct; also a single text.
+/// A fixed number of elements, which lie within the struct. A single string is an array of one
+/// element.
 #[derive(Debug)]
 pub(crate) struct Array {
     pub(crate) offset: usize,
@@ -54,14 +55,14 @@ pub(crate) struct Array {
     pub(crate) field: Field,
 }
 
-/// A number of elements that the message has, in memory of their own.
+/// A variable number of elements, in memory outside the struct.
 #[derive(Debug)]
 pub(crate) struct Sequence {
     pub(crate) offset: usize,
-    /// `usize::MAX` if there is no bound.
+    /// The maximum number of elements; `usize::MAX` if there is no bound.
     pub(crate) bound: usize,
     pub(crate) element: Element,
-    /// The least number of bytes of an element in the body, never 0.
+    /// The minimum size of an element in the body, in bytes; never 0.
     pub(crate) least: usize,
     pub(crate) accessors: Accessors,
     pub(crate) field: Field,
@@ -69,15 +70,15 @@ pub(crate) struct Sequence {
 
 #[derive(Debug)]
 pub(crate) enum Element {
-    /// A number, or a struct that is one block and nothing else: all elements are copied at once.
+    /// A number, or a struct that consists of one block. All elements are copied at once.
     Block(Block),
-    /// A `string`; its bound is `usize::MAX` if it has no bound.
+    /// A `string`; the bound is `usize::MAX` if there is none.
     Text { bound: usize },
-    /// A `wstring`, with the same rule for its bound.
+    /// A `wstring`; the bound is `usize::MAX` if there is none.
     WideText { bound: usize },
     /// Another message.
     Message {
-        /// The bytes from one element to the next.
+        /// The distance from one element to the next, in bytes.
         stride: usize,
         program: Program,
     },
@@ -105,7 +106,7 @@ impl Block {
         self.len += width * count;
     }
 
-    /// The width of the block's primitives, if all have the same one and there is no `bool`.
+    /// The width of the block's primitives, if all have the same width and none is a `bool`.
     pub(crate) fn only_width(&self) -> Option<usize> {
         match self.parts[..] {
             [Part { width, bools: false, .. }] => Some(width),
@@ -115,7 +116,7 @@ impl Block {
 }
 
 impl Program {
-    /// The least number of bytes of a message in the body, without alignment.
+    /// The minimum size of a message in the body, in bytes, without padding.
     pub(crate) fn least(&self) -> usize {
         self.ops
             .iter()
@@ -129,7 +130,8 @@ impl Program {
 }
 
 impl Program {
-    /// Whether all messages have the same number of bytes, wherever they begin.
+    /// Whether the message has no strings and no sequences, so that all messages of the type have
+    /// the same parts.
     pub(crate) fn is_fixed(&self) -> bool {
         self.ops.iter().all(|op| match op {
             Op::Block(_) => true,
@@ -143,11 +145,11 @@ impl Program {
     }
 }
 
-/// The bytes of the count of a string or sequence.
+/// The size of the count of a string or sequence, in bytes.
 pub(crate) const COUNT: usize = 4;
 
 impl Element {
-    /// The least number of bytes in the body, without alignment; never 0.
+    /// The minimum size in the body, in bytes, without padding; never 0.
     pub(crate) fn least(&self) -> usize {
         match self {
             Self::Block(block) => block.len,
@@ -158,8 +160,8 @@ impl Element {
     }
 }
 
-/// Rounds `position` up to a multiple of `align`, a power of two. Positions are indices into slices
-/// and far from overflow.
+/// Rounds `position` up to a multiple of `align`, a power of two. Positions are indices into
+/// slices, so the sum does not overflow.
 #[inline]
 pub(crate) const fn align_up(position: usize, align: usize) -> usize {
     (position + (align - 1)) & !(align - 1)

@@ -5,14 +5,14 @@ use crate::ffi;
 use crate::message::MessageProgram;
 use crate::type_support::{find_service, hash_value, type_name};
 
-/// The compiled description from a `rosidl_service_type_support_t`.
+/// A service type, compiled from a `rosidl_service_type_support_t`.
 #[derive(Debug)]
 pub struct ServiceProgram {
     /// The request.
     pub request: MessageProgram,
     /// The response.
     pub response: MessageProgram,
-    /// The event that service introspection publishes, if the package has one.
+    /// The event message that service introspection publishes, if the package has one.
     pub event: Option<MessageProgram>,
     ros_type_name: String,
     type_hash: Option<[u8; 32]>,
@@ -39,8 +39,8 @@ impl ServiceProgram {
         };
         // SAFETY: by this function's contract.
         let ros_type_name = unsafe { type_name(members.service_namespace_, members.service_name_) };
-        // SAFETY: by this function's contract; the type supports of a service's messages are of its
-        // kind.
+        // SAFETY: by this function's contract; the type supports of a service's messages are
+        // introspection in the same language as the service's.
         let message = |type_support: *const ffi::rosidl_message_type_support_t, what| unsafe {
             let message = ros_type_name.clone();
             let found = type_support.as_ref().ok_or(CompileError::Incomplete { message, what })?;
@@ -64,7 +64,7 @@ impl ServiceProgram {
         })
     }
 
-    /// The name of the type, as `std_srvs/srv/SetBool`.
+    /// The name of the type, such as `std_srvs/srv/SetBool`.
     #[must_use]
     pub fn ros_type_name(&self) -> &str {
         &self.ros_type_name

@@ -1,5 +1,5 @@
-//! Finds the introspection of a type, given any type support of it, and the names and hashes that
-//! the type has on the wire.
+//! Finds the introspection of a type from any type support of the type, and reads the type's name
+//! and hash.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -7,7 +7,7 @@ use crate::error::CompileError;
 use crate::ffi::text;
 use crate::{ffi, shim};
 
-/// A language that messages are generated for.
+/// A language for which rosidl generates messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     C,
@@ -17,7 +17,7 @@ pub(crate) enum Language {
 /// [`ffi::MessageFind`] or [`ffi::ServiceFind`], with untyped pointers.
 type Find = unsafe extern "C" fn(*const c_void, *const c_char) -> *const c_void;
 
-/// A type support, its identifier and its function, for messages and services alike.
+/// A type support of a message or service, with its identifier and its lookup function.
 struct Asked {
     type_support: *const c_void,
     identifier: *const c_char,
@@ -36,12 +36,14 @@ pub(crate) unsafe fn find_message(
     let asked = Asked {
         type_support: type_support.cast(),
         identifier: given.typesupport_identifier,
-        // SAFETY: the types of pointers make no difference to C.
+        // SAFETY: the two function types differ only in the types of their pointers, which makes no
+        // difference to C.
         find: unsafe { std::mem::transmute::<Option<ffi::MessageFind>, Option<Find>>(given.func) },
     };
     // SAFETY: by this function's contract, the type support is valid.
     let (found, language) = unsafe { asked.find() }?;
-    // SAFETY: a message's type support finds a message's type support, in memory of its library.
+    // SAFETY: a message type support finds a message type support, which is a static of its
+    // library.
     Ok((unsafe { &*found.cast() }, language))
 }
 
@@ -57,12 +59,14 @@ pub(crate) unsafe fn find_service(
     let asked = Asked {
         type_support: type_support.cast(),
         identifier: given.typesupport_identifier,
-        // SAFETY: the types of pointers make no difference to C.
+        // SAFETY: the two function types differ only in the types of their pointers, which makes no
+        // difference to C.
         find: unsafe { std::mem::transmute::<Option<ffi::ServiceFind>, Option<Find>>(given.func) },
     };
     // SAFETY: by this function's contract, the type support is valid.
     let (found, language) = unsafe { asked.find() }?;
-    // SAFETY: a service's type support finds a service's type support, in memory of its library.
+    // SAFETY: a service type support finds a service type support, which is a static of its
+    // library.
     Ok((unsafe { &*found.cast() }, language))
 }
 
@@ -74,8 +78,8 @@ impl Asked {
         let identifier = unsafe { text(self.identifier) };
         let c = (ffi::INTROSPECTION_C, Language::C);
         let cpp = (ffi::INTROSPECTION_CPP, Language::Cpp);
-        // The language of the type support is tried first: a lookup of the other one fails, and
-        // leaves an error in rcutils.
+        // The language of the type support is tried first, because a lookup of the other language
+        // fails and sets the error state of rcutils.
         let order = if identifier.ends_with("_cpp") { [cpp, c] } else { [c, cpp] };
         let mut said = Vec::new();
         for (wanted, language) in order {
@@ -86,7 +90,7 @@ impl Asked {
                 });
             };
             let mut words = [0; 256];
-            // SAFETY: by this function's contract; `words` keeps a NUL at its end.
+            // SAFETY: by this function's contract; the last byte of `words` stays NUL.
             let found = unsafe {
                 let (words, len) = (words.as_mut_ptr(), words.len());
                 shim::feros_type_support_find(find, self.type_support, wanted.as_ptr(), words, len)
@@ -107,14 +111,15 @@ impl Asked {
     }
 }
 
-/// The name of a type, as `std_msgs/msg/String`.
+/// The name of a type, such as `std_msgs/msg/String`.
 ///
 /// # Safety
-/// Both are null or end with NUL.
+/// Each pointer is null or points at a string that ends with NUL.
 pub(crate) unsafe fn type_name(namespace: *const c_char, name: *const c_char) -> String {
     // SAFETY: by this function's contract.
     let (namespace, name) = unsafe { (text(namespace), text(name)) };
-    // C joins the parts with two underscores, which a name never has in a row; C++ with colons.
+    // C joins the parts with two underscores, which no name contains in a row; C++ joins them with
+    // colons.
     let mut parts: Vec<&str> = match namespace.contains("::") {
         true => namespace.split("::").collect(),
         false => namespace.split("__").collect(),
@@ -124,7 +129,7 @@ pub(crate) unsafe fn type_name(namespace: *const c_char, name: *const c_char) ->
     parts.join("/")
 }
 
-/// The name on the wire, as `std_msgs::msg::dds_::String_`.
+/// The name on the wire, such as `std_msgs::msg::dds_::String_`.
 pub(crate) fn dds_type_name(ros_type_name: &str) -> String {
     match ros_type_name.rsplit_once('/') {
         Some((namespace, name)) => format!("{}::dds_::{name}_", namespace.replace('/', "::")),
@@ -149,7 +154,7 @@ mod tests {
 
     #[test]
     fn names_of_c_and_of_cpp_are_names_of_ros() {
-        // SAFETY: the texts end with NUL.
+        // SAFETY: the strings end with NUL.
         let name =
             |namespace: &CStr, name: &CStr| unsafe { type_name(namespace.as_ptr(), name.as_ptr()) };
         assert_eq!(name(c"std_msgs__msg", c"String"), "std_msgs/msg/String");

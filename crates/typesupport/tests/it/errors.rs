@@ -1,4 +1,4 @@
-//! Errors name the field or part that a message or type support has wrong.
+//! Errors name the field of the message, or the part of the type support, that is wrong.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -34,7 +34,8 @@ fn a_sequence_beyond_its_bound_is_refused() {
         let program = compiled(language, Type::Sample);
         let mut message = Owned::new(&program);
         let at: *mut c_void = field(&mut message, language, "bounded_bytes");
-        // SAFETY: the function belongs to the field; the C one also returns a value, ignored here.
+        // SAFETY: the function belongs to the field. The C function also returns a value, which is
+        // ignored here.
         unsafe { member(language, "bounded_bytes").resize_function.unwrap()(at, 5) };
         let error = message.serialized_len().unwrap_err();
         assert_eq!(
@@ -43,7 +44,7 @@ fn a_sequence_beyond_its_bound_is_refused() {
              4: shorten it, or use a type without the bound"
         );
         let mut out = [0; 4096];
-        // SAFETY: the message is of the program's type.
+        // SAFETY: the message has the program's type.
         assert_eq!(unsafe { program.encode(message.as_ptr(), &mut out) }, Err(error));
     }
 }
@@ -56,7 +57,7 @@ fn a_buffer_that_is_too_small_is_refused_at_every_length() {
         let needed = message.serialized_len().unwrap();
         for len in 0..needed {
             let mut out = vec![0; len];
-            // SAFETY: the message is of the program's type.
+            // SAFETY: the message has the program's type.
             let error = unsafe { program.encode(message.as_ptr(), &mut out) }.unwrap_err();
             let EncodeError::BufferTooSmall { needed: named, capacity } = error else {
                 panic!("{error}")
@@ -71,7 +72,7 @@ fn a_text_of_c_without_memory_is_empty_or_refused() {
     let program = compiled(Language::C, Type::Sample);
     let mut message = Owned::new(&program);
     let text: *mut ffi::rosidl_runtime_c__String = field(&mut message, Language::C, "text");
-    // SAFETY: the text belongs to the message; its memory is freed.
+    // SAFETY: the string belongs to the message, and its memory is freed here.
     unsafe {
         let mut data = std::ptr::null_mut();
         std::mem::swap(&mut data, &mut (*text).data);
@@ -171,7 +172,7 @@ fn fields_that_have_no_form_on_the_wire_are_refused_by_name() {
             "{error}"
         );
     }
-    // A nested message and a sequence, without their descriptions.
+    // A nested message without its description, and a sequence without its functions.
     let error = compile_field(ffi::MessageMember { type_id_: 18, ..number(0) });
     assert!(matches!(error, CompileError::Incomplete { .. }), "{error}");
     let error = compile_field(ffi::MessageMember { is_array_: true, ..number(0) });
@@ -201,7 +202,7 @@ fn number(offset: u32) -> ffi::MessageMember {
     }
 }
 
-/// The error for a message of 4 bytes with this field.
+/// Compiles a message of 4 bytes with this field, and returns the error.
 fn compile_field(member: ffi::MessageMember) -> CompileError {
     unsafe extern "C" fn init(_: *mut c_void, _: std::ffi::c_int) {}
     unsafe extern "C" fn fini(_: *mut c_void) {}
@@ -209,7 +210,7 @@ fn compile_field(member: ffi::MessageMember) -> CompileError {
         this: *const ffi::rosidl_message_type_support_t,
         identifier: *const c_char,
     ) -> *const ffi::rosidl_message_type_support_t {
-        // SAFETY: `compile` passes both.
+        // SAFETY: `compile` passes two valid pointers.
         let (wanted, own) =
             unsafe { (CStr::from_ptr(identifier), CStr::from_ptr((*this).typesupport_identifier)) };
         if wanted == own { this } else { std::ptr::null() }
@@ -228,7 +229,7 @@ fn compile_field(member: ffi::MessageMember) -> CompileError {
         func: Some(find),
         ..support(ffi::INTROSPECTION_C, (&raw const members).cast())
     };
-    // SAFETY: the type support is valid, and nothing is kept.
+    // SAFETY: the type support is valid, and the failed compilation keeps no pointer to it.
     unsafe { MessageProgram::compile(&raw const support) }.unwrap_err()
 }
 

@@ -9,7 +9,7 @@ use crate::owned::Owned;
 use crate::values::{self, Numbers};
 use crate::wheels::{LANGUAGES, Language, Wheels};
 
-/// All messages of a package, including those of services and actions.
+/// All messages of a package, including the messages of its services and actions.
 fn messages_of(package: &str) -> Vec<TypeName> {
     let names = shipped().messages().map(|message| message.name.clone());
     let names: Vec<_> = names.filter(|name| name.package == package).collect();
@@ -32,16 +32,16 @@ fn check(wheels: &Wheels, language: Language, name: &TypeName, seeds: u64) {
         let what = format!("{name} of {language:?}, seed {seed}");
         let value = values::message(&dynamic, &mut Numbers::new(seed));
         let bytes = value.to_cdr().unwrap();
-        // Feros reads and writes it ...
+        // Feros reads and writes the message ...
         let mut message = Owned::new(&program);
         message.decode(&bytes).unwrap();
         assert_eq!(message.encode().unwrap(), bytes, "{what}");
-        // ... Fast CDR finds in the struct what Feros wrote there ...
-        // SAFETY: the message is of the type.
+        // ... Fast CDR serializes the struct that Feros filled ...
+        // SAFETY: the message has the type of `support`.
         unsafe { fast_cdr.serialize(support, message.as_ptr(), &mut buffer) };
         let of_fast_cdr = dynamic.decode(buffer.bytes()).unwrap();
         assert_eq!(of_fast_cdr.to_cdr().unwrap(), bytes, "{what}: written by Fast CDR");
-        // ... and Feros finds what Fast CDR wrote.
+        // ... and Feros serializes the struct that Fast CDR filled.
         let mut other = Owned::new(&program);
         // SAFETY: as above.
         unsafe { fast_cdr.deserialize(support, &bytes, other.as_mut_ptr()) };

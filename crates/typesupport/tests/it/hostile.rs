@@ -1,5 +1,5 @@
-//! Bytes that are not messages: decoding refuses them with the name of the field, before it
-//! allocates anything, and the message can still be used and finalized.
+//! Bytes that are not messages: decoding refuses them, names the field, and allocates nothing for
+//! refused counts. The message can still be used and finalized.
 
 use feros_typesupport::{DecodeError, MessageProgram};
 use feros_typesupport_tables::{LANGUAGES, Type};
@@ -46,7 +46,7 @@ fn every_byte_may_be_any_other() {
                 let mut wrong = bytes.clone();
                 wrong[position] = value;
                 if message.decode(&wrong).is_ok() {
-                    // What decoding read can be written, except a text with a NUL inside.
+                    // A message that was decoded can be written, unless a string has a NUL inside.
                     let again = message.encode();
                     assert!(again.is_ok() || again.unwrap_err().to_string().contains("NUL"));
                 }
@@ -67,7 +67,7 @@ fn other_encodings_are_refused() {
     }
 }
 
-/// A body that begins like a `Sample` with empty texts, up to the count of a field.
+/// The start of a serialized `Sample` with empty strings, up to the count of a field.
 fn body_before(field: &str) -> Vec<u8> {
     let mut bytes = vec![0, 1, 0, 0];
     let align = |bytes: &mut Vec<u8>, to: usize| {
@@ -176,7 +176,8 @@ fn any_byte_but_0_is_true() {
         let mut message = Owned::new(&program);
         message.decode(&bytes).unwrap();
         assert_eq!(message.encode().unwrap()[4], 1);
-        // In memory as well: a C++ `bool` that is neither 0 nor 1 would be undefined.
+        // The `bool` in memory is 1 as well: any value but 0 and 1 would be undefined behaviour in
+        // C++.
         // SAFETY: the flag is the first byte of the struct.
         assert_eq!(unsafe { message.as_ptr().cast::<u8>().read() }, 1);
     }

@@ -9,7 +9,7 @@ use std::process::Command;
 use feros_interop::prefix_of_ros2;
 use feros_typesupport::ffi;
 
-/// A structure as this crate declares it: its name, its size, and its fields with their offsets.
+/// A structure of this crate: its name, its size, and its fields with their offsets.
 type Believed = (&'static str, usize, Vec<(&'static str, usize)>);
 
 macro_rules! believed {
@@ -81,7 +81,8 @@ fn messages() -> Vec<Believed> {
     all
 }
 
-/// Numbers that both sides define: their expression in C++, and their value here.
+/// Constants that both the headers and this crate define: the expression in C++, and the value
+/// here.
 fn numbers() -> Vec<(&'static str, usize)> {
     use ffi::field_type as ty;
     macro_rules! types {

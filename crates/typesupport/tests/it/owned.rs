@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use feros_typesupport::{DecodeError, EncodeError, MessageProgram};
 
-/// An initialized message in memory of its own, finalized when this value is dropped.
+/// An initialized message in memory of its own. It is finalized when this value is dropped.
 pub(crate) struct Owned<'p> {
     program: &'p MessageProgram,
     memory: Vec<u128>, // aligned for any struct
@@ -12,11 +12,11 @@ pub(crate) struct Owned<'p> {
 
 impl<'p> Owned<'p> {
     pub(crate) fn new(program: &'p MessageProgram) -> Self {
-        // Not zeros, so that bytes that `init` does not set become visible.
+        // The memory is not zeroed, so that a test notices bytes that `init` does not set.
         let memory =
             vec![u128::from_ne_bytes([0xa5; 16]); program.size_of().div_ceil(size_of::<u128>())];
         let mut message = Self { program, memory };
-        // SAFETY: the memory has the size, and nobody else uses it.
+        // SAFETY: the memory has the size of the struct, and nobody else uses it.
         assert!(unsafe { program.init(message.as_mut_ptr()) });
         message
     }
@@ -30,19 +30,19 @@ impl<'p> Owned<'p> {
     }
 
     pub(crate) fn decode(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
-        // SAFETY: the message is of the program's type, and nobody else uses it.
+        // SAFETY: the message has the program's type, and nobody else uses it.
         unsafe { self.program.decode(bytes, self.as_mut_ptr()) }
     }
 
     pub(crate) fn serialized_len(&self) -> Result<usize, EncodeError> {
-        // SAFETY: the message is of the program's type.
+        // SAFETY: the message has the program's type.
         unsafe { self.program.serialized_len(self.as_ptr()) }
     }
 
-    /// The serialized message, written to a buffer of exactly its size.
+    /// Serializes the message into a buffer of exactly the right size.
     pub(crate) fn encode(&self) -> Result<Vec<u8>, EncodeError> {
         let mut bytes = vec![0xff; self.serialized_len()?];
-        // SAFETY: the message is of the program's type.
+        // SAFETY: the message has the program's type.
         let written = unsafe { self.program.encode(self.as_ptr(), &mut bytes) }?;
         assert_eq!(written, bytes.len(), "{}", self.program.ros_type_name());
         Ok(bytes)
@@ -51,7 +51,7 @@ impl<'p> Owned<'p> {
 
 impl Drop for Owned<'_> {
     fn drop(&mut self) {
-        // SAFETY: the message is of the program's type, and is not used again.
+        // SAFETY: the message has the program's type, and is not used again.
         unsafe { self.program.fini(self.as_mut_ptr()) };
     }
 }

@@ -1,4 +1,4 @@
-//! Compares messages with hand-written introspection with Feros's dynamic messages of the same
+//! Compares messages that have hand-written introspection with Feros's dynamic messages of the same
 //! types.
 
 use feros_interface::{Interface, InterfaceSet, TypeName, parse_message};
@@ -10,7 +10,7 @@ use feros_typesupport_tables::{LANGUAGES, Language, TYPES, Type, type_support};
 use crate::owned::Owned;
 use crate::values::{self, Numbers};
 
-/// The messages of the tables, as ROS 2 definitions.
+/// The ROS 2 definitions of the messages in `tables.cpp`.
 const DEFINITIONS: [(&str, &str); 5] = [
     ("Point", "float64 x\nfloat64 y"),
     ("Empty", ""),
@@ -45,7 +45,8 @@ fn messages_are_the_bytes_of_dynamic_messages_both_ways() {
     for language in LANGUAGES {
         for ty in TYPES {
             let (program, dynamic) = (compiled(language, ty), dynamic(ty));
-            // One message takes all values, so that its sequences grow and shrink.
+            // The same message is filled with all values in turn, so that its sequences grow and
+            // shrink.
             let mut message = Owned::new(&program);
             for seed in 0..200 {
                 let value = values::message(&dynamic, &mut Numbers::new(seed));
@@ -101,7 +102,7 @@ fn only_types_whose_struct_is_their_body_are_plain() {
         let plain = |ty| compiled(language, ty).plain();
         let point = PlainLayout { size: 16, align: 8, body_len: 16, has_bools: false };
         assert_eq!(plain(Type::Point), Some(point));
-        // Only the struct has padding at the end.
+        // The struct has padding at its end, the body has none.
         let padded = PlainLayout { size: 32, align: 8, body_len: 26, has_bools: true };
         assert_eq!(plain(Type::Padded), Some(padded));
         let empty = PlainLayout { size: 1, align: 1, body_len: 1, has_bools: false };
@@ -118,9 +119,9 @@ fn the_struct_of_a_plain_type_is_its_body() {
             let Some(plain) = program.plain() else { continue };
             let bytes = values::message(&dynamic, &mut Numbers::new(5)).to_cdr().unwrap();
             assert_eq!(bytes.len(), 4 + plain.body_len);
-            // The body as a struct, in memory that is aligned for it.
+            // Use the body as a struct, in memory that is aligned for the struct.
             let mut body = vec![0u128; plain.size.div_ceil(size_of::<u128>())];
-            // SAFETY: there are at least that many bytes, and nobody else uses them.
+            // SAFETY: `body` has at least `body_len` bytes, and nobody else uses them.
             unsafe {
                 std::ptr::copy_nonoverlapping(
                     bytes[4..].as_ptr(),
@@ -129,7 +130,8 @@ fn the_struct_of_a_plain_type_is_its_body() {
                 );
             }
             let mut out = vec![0xff; bytes.len()];
-            // SAFETY: a plain body of one of our own messages is a message.
+            // SAFETY: the body was serialized from a valid message of a plain type, so it is a
+            // valid struct.
             let written = unsafe { program.encode(body.as_ptr().cast(), &mut out) }.unwrap();
             assert_eq!((written, out), (bytes.len(), bytes), "{language:?} {ty:?}");
         }

@@ -1,10 +1,10 @@
-//! Messages of any type, with the same values on every run.
+//! Fills messages of any type with values that are the same on every run.
 
 use feros_interface::{BaseType, Shape};
 use feros_message::cdr::WString;
 use feros_message::dynamic::{Array, DynamicField, DynamicMessage, DynamicType, Value};
 
-/// Numbers that look random, the same for the same seed (xorshift).
+/// Pseudorandom numbers, which are the same for the same seed (xorshift).
 pub(crate) struct Numbers(u64);
 
 impl Numbers {
@@ -25,7 +25,8 @@ impl Numbers {
     }
 }
 
-/// A message with a value for every field; sequences have up to 6 elements, or as many as allowed.
+/// A message with a value for every field; sequences have up to 6 elements, or fewer if their bound
+/// is lower.
 pub(crate) fn message(ty: &DynamicType, numbers: &mut Numbers) -> DynamicMessage {
     let mut message = ty.default_message();
     for field in ty.fields() {
@@ -48,7 +49,7 @@ pub(crate) fn message(ty: &DynamicType, numbers: &mut Numbers) -> DynamicMessage
 
 fn text(bound: Option<u32>, numbers: &mut Numbers) -> String {
     let longest = bound.map_or(40, |bound| bound as usize);
-    // Letters of one byte, so that they stay within the bound, which counts bytes.
+    // Letters of one byte, since the bound counts bytes.
     (0..numbers.below(longest + 1)).map(|_| char::from(b'a' + numbers.below(26) as u8)).collect()
 }
 

@@ -10,7 +10,7 @@ use feros_interop::prefix_of_ros2;
 use feros_typesupport::ffi;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY};
 
-/// A language that messages are generated for.
+/// A language for which rosidl generates messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     C,
@@ -36,11 +36,11 @@ pub(crate) struct Wheels {
 }
 
 impl Wheels {
-    /// `None` if the environment says to do without stock ROS 2.
+    /// `None` if the environment says that stock ROS 2 is not available.
     pub(crate) fn find() -> Option<Self> {
         let prefix = prefix_of_ros2()?;
         let mut folders = vec![prefix.join("lib")];
-        // Libraries that a wheel brings along lie beside the Python packages.
+        // The third-party libraries of a wheel lie beside the Python packages.
         for python in std::fs::read_dir(prefix.join("lib")).unwrap() {
             let Ok(packages) = std::fs::read_dir(python.unwrap().path().join("site-packages"))
             else {
@@ -55,13 +55,14 @@ impl Wheels {
         Some(Self { folders, opened: Mutex::default() })
     }
 
-    /// Adds a folder to the search.
+    /// Adds a folder to search for libraries.
     pub(crate) fn add_folder(&mut self, folder: PathBuf) {
         self.folders.insert(0, folder);
     }
 
-    /// Opens a library and the libraries that it needs: it only names those, and the environment of
-    /// a test has no path to them. A library that is already open is found by its name.
+    /// Opens a library and the libraries that it needs. The loader does not find the needed
+    /// libraries, since the environment of a test has no path to them; but it finds a library by
+    /// name once that library is open.
     fn open(&self, name: &str) -> &'static Library {
         if let Some(library) = self.opened.lock().unwrap().get(name) {
             return library;
@@ -94,7 +95,7 @@ impl Wheels {
         symbol.unwrap_or_else(|error| panic!("{library}: {error}")).into_raw()
     }
 
-    /// The type support that a program would pass: the one that finds the others.
+    /// The type support that a program would pass, which finds the other type supports of the type.
     pub(crate) fn message(
         &self,
         language: Language,
@@ -124,17 +125,17 @@ impl Wheels {
                 name.namespace, name.name
             ),
         );
-        // SAFETY: functions of this name have this signature.
+        // SAFETY: functions with such names have this signature.
         let function: unsafe extern "C" fn() -> *const c_void =
             unsafe { std::mem::transmute(function) };
-        // SAFETY: it has no preconditions.
+        // SAFETY: the function has no preconditions.
         unsafe { function() }
     }
 
     /// Fast CDR, as rmw_fastrtps uses it.
     pub(crate) fn fast_cdr(&self) -> FastCdr {
         let rmw = "librmw_fastrtps_cpp.so";
-        // SAFETY: functions of these names have these signatures.
+        // SAFETY: the functions with these names have these signatures.
         unsafe {
             let allocator: unsafe extern "C" fn() -> Allocator = std::mem::transmute(
                 self.function("librcutils.so", "rcutils_get_default_allocator"),
@@ -181,7 +182,7 @@ type Deserialize = unsafe extern "C" fn(
 ) -> i32;
 type Fini = unsafe extern "C" fn(*mut Serialized) -> i32;
 
-/// The functions that stock ROS 2 serializes with.
+/// The functions with which stock ROS 2 serializes.
 pub(crate) struct FastCdr {
     serialize: Serialize,
     deserialize: Deserialize,
@@ -198,14 +199,14 @@ impl FastCdr {
 
     /// Frees the memory of a buffer.
     pub(crate) fn free(&self, mut buffer: Serialized) {
-        // SAFETY: the buffer is valid, and not used again.
+        // SAFETY: the buffer is valid, and nobody uses it again.
         assert_eq!(unsafe { (self.fini)(&raw mut buffer) }, 0);
     }
 
     /// Writes a message to a buffer.
     ///
     /// # Safety
-    /// The message is of the type.
+    /// The message has the type of `ty`.
     pub(crate) unsafe fn serialize(
         &self,
         ty: *const ffi::rosidl_message_type_support_t,
@@ -219,7 +220,7 @@ impl FastCdr {
     /// Reads a message; bytes after it are ignored.
     ///
     /// # Safety
-    /// The message is of the type.
+    /// The message has the type of `ty`.
     pub(crate) unsafe fn deserialize(
         &self,
         ty: *const ffi::rosidl_message_type_support_t,

@@ -51,7 +51,7 @@ struct Members {
   void (* fini)(void *);
 };
 
-// Texts and sequences of both languages.
+// The strings and sequences of both languages.
 
 template<typename T>
 struct CSequence { T * data; size_t size; size_t capacity; using Item = T; };
@@ -78,7 +78,7 @@ struct Cpp {
   template<typename T, size_t N> using Array = std::array<T, N>;
 };
 
-// The messages. `each` visits the fields, for the C init and fini.
+// The messages. `each` visits all fields, for the init and fini functions of C.
 
 template<typename L>
 struct Point {
@@ -136,7 +136,7 @@ struct Sample {
   }
 };
 
-// The C init and fini, as in rosidl_runtime_c: a text always has memory for its NUL.
+// The init and fini functions of C, as in rosidl_runtime_c: a string always has memory for its NUL.
 
 struct Init {
   template<typename T> void operator()(T & value) const
@@ -170,7 +170,7 @@ struct Fini {
     free(sequence.data);
     sequence = {};
   }
-  // Like rosidl_runtime_c, ends the process if a text has memory but no capacity.
+  // Like rosidl_runtime_c, aborts the process if a string has memory but no capacity.
   void operator()(CText & text) const
   {
     if (text.data && text.capacity == 0) {abort();}
@@ -245,7 +245,7 @@ struct Accessors<std::vector<T>> {
 
 template<typename L, typename Message> const TypeSupport * type_support();
 
-// The description of a field, derived from its C++ type.
+// Derives the description of a field from its C++ type.
 
 template<typename L, typename T>
 struct Describe {
@@ -306,7 +306,8 @@ Member member(const char * name, size_t offset, size_t bound = 0, size_t string_
   if constexpr (type_id<L, Item>() == 18) {member.members = type_support<L, Item>();}
   if constexpr (Field::is_sequence) {
     member.size = Accessors<T>::size;
-    // The C function returns whether there was memory, and the caller casts it back.
+    // The C function returns whether there was enough memory; the caller casts it back to its real
+    // type.
     member.resize = reinterpret_cast<void (*)(void *, size_t)>(
       reinterpret_cast<void (*)()>(&Accessors<T>::resize));
     if constexpr (!std::is_same_v<T, std::vector<bool>>) {

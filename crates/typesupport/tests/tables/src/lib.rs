@@ -1,11 +1,11 @@
 //! C and C++ messages with introspection written by hand, for tests and fuzzing without ROS 2.
 //!
-//! The crate knows nothing of `feros-typesupport`: a pointer goes from one to the other, so that
-//! every test compares how both declare rosidl's structures.
+//! This crate does not depend on `feros-typesupport`. The two exchange only a pointer, so every
+//! test also checks that both declare rosidl's structures in the same way.
 
 use std::ffi::{c_int, c_void};
 
-/// A language that the messages exist for.
+/// A language in which the messages exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Language {
@@ -21,9 +21,9 @@ pub const LANGUAGES: [Language; 2] = [Language::C, Language::Cpp];
 pub enum Type {
     /// A message with every kind of field.
     Sample,
-    /// Two `float64`: its struct is its body, and sequences of it are one block.
+    /// Two `float64`: the struct has the layout of the body, and a sequence of points is one block.
     Point,
-    /// Only the byte that rosidl gives to a message without fields.
+    /// No fields, except the byte that rosidl adds to an empty message.
     Empty,
     /// Numbers with padding between them and at the end.
     Padded,
@@ -32,10 +32,10 @@ pub enum Type {
 /// All types.
 pub const TYPES: [Type; 4] = [Type::Sample, Type::Point, Type::Empty, Type::Padded];
 
-/// A `rosidl_message_type_support_t` of introspection, which lives as long as the process.
+/// The introspection `rosidl_message_type_support_t` of a type, which lives as long as the process.
 #[must_use]
 pub fn type_support(language: Language, ty: Type) -> *const c_void {
-    // SAFETY: the function knows both numbers.
+    // SAFETY: the function accepts all values of both enums.
     unsafe { feros_tables_type_support(language as c_int, ty as c_int) }
 }
 
