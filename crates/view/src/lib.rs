@@ -1,10 +1,11 @@
-//! The server of `feros view`: one address of this machine that gives a page to browsers, and that
+//! The server of `feros view`: one address of this machine, which serves a page to browsers, and
 //! speaks the Foxglove WebSocket protocol with the page, with Foxglove and with Lichtblick.
 //!
-//! It disturbs the system as little as possible. It subscribes to a topic only while a client looks
-//! at it, once for all clients, best effort; messages above a client's rate are left out before
-//! sending; nothing is decoded. A message is copied once, from the memory that it arrived in into
-//! the frame to send. Messages that a client does not read in time are dropped and counted.
+//! The server disturbs the system as little as possible. It subscribes to a topic only while a
+//! client looks at the topic, with one best-effort subscription for all clients. Messages above a
+//! client's rate are left out before sending, and nothing is decoded. A message is copied once,
+//! from the memory that it arrived in into the frame to send. Messages that a client does not read
+//! in time are dropped and counted.
 //!
 //! ```no_run
 //! # let node: feros::Node = unimplemented!();
@@ -17,9 +18,9 @@
 //!
 //! # Invariants
 //!
-//! - No message keeps the memory that it arrived in.
+//! - No message stays in the memory that it arrived in.
 //! - The data that waits for a client is bounded.
-//! - No path of a request reaches the disk, except through `server/asset`.
+//! - The path in a request never leads to the disk, except through `server/asset`.
 #![forbid(unsafe_code)]
 
 pub mod protocol;

@@ -1,12 +1,13 @@
-//! The server: control of access, the operations of each connection, and their shared state.
+//! The server: the control of access, the operations of each connection, and the state that
+//! connections share.
 //!
 //! # Modules
 //!
 //! | module | holds |
 //! |---|---|
-//! | `listening`, `lobby`, `access`, `peer` | sockets and their limits, requests for the page, access |
-//! | `session`, `outbox`, `clients` | one connection, its waiting data, and the clients' wishes |
-//! | `hub`, `catalogue`, `feeds` | what sessions share: channels and schemas, and one subscription per topic |
+//! | `listening`, `lobby`, `access`, `peer` | sockets and their limits, requests for the page, the control of access |
+//! | `session`, `outbox`, `clients` | a connection, its waiting data, and the requests of each client |
+//! | `hub`, `catalogue`, `feeds` | the state that sessions share: channels and schemas, and one subscription per topic |
 //! | `watcher`, `figures`, `connection_graph`, `layers` | follows the graph, and makes the figures of the page |
 //! | `calls`, `parameters`, `publishing`, `reading` | services, parameters and topics that clients use |
 //! | `page`, `asset`, `clock`, `kept` | the page, files of packages, simulated time, kept values |

@@ -1,4 +1,4 @@
-//! Binary frames of clients: messages to publish, and requests of services.
+//! Binary frames of clients: messages to publish, and service requests.
 
 /// A binary frame of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub enum ClientFrame<'a> {
         /// The serialized message.
         data: &'a [u8],
     },
-    /// A request of a service.
+    /// A request to a service.
     ServiceRequest {
         /// The service that the server advertised.
         service: u32,
@@ -32,9 +32,9 @@ pub enum FrameError {
     Short {
         /// The operation; 0 for an empty frame.
         op: u8,
-        /// The needed bytes.
+        /// The number of bytes that the operation needs.
         needed: usize,
-        /// The bytes of the frame.
+        /// The number of bytes in the frame.
         size: usize,
     },
     /// The operation does not exist.
@@ -49,9 +49,9 @@ pub enum FrameError {
          left in the frame: use `cdr`"
     )]
     Encoding {
-        /// Its length, according to the frame.
+        /// The length of the name in bytes, according to the frame.
         length: u32,
-        /// The remaining bytes of the frame.
+        /// The number of bytes left in the frame.
         left: usize,
     },
 }
@@ -60,7 +60,7 @@ const MESSAGE: u8 = 0x01;
 const SERVICE_REQUEST: u8 = 0x02;
 
 impl<'a> ClientFrame<'a> {
-    /// Reads a frame; nothing is copied.
+    /// Reads a frame; without copying data.
     ///
     /// # Errors
     /// See [`FrameError`].
@@ -96,7 +96,7 @@ impl<'a> ClientFrame<'a> {
     }
 }
 
-/// A number of 32 bits, and the bytes after it.
+/// Splits off a number of 32 bits; returns it and the bytes after it.
 fn number(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let (number, rest) = bytes.split_first_chunk()?;
     Some((u32::from_le_bytes(*number), rest))

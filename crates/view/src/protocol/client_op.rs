@@ -1,13 +1,13 @@
-//! Operations of clients in JSON.
+//! The operations of clients, in JSON.
 
 use serde::Deserialize;
 
 use super::parameter::ParameterJson;
 
-/// The most bytes of an operation in JSON: in memory it becomes several times larger.
+/// The limit on bytes of an operation in JSON, which becomes several times larger in memory.
 pub const MAX_OP_BYTES: usize = 1 << 20;
 
-/// An operation of a client in JSON.
+/// An operation of a client, in JSON.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ClientOp {
@@ -33,7 +33,7 @@ pub enum ClientOp {
     },
     /// Asks for values of parameters.
     GetParameters {
-        /// Their names; empty for all parameters.
+        /// The names of the parameters; empty for all parameters.
         parameter_names: Vec<String>,
         /// The id that the answer repeats.
         #[serde(default)]
@@ -43,18 +43,18 @@ pub enum ClientOp {
     SetParameters {
         /// The parameters with their new values.
         parameters: Vec<ParameterToSet>,
-        /// Asks for an answer with this id.
+        /// The id of the answer; without it, the server does not answer.
         #[serde(default)]
         id: Option<String>,
     },
-    /// Asks for changes of parameters.
+    /// Asks for reports of changes of parameters.
     SubscribeParameterUpdates {
-        /// Their names.
+        /// The names of the parameters.
         parameter_names: Vec<String>,
     },
     /// Ends the reports of changes of parameters.
     UnsubscribeParameterUpdates {
-        /// Their names.
+        /// The names of the parameters.
         parameter_names: Vec<String>,
     },
     /// Asks for the connection graph, and for its changes.
@@ -63,18 +63,18 @@ pub enum ClientOp {
     UnsubscribeConnectionGraph,
     /// Asks for a file.
     FetchAsset {
-        /// Its address, such as `package://robot/meshes/arm.stl`.
+        /// The file's address, such as `package://robot/meshes/arm.stl`.
         uri: String,
         /// The id that the answer repeats.
         request_id: u32,
     },
-    /// Asks for figures, each second.
+    /// Asks for figures once per second.
     SubscribeFigures,
     /// Ends the figures.
     UnsubscribeFigures,
-    /// The topics whose rates, sizes and ages this client wants in the figures.
+    /// Names the topics whose rates, sizes and ages this client wants in the figures.
     MeasureTopics {
-        /// The topics, instead of all earlier ones.
+        /// The topics, which replace those of earlier operations.
         topics: Vec<String>,
     },
     /// Asks for the checks of `feros doctor`.
@@ -85,11 +85,11 @@ pub enum ClientOp {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TopicSubscription {
-    /// The client's number of the subscription, which its messages carry.
+    /// The number that the client gave the subscription; the subscription's messages carry it.
     pub id: u32,
     /// The channel that the server advertised.
     pub channel_id: u32,
-    /// The most messages per second; the newest are sent. By default all.
+    /// The limit on messages per second; the newest messages are sent. Without it, all are.
     #[serde(default)]
     pub max_rate_hz: Option<f64>,
 }
@@ -98,7 +98,7 @@ pub struct TopicSubscription {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientChannel {
-    /// The number that its messages carry.
+    /// The number of the channel, which its messages carry.
     pub id: u32,
     /// The topic.
     pub topic: String,
@@ -122,16 +122,16 @@ pub struct ParameterToSet {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpError {
-    /// The text is longer than any operation.
+    /// The text is longer than an operation may be.
     #[error("an operation in JSON has at most {MAX_OP_BYTES} bytes, this one has {size}")]
     Long {
-        /// Its bytes.
+        /// The number of bytes in the text.
         size: usize,
     },
     /// The text is not an operation of the protocol.
     #[error("this is not an operation of the protocol: {reason}")]
     Json {
-        /// The problem and its place.
+        /// The problem and its position in the text.
         reason: String,
     },
 }
@@ -153,7 +153,7 @@ impl ClientOp {
             return Err(OpError::Long { size: text.len() });
         }
         serde_json::from_str(text).map_err(|error| {
-            // The reason may repeat the client's text: its beginning is enough.
+            // The reason may repeat the client's text, so only the beginning of the reason is kept.
             let reason: String = error.to_string().chars().take(300).collect();
             OpError::Json { reason }
         })

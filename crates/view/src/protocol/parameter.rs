@@ -1,4 +1,4 @@
-//! Parameters in the protocol: names that include their node, values in JSON.
+//! Parameters in the protocol: names that include the node, and values in JSON.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,23 +9,23 @@ use serde_json::{Number, Value};
 /// A parameter's value in JSON.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ParameterJson {
-    /// The value; `None` for a parameter that is not set, or is to be deleted.
+    /// The value; `None` for a parameter that is not set or that is to be deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// `byte_array` for a string in base64; `float64` and `float64_array` where JSON's numbers
-    /// could be integers.
+    /// The type, where JSON does not show it: `byte_array` for a string in base64; `float64` and
+    /// `float64_array` where the numbers could be integers.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub value_type: Option<String>,
 }
 
-/// Why a name is not the name of a parameter.
+/// The error for a name that is not the name of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{name}` is not the name of a parameter: write the node, a dot and the parameter, such as \
      /robot/camera.rate"
 )]
 pub struct ParameterNameError {
-    /// The name; its beginning, if it is long.
+    /// The name, or the beginning of a long name.
     pub name: String,
 }
 
@@ -33,8 +33,8 @@ const BYTES: &str = "byte_array";
 const DOUBLE: &str = "float64";
 const DOUBLES: &str = "float64_array";
 
-/// The node and the parameter of a name such as `/robot/camera.rate`. Names of nodes contain no
-/// dots.
+/// Splits a name such as `/robot/camera.rate` into the node and the parameter. Names of nodes
+/// contain no dots.
 ///
 /// # Errors
 /// When the name has no node or no parameter.
@@ -53,12 +53,12 @@ pub fn split_name(name: &str) -> Result<(&str, &str), ParameterNameError> {
     }
 }
 
-/// The name of a node's parameter.
+/// Returns the name of a node's parameter with the name of its node.
 pub fn full_name(node: &str, parameter: &str) -> String {
     format!("{node}.{parameter}")
 }
 
-/// A value in JSON. Numbers that JSON lacks, such as NaN, become `null`.
+/// Returns a value in JSON. Numbers that JSON cannot write, such as NaN, become `null`.
 pub fn to_json(value: ParameterValue) -> ParameterJson {
     let with_type = |value: Value, value_type: &str| ParameterJson {
         value: Some(value),
@@ -80,11 +80,11 @@ pub fn to_json(value: ParameterValue) -> ParameterJson {
 }
 
 impl ParameterJson {
-    /// The parameter's value, or the reason why it is invalid.
+    /// Returns the parameter's value, or the reason why it is invalid.
     ///
     /// # Errors
-    /// Values of several types in one list, objects, integers of more than 64 bits, and values that
-    /// do not match the given type.
+    /// For values of several types in one list, objects, integers of more than 64 bits, and values
+    /// that do not match the given type.
     pub fn into_value(self) -> Result<ParameterValue, String> {
         let Some(value) = self.value else { return Ok(ParameterValue::NotSet) };
         match (self.value_type.as_deref(), value) {
@@ -111,7 +111,8 @@ impl ParameterJson {
     }
 }
 
-/// An empty list does not show its type: it is a list of strings, as in rclpy.
+/// Converts a list. An empty list does not show its type: it becomes a list of strings, as in
+/// rclpy.
 fn list(values: Vec<Value>) -> Result<ParameterValue, String> {
     let mixed = || "the values of a list have to be of one type".to_owned();
     match values.first() {

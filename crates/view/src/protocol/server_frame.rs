@@ -1,6 +1,6 @@
 //! Binary frames of the server: messages, time, responses and files.
 
-/// The bytes of a frame before the message itself.
+/// The number of bytes in a frame before the message itself.
 pub const MESSAGE_HEADER_BYTES: usize = 13;
 
 const MESSAGE: u8 = 0x01;
@@ -8,22 +8,22 @@ const TIME: u8 = 0x02;
 const SERVICE_RESPONSE: u8 = 0x03;
 const ASSET: u8 = 0x04;
 
-/// Writes the bytes before a message: the client's number of the subscription, and the time of
-/// reception, in nanoseconds since 1970.
+/// Writes the bytes before a message: the number that the client gave the subscription, and the
+/// time of reception, in nanoseconds since 1970.
 pub fn begin_message(frame: &mut Vec<u8>, subscription: u32, received_nanos: u64) {
     frame.push(MESSAGE);
     frame.extend_from_slice(&subscription.to_le_bytes());
     frame.extend_from_slice(&received_nanos.to_le_bytes());
 }
 
-/// The time of the observed system.
+/// Writes the time of the observed system.
 pub fn time(nanos: u64) -> Vec<u8> {
     let mut frame = vec![TIME];
     frame.extend_from_slice(&nanos.to_le_bytes());
     frame
 }
 
-/// The response to a call, in the encoding of its request.
+/// Writes the response to a call, in the encoding of its request.
 pub fn service_response(service: u32, call: u32, encoding: &str, data: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(13 + encoding.len() + data.len());
     frame.push(SERVICE_RESPONSE);
@@ -35,12 +35,12 @@ pub fn service_response(service: u32, call: u32, encoding: &str, data: &[u8]) ->
     frame
 }
 
-/// The requested file.
+/// Writes the requested file.
 pub fn asset_found(request: u32, data: &[u8]) -> Vec<u8> {
     asset(request, 0, "", data)
 }
 
-/// The reason why the requested file is not sent.
+/// Writes the reason why the requested file is not sent.
 pub fn asset_missing(request: u32, reason: &str) -> Vec<u8> {
     asset(request, 1, reason, &[])
 }

@@ -1,10 +1,11 @@
-//! Operations of the server in JSON.
+//! The operations of the server, in JSON.
 
 use serde::Serialize;
 
 use super::parameter::ParameterJson;
 
-/// An operation of the server in JSON, except figures, which have an `op` of their own.
+/// An operation of the server, in JSON. Figures are not among these operations: they are written
+/// with their own `op` in `server/figures`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ServerOp<'a> {
@@ -36,9 +37,9 @@ pub enum ServerOp<'a> {
         /// The new channels.
         channels: &'a [Channel],
     },
-    /// Topics that have gone.
+    /// Topics that no longer exist.
     Unadvertise {
-        /// Their channels.
+        /// The channels of the topics.
         channel_ids: &'a [u32],
     },
     /// New services that can be called.
@@ -46,16 +47,16 @@ pub enum ServerOp<'a> {
         /// The new services.
         services: &'a [Service],
     },
-    /// Services that have gone.
+    /// Services that no longer exist.
     UnadvertiseServices {
-        /// The services.
+        /// The numbers of the services.
         service_ids: &'a [u32],
     },
-    /// Values of parameters: an answer, or a change.
+    /// Values of parameters, as an answer or as the report of a change.
     ParameterValues {
         /// The parameters with their values.
         parameters: &'a [NamedParameter],
-        /// The id of the question.
+        /// The id of the question; absent in reports of changes.
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<&'a str>,
     },
@@ -80,8 +81,8 @@ pub enum ServerOp<'a> {
 impl ServerOp<'_> {
     /// The text of the operation.
     pub fn to_text(&self) -> String {
-        // Only maps with keys other than strings, or values that refuse, can fail: no operation has
-        // them.
+        // Serializing fails only for maps with keys other than strings, and for values that return
+        // an error themselves; no operation has these.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
@@ -90,17 +91,17 @@ impl ServerOp<'_> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Channel {
-    /// Its number; never reused.
+    /// The channel's number, which is never reused.
     pub id: u32,
-    /// Its fully qualified name.
+    /// The topic's fully qualified name.
     pub topic: String,
-    /// `cdr`.
+    /// The encoding of the messages: `cdr`.
     pub encoding: &'static str,
-    /// Its type, as `package/msg/Name`.
+    /// The topic's type, as `package/msg/Name`.
     pub schema_name: String,
     /// The definition of the type with all types that it refers to; empty if the type is unknown.
     pub schema: String,
-    /// `ros2msg`, or empty if the type is unknown.
+    /// The format of `schema`: `ros2msg`, or empty if the type is unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub schema_encoding: String,
 }
@@ -109,7 +110,7 @@ pub struct Channel {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Service {
-    /// Its number; never reused.
+    /// The service's number, which is never reused.
     pub id: u32,
     /// Its fully qualified name.
     pub name: String,
@@ -126,11 +127,11 @@ pub struct Service {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServiceSchema {
-    /// `cdr`.
+    /// The encoding of the requests or responses: `cdr`.
     pub encoding: &'static str,
     /// The type, as `package/srv/Name_Request`.
     pub schema_name: String,
-    /// `ros2msg`.
+    /// The format of `schema`: `ros2msg`.
     pub schema_encoding: String,
     /// The definition of the type with all types that it refers to.
     pub schema: String,
@@ -146,7 +147,7 @@ pub struct NamedParameter {
     pub value: ParameterJson,
 }
 
-/// The changes of the connection graph; at first, the whole graph.
+/// The changes of the connection graph; the first operation has the whole graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectionGraphUpdate {
@@ -159,16 +160,16 @@ pub struct ConnectionGraphUpdate {
     /// Services with the nodes that serve them.
     #[serde(serialize_with = "ids::providers")]
     pub advertised_services: Vec<NamedIds>,
-    /// Topics that have gone.
+    /// Topics that no longer exist.
     pub removed_topics: Vec<String>,
-    /// Services that have gone.
+    /// Services that no longer exist.
     pub removed_services: Vec<String>,
 }
 
-/// A topic or service, and nodes.
+/// A topic or service, and its nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedIds {
-    /// Its name.
+    /// The name of the topic or service.
     pub name: String,
     /// The nodes.
     pub ids: Vec<String>,
@@ -199,7 +200,8 @@ pub enum Severity {
     Error,
 }
 
-/// The connection graph names its lists of nodes differently in each list of topics or services.
+/// In the JSON of the connection graph, the key for a list of nodes differs between publishers,
+/// subscriptions and services.
 mod ids {
     use serde::Serializer;
     use serde::ser::SerializeSeq as _;

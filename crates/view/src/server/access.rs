@@ -1,8 +1,8 @@
 //! The control of access: the token, the Host header and the Origin header of a request.
 //!
-//! A page from elsewhere that is open in the user's browser can reach this server. The server
-//! refuses it by its origin, and by the name that it used: a foreign name that points here (DNS
-//! rebinding) is not a name of this machine.
+//! A page from another site that is open in the user's browser can reach this server. The server
+//! refuses such a page by its origin, and by the host name that it used: another site's name that
+//! points to this machine (DNS rebinding) is not among the names of this machine.
 
 use std::net::IpAddr;
 use std::str::FromStr as _;
@@ -16,7 +16,7 @@ use subtle::ConstantTimeEq as _;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
-/// Why a text is not a token.
+/// The error for a text that cannot be a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a token has 8 to 128 characters: letters, digits and any of -_.~, so \
@@ -29,17 +29,17 @@ const SHORTEST: usize = 8;
 const LONGEST: usize = 128;
 
 impl Token {
-    /// A token that the user chose.
+    /// Creates a token that the user chose.
     ///
     /// # Errors
-    /// When it is too short, too long, or has characters that an address cannot contain.
+    /// When the text is too short, too long, or has characters that an address cannot contain.
     pub fn new(text: &str) -> Result<Self, TokenError> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
         let is_token = (SHORTEST..=LONGEST).contains(&text.len()) && text.bytes().all(fits);
         if is_token { Ok(Self(text.to_owned())) } else { Err(TokenError) }
     }
 
-    /// A random token of 128 bits.
+    /// Creates a random token of 128 bits.
     ///
     /// # Errors
     /// When the system has no random numbers.
@@ -54,26 +54,26 @@ impl Token {
         &self.0
     }
 
-    /// Compares in a time that does not depend on the first difference.
+    /// Compares the texts in a time that does not depend on the position of the first difference.
     fn is(&self, given: &str) -> bool {
         self.0.as_bytes().ct_eq(given.as_bytes()).into()
     }
 }
 
-/// Hides the token, which must not reach logs.
+/// Hides the token, since it must not reach logs.
 impl std::fmt::Debug for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Token(..)")
     }
 }
 
-/// The rules of one server.
+/// The rules of access to one server.
 #[derive(Debug, Clone)]
 pub(crate) struct Access {
     pub(crate) token: Option<Token>,
     /// The address that the server listens at.
     pub(crate) address: IpAddr,
-    /// Names of this machine.
+    /// The names of this machine.
     pub(crate) names: Vec<String>,
     pub(crate) allowed_origins: Vec<String>,
 }
@@ -128,7 +128,7 @@ impl Access {
         }
     }
 
-    /// Checks that an address has the token, if one is needed.
+    /// Checks that an address has the token, if the server needs a token.
     pub(crate) fn check_token(&self, uri: &Uri) -> Result<(), Refusal> {
         let Some(token) = &self.token else { return Ok(()) };
         let mut pairs = uri.query().unwrap_or_default().split('&');
@@ -136,8 +136,8 @@ impl Access {
         if given.is_some_and(|given| token.is(given)) { Ok(()) } else { Err(Refusal::Token) }
     }
 
-    /// Whether a host is this machine. Only names can be pointed elsewhere, so addresses are fine
-    /// if other machines may connect at all.
+    /// Whether a host is this machine. Only names can be made to point here, so any address is
+    /// accepted if other machines may connect at all.
     fn is_here(&self, host: &str) -> bool {
         let host = host.trim_start_matches('[').trim_end_matches(']');
         if let Ok(address) = host.parse::<IpAddr>() {
@@ -149,7 +149,7 @@ impl Access {
     }
 }
 
-/// Whether an origin is the page of this server: the same host and port.
+/// Whether an origin is the page of this server, with the same host and port.
 fn is_of_page(origin: &str, host: &Authority) -> bool {
     let Ok(origin) = Uri::from_str(origin) else { return false };
     let default_port = match origin.scheme_str() {
@@ -162,12 +162,12 @@ fn is_of_page(origin: &str, host: &Authority) -> bool {
     authority.host().eq_ignore_ascii_case(host.host()) && port(authority) == port(host)
 }
 
-/// `https://app.foxglove.dev` and `https://app.foxglove.dev/` are the same.
+/// Compares origins; `https://app.foxglove.dev` and `https://app.foxglove.dev/` are equal.
 fn same(allowed: &str, origin: &str) -> bool {
     allowed.trim_end_matches('/').eq_ignore_ascii_case(origin)
 }
 
-/// The beginning of a text that is sent back to its author.
+/// Returns the beginning of a text, to send it back to its author.
 fn short(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).take(200).collect()
 }

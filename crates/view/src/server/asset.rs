@@ -5,10 +5,11 @@ use std::path::{Component, Path};
 
 use feros_launch::Packages;
 
-/// The most bytes of a file.
+/// The limit on bytes of a file.
 const MAX_ASSET_BYTES: u64 = 16 << 20;
 
-/// The files that clients show: robots, their meshes and pictures, but no other files of a package.
+/// The extensions of the files that clients may read: robots, their meshes and pictures. No other
+/// files of a package are served.
 const EXTENSIONS: [&str; 16] = [
     "dae", "fbx", "glb", "gltf", "jpeg", "jpg", "mtl", "obj", "png", "sdf", "stl", "tif", "tiff",
     "urdf", "webp", "xacro",
@@ -29,7 +30,7 @@ pub(crate) enum AssetError {
     Large { uri: String, size: u64 },
 }
 
-/// Reads a file of a package's share folder.
+/// Reads a file from a package's share folder.
 pub(crate) fn read(packages: &Packages, uri: &str) -> Result<Vec<u8>, AssetError> {
     let shown: String = uri.chars().take(300).collect();
     let refused = || AssetError::Uri { uri: shown.clone() };
@@ -55,7 +56,7 @@ pub(crate) fn read(packages: &Packages, uri: &str) -> Result<Vec<u8>, AssetError
     if size > MAX_ASSET_BYTES {
         return Err(AssetError::Large { uri: shown, size });
     }
-    // The file may grow during the read.
+    // The file may grow during the read, so the read has a limit.
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
     file.take(MAX_ASSET_BYTES).read_to_end(&mut bytes).map_err(unread)?;
     Ok(bytes)

@@ -1,4 +1,4 @@
-//! Calls of services for clients, with serialized requests and responses.
+//! Calls services for clients, with serialized requests and responses.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,12 +12,13 @@ use crate::server::kept::{Kept, Used};
 const DISCOVERY: Duration = Duration::from_secs(3);
 /// The time to wait for the response.
 const ANSWER: Duration = Duration::from_secs(60);
-/// The time between two looks for the server.
+/// The time between two checks for a server.
 const LOOK: Duration = Duration::from_millis(10);
-/// The most idle clients of services that are kept: each costs the system endpoints.
+/// The limit on idle clients of services that are kept, since each has endpoints that the system
+/// has to discover.
 const MOST_IDLE: usize = 64;
 
-/// Clients of services.
+/// The clients of services that the server has made.
 pub(crate) struct Calls {
     node: Node,
     by_service: Kept<u32, GenericClient>,
@@ -28,7 +29,7 @@ impl Calls {
         Self { node, by_service: Kept::new(MOST_IDLE) }
     }
 
-    /// Calls a service; the error is for people.
+    /// Calls a service; the error is a sentence for people.
     pub(crate) async fn call(&self, service: &Service, request: &[u8]) -> Result<Vec<u8>, String> {
         let client = self.client(service)?;
         wait_until_ready(|| client.service_is_ready(), &service.name).await?;
@@ -54,12 +55,12 @@ impl Calls {
         })
     }
 
-    /// Withdraws the clients of services that have gone.
+    /// Drops the clients of services that no longer exist.
     pub(crate) fn forget(&self, gone: &BTreeSet<u32>) {
         self.by_service.retain(|service| !gone.contains(service));
     }
 
-    /// Withdraws the idle clients.
+    /// Drops the idle clients.
     pub(crate) fn forget_all(&self) {
         self.by_service.retain(|_| false);
     }

@@ -11,19 +11,19 @@ use feros_rmw::{EndpointKind, Gid, GraphSnapshot, TypeHash};
 
 use crate::protocol::{Channel, Service, ServiceSchema};
 
-/// The time after which the server looks again for a type without a known definition.
+/// The time after which the server looks again for a missing definition.
 const RETRY: Duration = Duration::from_secs(30);
-/// The most definitions that are kept.
+/// The limit on definitions that are kept.
 const MAX_SCHEMAS: usize = 4096;
 
 /// All topics and services that clients can use.
 pub(crate) struct Catalogue {
     interfaces: Arc<InterfaceSet>,
-    /// Whether unknown types are looked up elsewhere.
+    /// Whether other nodes are asked for unknown types.
     looks_for_types: bool,
-    /// By topic and type.
+    /// The topics, by name and type.
     topics: BTreeMap<(String, String), Topic>,
-    /// By name and type.
+    /// The services, by name and type.
     services: BTreeMap<(String, String), Option<Arc<Service>>>,
     schemas: HashMap<TypeKey, Known>,
     next_id: u32,
@@ -34,7 +34,7 @@ pub(crate) type TypeKey = (String, Option<TypeHash>);
 
 struct Topic {
     hash: Option<TypeHash>,
-    /// `None` during the lookup of its type.
+    /// `None` during the lookup of the topic's type.
     channel: Option<Arc<Channel>>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Changes {
     pub(crate) removed_channels: Vec<Arc<Channel>>,
     pub(crate) services: Vec<Arc<Service>>,
     pub(crate) removed_services: Vec<Arc<Service>>,
-    /// Types to look up, with a topic of each.
+    /// Types to look up, each with a topic of the type.
     pub(crate) lookups: Vec<(String, TypeKey)>,
 }
 
@@ -69,17 +69,17 @@ impl Catalogue {
         }
     }
 
-    /// All channels.
+    /// Returns all channels.
     pub(crate) fn channels(&self) -> Vec<Arc<Channel>> {
         self.topics.values().filter_map(|topic| topic.channel.clone()).collect()
     }
 
-    /// All services.
+    /// Returns all services.
     pub(crate) fn services(&self) -> Vec<Arc<Service>> {
         self.services.values().flatten().cloned().collect()
     }
 
-    /// A channel, and the hash of its type if it is known.
+    /// Returns a channel, and the hash of its type if the hash is known.
     pub(crate) fn channel(&self, id: u32) -> Option<(Arc<Channel>, Option<TypeHash>)> {
         let is_it = |topic: &&Topic| topic.channel.as_ref().is_some_and(|it| it.id == id);
         let topic = self.topics.values().find(is_it)?;
@@ -90,7 +90,7 @@ impl Catalogue {
         self.services.values().flatten().find(|service| service.id == id).cloned()
     }
 
-    /// Topics with several types, and these types.
+    /// Returns the topics with several types, and their types.
     pub(crate) fn ambiguous(&self) -> Vec<(String, Vec<String>)> {
         let mut types: BTreeMap<&String, Vec<String>> = BTreeMap::new();
         for (topic, type_name) in self.topics.keys() {
@@ -111,8 +111,8 @@ impl Catalogue {
         self.schemas.insert(key, known);
     }
 
-    /// Follows the graph, without the subscriptions of the server's own participant `own`: it is
-    /// not part of the observed system.
+    /// Updates the catalogue after a change of the graph. Endpoints of the server's own participant
+    /// `own` are left out, since the server is not part of the observed system.
     pub(crate) fn update(&mut self, graph: &GraphSnapshot, own: Gid, now: Instant) -> Changes {
         let mut changes = Changes::default();
         self.update_topics(graph, own, now, &mut changes);
@@ -218,8 +218,8 @@ impl Catalogue {
             if self.services.contains_key(&key) {
                 continue;
             }
-            // Clients know no more types than the server, so they cannot call a service of unknown
-            // type.
+            // A client gets its types from the server, so it could not call a service whose type
+            // the server does not know.
             let service = self.new_service(&key).map(Arc::new);
             changes.services.extend(service.clone());
             self.services.insert(key, service);
@@ -260,7 +260,7 @@ enum Found {
     Later,
 }
 
-/// The topics with their types, each with the hash that its publishers agree on.
+/// Returns the topics with their types, each with the hash that all its publishers announce.
 fn topics_of(graph: &GraphSnapshot, own: Gid) -> BTreeMap<(String, String), Option<TypeHash>> {
     let mut topics: BTreeMap<(String, String), BTreeSet<[u8; 32]>> = BTreeMap::new();
     for endpoint in graph.endpoints.iter().filter(|endpoint| endpoint.is_ros) {
@@ -276,7 +276,7 @@ fn topics_of(graph: &GraphSnapshot, own: Gid) -> BTreeMap<(String, String), Opti
         }
     }
     let agreed = |hashes: BTreeSet<[u8; 32]>| {
-        // Publishers with different hashes are matched by the type's name.
+        // If publishers have different hashes, only the type's name counts.
         let one = hashes.len() == 1;
         hashes.into_iter().next().filter(|_| one).map(TypeHash)
     };

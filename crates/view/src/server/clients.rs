@@ -1,4 +1,4 @@
-//! The connected clients, and their wishes.
+//! The connected clients, and the data that each has asked for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::protocol::ServerOp;
 use crate::server::outbox::{Counts, Outbox};
 use crate::server::peer::Peer;
 
-/// The most service calls of one client at a time: each costs a client of the service, with
+/// The limit on simultaneous service calls of one client: each call needs a service client, with
 /// endpoints and memory, which are scarce.
 const MOST_CALLS: usize = 16;
 
@@ -24,26 +24,27 @@ pub(crate) enum Level {
 /// A connected client.
 pub(crate) struct Client {
     pub(crate) id: u64,
-    /// Whether it is the page, or speaks the page's protocol: it also sees hidden topics.
+    /// Whether the client is the page, or speaks the page's protocol; it then sees hidden topics,
+    /// too.
     pub(crate) is_page: bool,
-    /// Whether it has the initial lists, so that changes can follow.
+    /// Whether the client has received the initial lists, so that changes can follow.
     pub(crate) is_greeted: AtomicBool,
     pub(crate) outbox: Outbox,
     pub(crate) wants: Mutex<Wants>,
-    /// The turns of its service calls; see [`in_turn`].
+    /// Limits the client's simultaneous service calls; see [`in_turn`].
     pub(crate) call_turns: Semaphore,
-    /// The turns of its files: one is read at a time.
+    /// Lets one file of the client be read at a time.
     pub(crate) file_turns: Semaphore,
     peer: Peer,
 }
 
-/// Waits for one of a client's turns.
+/// Waits for a permit of a semaphore that limits simultaneous work.
 pub(crate) async fn in_turn(turns: &Semaphore) -> Option<SemaphorePermit<'_>> {
-    // Nobody closes the semaphore.
+    // The semaphore is never closed.
     turns.acquire().await.ok()
 }
 
-/// The most clients.
+/// The limits on the number of clients.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) all: usize,
@@ -51,14 +52,14 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// On a server that other machines can reach, one machine gets at most three quarters, so that
-    /// others have room.
+    /// Returns the limits for `all` clients. On a server that other machines can reach, one machine
+    /// gets at most three quarters of them, so that others can still connect.
     pub(crate) fn new(all: usize, is_local: bool) -> Self {
         Self { all, of_peer: if is_local { all } else { all - all / 4 } }
     }
 }
 
-/// Why there is no room for one more client.
+/// Why another client cannot connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Full {
     #[error(
@@ -72,14 +73,14 @@ pub(crate) enum Full {
     OfPeer(usize),
 }
 
-/// The wishes of a client besides topics.
+/// The data, other than messages of topics, that a client has asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Wants {
     pub(crate) connection_graph: bool,
     pub(crate) figures: bool,
-    /// Topics to measure.
+    /// The topics to measure.
     pub(crate) measured: BTreeSet<String>,
-    /// Parameters whose changes it wants.
+    /// The parameters whose changes the client wants.
     pub(crate) parameters: BTreeSet<String>,
 }
 
@@ -103,12 +104,12 @@ pub(crate) struct Clients {
 struct State {
     connected: BTreeMap<u64, Arc<Client>>,
     next: u64,
-    /// The counts of messages for clients that have left.
+    /// The sum of the message counts of clients that have left.
     former: Counts,
 }
 
 impl Clients {
-    /// A new client.
+    /// Adds a client.
     ///
     /// # Errors
     /// When a limit is reached.
@@ -153,7 +154,7 @@ impl Clients {
         self.state.lock().connected.values().cloned().collect()
     }
 
-    /// All clients that have the initial lists.
+    /// Returns all clients that have received the initial lists.
     pub(crate) fn greeted(&self) -> Vec<Arc<Client>> {
         let mut clients = self.all();
         clients.retain(|client| client.is_greeted.load(Ordering::Relaxed));
@@ -164,7 +165,7 @@ impl Clients {
         self.state.lock().connected.len()
     }
 
-    /// The counts of messages for all clients since the start of the server.
+    /// Returns the sum of the message counts of all clients since the start of the server.
     pub(crate) fn counts(&self) -> Counts {
         let former = self.state.lock().former;
         self.all().iter().map(|client| client.outbox.counts()).fold(former, sum)
@@ -197,7 +198,7 @@ mod tests {
         assert_eq!(join("192.0.2.3"), Some(Full::All(8)));
         clients.leave(&clients.all()[0].clone());
         assert_eq!(join("192.0.2.1"), None);
-        // Where nobody else can connect, no room is kept for others.
+        // On a server that only this machine can reach, nothing is reserved for other machines.
         let alone = Clients::default();
         let join = |limits| alone.join(true, peer("127.0.0.1"), limits).err();
         for _ in 0..8 {

@@ -13,12 +13,12 @@ use crate::server::clients::Clients;
 /// The topic of simulated time.
 const TOPIC: &str = "/clock";
 
-/// The last time of `/clock`.
+/// The latest time that `/clock` published.
 #[derive(Clone, Default)]
 pub(crate) struct SimulatedTime(Arc<AtomicU64>);
 
 impl SimulatedTime {
-    /// Nanoseconds; `None` without a clock.
+    /// Returns the time in nanoseconds; `None` without a clock.
     pub(crate) fn nanos(&self) -> Option<u64> {
         Some(self.0.load(Ordering::Relaxed)).filter(|nanos| *nanos > 0)
     }

@@ -18,7 +18,7 @@ pub(crate) struct ConnectionGraph {
 }
 
 impl ConnectionGraph {
-    /// The connection graph of `graph`, without the server's own participant.
+    /// Returns the connection graph of `graph`, without the server's own participant.
     pub(crate) fn of(graph: &GraphSnapshot, own: Gid) -> Self {
         let mut found = Self::default();
         for endpoint in graph.endpoints.iter().filter(|endpoint| endpoint.is_ros) {
@@ -40,7 +40,7 @@ impl ConnectionGraph {
         found
     }
 
-    /// The changes since `former`; `None` without changes.
+    /// Returns the changes since `former`; `None` without changes.
     pub(crate) fn since(&self, former: &Self) -> Option<ConnectionGraphUpdate> {
         let has_topic = |graph: &Self, topic: &String| {
             graph.published.contains_key(topic) || graph.subscribed.contains_key(topic)
@@ -67,7 +67,7 @@ impl ConnectionGraph {
     }
 }
 
-/// Names with new or other nodes, and names that lost all nodes but are not removed.
+/// Returns the names whose nodes have changed, including names that lost all nodes but still exist.
 fn changed(now: &Nodes, former: &Nodes, stays: impl Fn(&String) -> bool) -> Vec<NamedIds> {
     let others = now.iter().filter(|(name, nodes)| former.get(*name) != Some(*nodes));
     let others = others.map(|(name, ids)| NamedIds { name: name.clone(), ids: ids.clone() });
@@ -76,7 +76,7 @@ fn changed(now: &Nodes, former: &Nodes, stays: impl Fn(&String) -> bool) -> Vec<
     others.chain(left).collect()
 }
 
-/// The name to show for an endpoint's node, or for its participant without a node.
+/// Returns the name to show for an endpoint's node, or for its participant if the node is unknown.
 pub(crate) fn node_name(endpoint: &EndpointInfo) -> String {
     match endpoint.node.name() {
         Some(name) => name.fully_qualified(),

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Other machines could connect without a token.
+    /// Other machines could connect, and there is no token.
     #[error(
         "{address} can be reached from other machines: this needs a token (--token), or an address \
          of this machine alone, such as 127.0.0.1"
@@ -15,7 +15,7 @@ pub enum StartError {
         /// The address.
         address: IpAddr,
     },
-    /// The origin `null` was to be allowed.
+    /// The options allow the origin `null`.
     #[error(
         "`null` is the origin of every sandboxed frame and of every file, of any page: it cannot \
          be allowed; serve your page by HTTP, and name its address (--allow-origin)"
@@ -32,7 +32,7 @@ pub enum StartError {
         /// The system's error.
         reason: String,
     },
-    /// The system does not start a thread.
+    /// The system refused to start a thread.
     #[error("the server's threads cannot be started: {reason}; end other processes, or raise `ulimit -u`")]
     Thread {
         /// The system's error.

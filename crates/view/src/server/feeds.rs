@@ -1,11 +1,12 @@
-//! The subscriptions to topics that clients look at: one for each topic, however many clients there
-//! are, for as long as there is a client.
+//! The subscriptions to topics that clients look at: one for each topic, regardless of the number
+//! of clients, which exists as long as any client looks at the topic.
 //!
-//! A topic whose publishers keep messages for late joiners (transient local) has a subscription for
-//! each client, since each client is a late joiner. These topics are slow by nature.
+//! A topic whose publishers keep messages for late joiners (transient local) has one subscription
+//! for each client, since each client is a late joiner. Such topics have low rates by nature.
 //!
-//! The executor can hold a limited number of subscriptions. Clients take them freely, until only
-//! the reserved shares are left: from then on, a client that has its share gets no more.
+//! The executor can hold a limited number of subscriptions. Clients get subscriptions freely until
+//! only reserved ones are left. From then on, a client gets another subscription only if it has
+//! fewer than its share.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,13 +22,13 @@ use feros_sync::Mutex;
 use crate::server::clients::Client;
 use crate::server::clock::SimulatedTime;
 
-/// The messages that may wait in a subscription for the executor: enough for a burst of small
-/// messages, and few enough for a queue in shared memory.
+/// The queue length of a subscription, for messages that wait for the executor: enough for a burst
+/// of small messages, and few enough for a queue in shared memory.
 const DEPTH: usize = 64;
-/// The subscriptions that clients take freely.
+/// The number of subscriptions up to which every client gets one on request.
 const FREE_TO_TAKE: usize = 2048;
-/// Further subscriptions, which are divided among the clients that may be connected; some of the
-/// executor's 4096 entities are left for figures and calls.
+/// The number of further subscriptions, which are reserved in equal shares for the clients that may
+/// be connected. The rest of the executor's 4096 entities is for figures and calls.
 const SHARED_OUT: usize = 1024;
 /// The largest share that is reserved for one client.
 const LARGEST_SHARE: usize = 32;
@@ -44,7 +45,7 @@ pub(crate) enum FeedError {
     Full { all: usize, share: usize },
 }
 
-/// A client that looks at a topic, and its number of the subscription.
+/// A client that looks at a topic, and the number that it gave the subscription.
 #[derive(Clone)]
 pub(crate) struct Listener {
     pub(crate) client: Arc<Client>,
@@ -65,7 +66,7 @@ struct Feed {
     topic: String,
     identity: TypeIdentity,
     is_latched: bool,
-    /// One subscription for all listeners, or one for each listener.
+    /// Either one subscription for all listeners, or one for each listener.
     subscriptions: Vec<(Listeners, GenericSubscription)>,
 }
 
@@ -118,7 +119,7 @@ impl Feeds {
         }
     }
 
-    /// Removes a channel that has gone.
+    /// Removes a channel that no longer exists.
     pub(crate) fn remove_channel(&mut self, channel: u32) {
         let Some(feed) = self.by_channel.remove(&channel) else { return };
         for listener in feed.listeners() {
@@ -126,15 +127,15 @@ impl Feeds {
         }
     }
 
-    /// Follows changes of publishers between keeping and not keeping messages for late joiners.
-    /// Returns the errors of topics that cannot be followed.
+    /// Subscribes anew to topics whose publishers have begun or ceased to keep messages for late
+    /// joiners. Returns an error for each topic where that failed.
     pub(crate) fn adapt(&mut self, graph: &GraphSnapshot) -> Vec<FeedError> {
         let (mut all, share) = (self.count(), self.share);
         let mut errors = Vec::new();
         for feed in self.by_channel.values_mut() {
             let is_latched = is_latched(graph, &feed.topic, &feed.identity.name);
             let has_publishers = graph.count(EndpointKind::Publisher, &feed.topic) > 0;
-            // Without publishers there is no reason to choose either way.
+            // Without publishers, the subscriptions stay as they are.
             if is_latched == feed.is_latched || !has_publishers {
                 continue;
             }
@@ -180,8 +181,8 @@ impl Feed {
         }
         let listeners = Arc::new(Mutex::new(vec![listener]));
         let (heard, time) = (listeners.clone(), time.clone());
-        // Best effort costs the publishers nothing. Kept messages are the exception: publishers
-        // send them again only to reliable subscriptions.
+        // Best-effort subscriptions cost the publishers nothing. Topics with kept messages are the
+        // exception, since publishers send those only to reliable subscriptions.
         let qos = QosProfile::keep_last(DEPTH);
         let qos =
             if self.is_latched { qos.reliable().transient_local() } else { qos.best_effort() };
@@ -202,17 +203,18 @@ impl Feed {
     }
 }
 
-/// The reserved share of a client, for this many clients.
+/// Returns the reserved share of each client, if there can be this many clients.
 fn share(most_clients: usize) -> usize {
     (SHARED_OUT / most_clients.max(1)).min(LARGEST_SHARE)
 }
 
-/// Whether a client with `own` subscriptions gets one more, when `all` clients together have `all`.
+/// Whether a client with `own` subscriptions may get another one, when all clients together have
+/// `all`.
 fn is_free(all: usize, own: usize, share: usize) -> bool {
     own < share || all < FREE_TO_TAKE
 }
 
-/// The time of a message's reception: the time of /clock, if there is one.
+/// Returns the time of a message's reception, which is the time of /clock if that is published.
 fn received_nanos(time: &SimulatedTime, info: &MessageInfo) -> u64 {
     if let Some(nanos) = time.nanos() {
         return nanos;
@@ -242,7 +244,8 @@ mod tests {
             let share = share(most_clients);
             let mut clients = vec![0; most_clients];
             let mut all = 0;
-            // The first clients take all they get; no two clients look at the same topic.
+            // The first clients take as many as they can get; no two clients look at the same
+            // topic.
             for own in &mut clients {
                 while is_free(all, *own, share) {
                     *own += 1;

@@ -1,4 +1,4 @@
-//! The figures of a running system that the page shows each second: topics, their connections with
+//! The figures of a running system that the page shows each second: topics, their matches with
 //! their transports, nodes with the costs of their processes, services, actions, and the view's own
 //! connections.
 
@@ -20,17 +20,18 @@ use crate::server::hub::Hub;
 use crate::server::layers::{EdgeLayers, LayerReader, LayersOfPairs, Traces};
 use crate::server::outbox::Counts;
 
-/// The most topics that are measured: each costs a subscription.
+/// The limit on topics that are measured, since each costs a subscription.
 pub(crate) const MAX_MEASURED: usize = 256;
-/// The readings between two looks at the memory of processes, which cost the system some time.
+/// The memory of processes is read once in this many readings, since that takes the system some
+/// time.
 const MEMORY_READINGS: u32 = 5;
 
-/// Makes the figures repeatedly.
+/// Makes the figures repeatedly, and keeps the state between two readings.
 pub(crate) struct FigureMaker {
     meters: BTreeMap<String, TopicMeter>,
     processes: ProcessMeter,
     layers: Option<LayerReader>,
-    /// The memory of processes at the last look.
+    /// The memory of processes when it was last read.
     memory: HashMap<u32, u64>,
     readings: u32,
     last: Option<(Instant, Counts)>,
@@ -177,8 +178,8 @@ impl FigureMaker {
             if !is_wanted || self.meters.contains_key(&summary.name) {
                 continue;
             }
-            // With several types, the figures would have no clear owner; the mismatches report the
-            // types.
+            // The figures of a topic with several types would belong to none of them; the
+            // mismatches report the types.
             let [type_name] = &summary.types[..] else { continue };
             let mut hashes: Vec<_> = graph
                 .endpoints_of(EndpointKind::Publisher, &summary.name)
@@ -192,7 +193,7 @@ impl FigureMaker {
                     self.meters.insert(summary.name.clone(), meter);
                 }
                 Err(error) => {
-                    // The measurement is tried again each second.
+                    // The server tries again each second.
                     static UNMEASURED: FailureCounter = FailureCounter::new();
                     if let Some(so_far) = UNMEASURED.so_far() {
                         tracing::warn!("{} is not measured: {error}{so_far}", summary.name);
@@ -228,12 +229,12 @@ impl FigureMaker {
             traces,
             connections: self.connections(hub),
         };
-        // Only maps with keys other than strings, or values that refuse, can fail: figures have
-        // none.
+        // Serializing fails only for maps with keys other than strings, and for values that return
+        // an error themselves; figures have neither.
         serde_json::to_string(&figures).unwrap_or_default()
     }
 
-    /// The layers of these topics from the traces, which are read only while a client wants them.
+    /// Reads the layers of these topics from the traces, if any client wants them.
     fn read_layers(
         &mut self,
         hub: &Hub,
@@ -324,7 +325,7 @@ impl FigureMaker {
     }
 }
 
-/// The topics to measure: those that exist, taken from the wishes of each client in turn.
+/// Selects existing topics to measure, one from each client's list in turn.
 fn measured_topics(wanted: Vec<BTreeSet<String>>, summaries: &[TopicSummary]) -> BTreeSet<String> {
     let known: BTreeSet<&str> = summaries.iter().map(|summary| summary.name.as_str()).collect();
     let is_known = |topic: &String| known.contains(topic.as_str());
@@ -355,14 +356,14 @@ fn mismatch(found: &feros_rmw::graph::Mismatch) -> Mismatch {
     Mismatch { publisher, subscription, problem: found.reason.clone(), cure }
 }
 
-/// A sentence with a capital letter and a full stop.
+/// Returns a sentence with a capital letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     first.chain(letters).chain(['.']).collect()
 }
 
-/// The matches of a topic, with their transports.
+/// Returns the matches of a topic, with their transports.
 fn edges<'a>(
     graph: &'a GraphSnapshot,
     own: Gid,
@@ -384,7 +385,7 @@ fn edges<'a>(
             None => "none",
         },
         why: found.reason.map(|reason| reason.to_string()),
-        // A match has the policies that its subscription asks for.
+        // A match has the policies that its subscription requests.
         reliability: match found.subscription.qos.reliability {
             Reliability::BestEffort => "best_effort",
             _ => "reliable",
@@ -397,7 +398,7 @@ fn edges<'a>(
     found.map(edge).collect()
 }
 
-/// The services of other participants, with their types.
+/// Returns the services of other participants, with their types.
 fn service_names(graph: &GraphSnapshot, own: Gid) -> NamesAndTypes {
     graph.names_and_types(|endpoint| {
         matches!(endpoint.kind, EndpointKind::Service | EndpointKind::Client)
@@ -428,7 +429,8 @@ fn with_users(graph: &GraphSnapshot, own: Gid, services: &NamesAndTypes) -> Vec<
     found.into_values().collect()
 }
 
-/// A publisher of feedback is a server of the action, and a subscription to it a client.
+/// Returns the actions. A publisher of feedback counts as a server of the action, and a
+/// subscription to feedback as a client.
 fn actions(graph: &GraphSnapshot, own: Gid) -> Vec<Service> {
     let actions = graph.actions().into_iter();
     let actions =

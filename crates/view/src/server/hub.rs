@@ -25,9 +25,9 @@ use crate::server::options::ViewOptions;
 use crate::server::parameters::{self, Parameters};
 use crate::server::reading::only_reads;
 
-/// The most files that are read at a time.
+/// The limit on files that are read at the same time.
 const FILES_AT_A_TIME: usize = 3;
-/// Threads for files and for the doctor.
+/// The number of threads for files and for the doctor.
 pub(crate) const BLOCKING_THREADS: usize = FILES_AT_A_TIME + 1;
 
 /// The shared state of all connections.
@@ -39,9 +39,9 @@ pub(crate) struct Hub {
     pub(crate) clients: Arc<Clients>,
     pub(crate) calls: Calls,
     pub(crate) parameters: Parameters,
-    /// One examination of the doctor at a time.
+    /// Lets the doctor make one examination at a time.
     pub(crate) doctor_turns: Arc<Semaphore>,
-    /// The turns of files that are being read.
+    /// Limits the files that are read at the same time.
     pub(crate) file_turns: Arc<Semaphore>,
     session_id: String,
     time: SimulatedTime,
@@ -51,7 +51,7 @@ pub(crate) struct Hub {
     listening: Mutex<Listening>,
 }
 
-/// The subscriptions for all clients together, while a client needs them.
+/// The subscriptions that exist once for all clients, while any client needs them.
 #[derive(Default)]
 struct Listening {
     has_clock: bool,
@@ -92,7 +92,7 @@ impl Hub {
     pub(crate) fn greet(&self, client: &Client) {
         self.listen_as_needed(&self.graph());
         self.tell_server_info(client);
-        // Locked until the client has the whole list, so that changes come after it.
+        // The lock is held until the client has the whole list, so that changes follow the list.
         let catalogue = self.catalogue.lock();
         let everything = Changes {
             channels: catalogue.channels(),
@@ -132,7 +132,7 @@ impl Hub {
         });
     }
 
-    /// Whether clients may call a service: without `--allow-changes` only services that change
+    /// Whether clients may call a service: without `--allow-changes`, only services that change
     /// nothing.
     pub(crate) fn offers(&self, service: &Service) -> bool {
         self.options.allow_changes || only_reads(&service.service_type)
@@ -165,7 +165,7 @@ impl Hub {
         }
     }
 
-    /// Follows a change of the graph; returns the types to look up.
+    /// Updates the shared state after a change of the graph; returns the types to look up.
     pub(crate) fn follow(&self, graph: &GraphSnapshot) -> Vec<(String, TypeKey)> {
         let mut catalogue = self.catalogue.lock();
         let former: Vec<_> = catalogue.ambiguous();
@@ -199,7 +199,7 @@ impl Hub {
         lookups
     }
 
-    /// Records the result of a type's lookup.
+    /// Stores the result of a type's lookup.
     pub(crate) fn found_type(&self, key: TypeKey, schema: Option<Schema>) {
         self.catalogue.lock().found(key, schema, Instant::now());
     }
@@ -208,7 +208,8 @@ impl Hub {
         let now = ConnectionGraph::of(graph, self.own());
         let mut former = self.connection_graph.lock();
         if let Some(update) = now.since(&former) {
-            // Under the lock: a client that received the former graph a moment ago is among them.
+            // The clients are listed under the lock, so that a client that has just received the
+            // former graph is among them.
             let clients = self.clients.greeted();
             for client in clients.iter().filter(|client| client.wants.lock().connection_graph) {
                 client.tell(&ServerOp::ConnectionGraphUpdate(&update));
@@ -217,7 +218,7 @@ impl Hub {
         }
     }
 
-    /// Sends a client the whole connection graph, and from now on its changes.
+    /// Sends a client the whole connection graph; changes follow from now on.
     pub(crate) fn begin_connection_graph(&self, client: &Client) {
         let graph = self.connection_graph.lock();
         client.wants.lock().connection_graph = true;
@@ -225,8 +226,8 @@ impl Hub {
         client.tell(&ServerOp::ConnectionGraphUpdate(&all));
     }
 
-    /// Subscribes a client, which has `others` other subscriptions, to a channel; the error is for
-    /// people.
+    /// Subscribes a client, which has `others` other subscriptions, to a channel; the error is a
+    /// sentence for people.
     pub(crate) fn subscribe(
         &self,
         channel: u32,

@@ -1,11 +1,11 @@
-//! Values that are made on first use, and kept for further use; only a few idle ones are kept.
+//! Values that are made on first use, and kept for further use. Only a few idle values are kept.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use feros_sync::Mutex;
 
-/// Values by key. Values in use stay; of the idle ones, the last `most_idle` in order of use stay.
+/// Values by key. Values in use stay, as well as the `most_idle` idle values that were used last.
 pub(crate) struct Kept<K, V> {
     most_idle: usize,
     /// The entry that was used last is at the end.
@@ -14,7 +14,7 @@ pub(crate) struct Kept<K, V> {
 
 /// A value in use.
 pub(crate) struct Used<'a, K: PartialEq, V> {
-    // Dropped first, so that the value is idle at the end of use.
+    // This field is dropped first, so that the value is idle when `_end` is dropped.
     value: Arc<V>,
     _end: EndOfUse<'a, K, V>,
 }
@@ -26,7 +26,7 @@ impl<K: PartialEq, V> Kept<K, V> {
         Self { most_idle, entries: Mutex::default() }
     }
 
-    /// The value of a key, which is made if it does not exist.
+    /// Returns the value of a key, which is made if it does not exist.
     pub(crate) fn get<E>(
         &self,
         key: K,
@@ -46,7 +46,7 @@ impl<K: PartialEq, V> Kept<K, V> {
     /// Forgets the values of other keys; values in use live until the end of their use.
     pub(crate) fn retain(&self, is_kept: impl Fn(&K) -> bool) {
         let gone: Vec<_> = self.entries.lock().extract_if(.., |(key, _)| !is_kept(key)).collect();
-        // Dropped without the lock, since the drop takes a while.
+        // The values are dropped without the lock, since that takes a while.
         drop(gone);
     }
 

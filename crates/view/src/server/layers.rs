@@ -7,10 +7,10 @@ use feros_rmw::Gid;
 use feros_trace_analysis::{LiveTrace, PairLayers, Percentiles};
 use serde::Serialize;
 
-/// The layers by the gids of publisher and subscription.
+/// The layers, by the gids of the publisher and the subscription.
 pub(crate) type LayersOfPairs = HashMap<(Gid, Gid), EdgeLayers>;
 
-/// Reads the folder repeatedly.
+/// Reads the folder of traces repeatedly.
 pub(crate) struct LayerReader {
     folder: PathBuf,
     trace: LiveTrace,
@@ -20,12 +20,13 @@ pub(crate) struct LayerReader {
 #[derive(Serialize)]
 pub(crate) struct Traces {
     folder: String,
-    /// The number of programs that have written lately; `None` while no client looks.
+    /// The number of programs that have written traces recently; `None` while no client wants
+    /// layers.
     programs: Option<usize>,
     problems: Vec<String>,
 }
 
-/// The recent latencies of an edge's messages.
+/// The recent latencies of the messages between one publisher and one subscription.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EdgeLayers {
@@ -38,7 +39,7 @@ pub(crate) struct EdgeLayers {
 struct Layer {
     name: &'static str,
     nanos: MedianAndP99,
-    /// Its share of the total time: 0.25 is a quarter.
+    /// The layer's share of the total time: 0.25 is a quarter.
     share: f64,
 }
 
@@ -65,7 +66,7 @@ impl LayerReader {
 }
 
 impl Traces {
-    /// The traces while no client looks.
+    /// Returns the traces as they are reported while no client wants layers.
     pub(crate) fn unread(folder: &Path) -> Self {
         Self { folder: folder.display().to_string(), programs: None, problems: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! The sockets of the server, and its end.
+//! The sockets of the server, and its start and end.
 
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
@@ -32,9 +32,9 @@ use crate::server::peer::Peer;
 use crate::server::session::{self, Membership};
 use crate::server::watcher::Watcher;
 
-/// The most bytes of a client's frame.
+/// The limit on bytes of a client's frame.
 const MAX_FRAME_BYTES: usize = 16 << 20;
-/// The most bytes of a request's head.
+/// The limit on bytes of a request's head.
 const MAX_HEAD_BYTES: usize = 16 << 10;
 /// The time that the head of a request may take.
 const HEAD_TIME: Duration = Duration::from_secs(10);
@@ -99,8 +99,8 @@ impl Server {
                     () = until.notified() => {}
                 }
             });
-            // Connections end here; a thread that reads a file or examines the machine is not
-            // waited for.
+            // Connections end here, without waiting for a thread that reads a file or examines the
+            // machine.
             runtime.shutdown_background();
         };
         let thread = std::thread::Builder::new().name("feros-view".into()).spawn(serving);
@@ -115,18 +115,19 @@ impl Server {
         self.address
     }
 
-    /// The address of the page without its token, which logs may contain.
+    /// The address of the page without its token. Logs may contain this address.
     pub fn page(&self) -> &str {
         &self.page
     }
 
-    /// The address of the page, with the token if one is needed. It is a secret then: a node's log
-    /// goes to `/rosout`, where everybody in the network can read it.
+    /// The address of the page, with the token if the server needs one. An address with a token is
+    /// a secret that must not be logged: a node's log goes to `/rosout`, which everybody in the
+    /// network can read.
     pub fn link(&self) -> &str {
         &self.link
     }
 
-    /// The number of WebSockets.
+    /// The number of WebSocket connections.
     pub fn connection_count(&self) -> usize {
         self.hub.clients.count()
     }
@@ -136,7 +137,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.ending.notify_one();
         if let Some(thread) = self.thread.take() {
-            // At worst the thread ended by a panic, which was logged.
+            // If the thread ended with a panic, the panic was logged.
             let _ = thread.join();
         }
         self.watcher = None;
@@ -167,7 +168,7 @@ struct Shared {
     access: Arc<Access>,
 }
 
-/// Accepts connections: a connection beyond the limit ends another one.
+/// Accepts connections: a connection beyond the limit replaces another one.
 async fn accept(listener: TcpListener, shared: Shared) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let lobby = Arc::new(Lobby::default());
@@ -176,10 +177,10 @@ async fn accept(listener: TcpListener, shared: Shared) {
             Ok((socket, address)) => {
                 let peer = Peer::of(address.ip());
                 tokio::spawn(serve(socket, peer, lobby.enter(peer), shared.clone()));
-                // The former owner of the slot ends before the next connection comes.
+                // Lets the former owner of the slot end before the next connection is accepted.
                 tokio::task::yield_now().await;
             }
-            // No descriptors are left, or the other side has gone again.
+            // No file descriptors are left, or the other side has closed the connection already.
             Err(error) => {
                 tracing::debug!("a connection was not accepted: {error}");
                 tokio::time::sleep(Duration::from_millis(100)).await;
@@ -188,7 +189,7 @@ async fn accept(listener: TcpListener, shared: Shared) {
     }
 }
 
-/// Serves one TCP connection as long as it has its slot.
+/// Serves one TCP connection until it loses its slot.
 async fn serve(socket: TcpStream, peer: Peer, place: Place, shared: Shared) {
     // Small messages must not wait for the acknowledgement of earlier ones.
     let _ = socket.set_nodelay(true);
@@ -204,7 +205,7 @@ async fn serve(socket: TcpStream, peer: Peer, place: Place, shared: Shared) {
     }
 }
 
-/// Answers one request, which must come in time, and whose answer the client must read in time.
+/// Answers one request. The client must send it in time, and read the answer in time.
 async fn answer<F: Future<Output = Response>>(
     socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     patience: Duration,
@@ -227,7 +228,7 @@ async fn answer<F: Future<Output = Response>>(
         .serve_connection(TokioIo::new(socket), service)
         .with_upgrades();
     match timeout(patience, connection).await {
-        // Input that is not HTTP ends here.
+        // Input that is not HTTP ends here with an error.
         Ok(answered) => answered.map_err(|error| error.to_string()),
         Err(_) => Err(format!("its answer was not read within {patience:?}")),
     }
@@ -256,7 +257,7 @@ async fn respond(request: Request, peer: Peer, shared: &Shared) -> Response {
     }
 }
 
-/// Upgrades a connection to a WebSocket, if there is room for one more.
+/// Upgrades a connection to a WebSocket, if the limits allow another client.
 fn connect(upgrade: WebSocketUpgrade, peer: Peer, shared: &Shared) -> Response {
     let upgrade = upgrade.protocols(SUBPROTOCOLS);
     let Some(protocol) = upgrade.selected_protocol() else {
@@ -285,8 +286,8 @@ mod tests {
 
     use super::*;
 
-    /// The result of an answer of `size` bytes to a client that reads `read`, and the bytes that it
-    /// got.
+    /// Returns the result of an answer of `size` bytes to a client that reads `read` bytes, and the
+    /// number of bytes that the client got.
     async fn answered(size: usize, read: usize, patience: Duration) -> (Result<(), String>, usize) {
         let (mut client, server) = tokio::io::duplex(1024);
         client.write_all(b"GET / HTTP/1.1\r\nHost: robot\r\n\r\n").await.unwrap();

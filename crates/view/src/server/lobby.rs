@@ -1,7 +1,9 @@
-//! The TCP connections that are not WebSockets, or not yet: browsers that fetch the page.
+//! The TCP connections that are not WebSockets, or not yet WebSockets: browsers that fetch the
+//! page.
 //!
-//! The number of slots is limited. A further connection takes the slot of the oldest connection of
-//! the address that has most of them: an address with many idle connections cannot keep others out.
+//! The number of slots is limited. When all are in use, a new connection takes the slot of the
+//! oldest connection of the address with the most connections, so an address with many idle
+//! connections cannot keep others out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +13,7 @@ use tokio::sync::Notify;
 
 use crate::server::peer::Peer;
 
-/// The most connections at a time.
+/// The number of slots: the limit on simultaneous connections.
 const PLACES: usize = 64;
 
 /// The connections that have a slot.
@@ -23,7 +25,7 @@ pub(crate) struct Lobby {
 #[derive(Default)]
 struct State {
     next: u64,
-    /// By number, the oldest first.
+    /// The connections by number, the oldest first.
     guests: BTreeMap<u64, Guest>,
 }
 
@@ -32,7 +34,7 @@ struct Guest {
     leaves: Arc<Notify>,
 }
 
-/// A connection's slot, which is freed by its drop.
+/// A connection's slot, which becomes free when this value is dropped.
 pub(crate) struct Place {
     lobby: Arc<Lobby>,
     number: u64,
@@ -40,7 +42,7 @@ pub(crate) struct Place {
 }
 
 impl Lobby {
-    /// A slot for one more connection, if necessary the slot of another one.
+    /// Returns a slot for a new connection; if no slot is free, another connection loses its slot.
     pub(crate) fn enter(self: &Arc<Self>, peer: Peer) -> Place {
         let mut state = self.state.lock();
         if state.guests.len() >= PLACES {
@@ -60,7 +62,8 @@ impl State {
         for (number, guest) in &self.guests {
             of_peers.entry(guest.peer).or_insert((0, *number)).0 += 1;
         }
-        // Among addresses with equally many connections, the one whose oldest has waited longest.
+        // Among addresses with the same number of connections, this selects the one with the oldest
+        // connection.
         let most = of_peers.into_values().max_by_key(|(count, oldest)| (*count, u64::MAX - oldest));
         if let Some((_, oldest)) = most
             && let Some(guest) = self.guests.remove(&oldest)
@@ -92,7 +95,7 @@ mod tests {
         Peer::of(text.parse().unwrap())
     }
 
-    /// The slots that others have taken, by their order.
+    /// Returns the indexes of the slots that other connections have taken.
     fn taken(places: &[Place]) -> Vec<usize> {
         let has_place = |place: &Place| place.lobby.state.lock().guests.contains_key(&place.number);
         (0..places.len()).filter(|at| !has_place(&places[*at])).collect()

@@ -20,16 +20,17 @@ pub const DEFAULT_PORT: u16 = 8765;
 pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Finds the definition of a type that is not among the interfaces, for example by asking a node of
-/// the topic: topic, type, and its hash if it is known. It may take some seconds.
+/// the topic. Its arguments are the topic, the type, and the type's hash if known. A call may take
+/// some seconds.
 pub type Describe = Arc<dyn Fn(&str, &str, Option<TypeHash>) -> Option<Schema> + Send + Sync>;
 
-/// Makes the checks of `feros doctor`. It may take some seconds.
+/// Makes the checks of `feros doctor`. A call may take some seconds.
 pub type Doctor = Arc<dyn Fn() -> Vec<Finding> + Send + Sync>;
 
 /// The options of a server.
 #[derive(Clone)]
 pub struct ViewOptions {
-    /// The address to listen at; port 0 takes a free port.
+    /// The address to listen at; port 0 selects a free port.
     pub address: SocketAddr,
     /// The secret that clients need; required if other machines can connect.
     pub token: Option<Token>,
@@ -37,21 +38,22 @@ pub struct ViewOptions {
     pub allow_changes: bool,
     /// Origins of pages that may also connect, such as `https://app.foxglove.dev`.
     pub allowed_origins: Vec<String>,
-    /// The most WebSockets at a time.
+    /// The limit on simultaneous WebSocket connections.
     pub max_connections: usize,
-    /// The time that a client may be silent, or take for one frame or for a file of the page; the
-    /// server sends four pings within it.
+    /// The longest time for which a client may be silent, or take to read a frame or a file of the
+    /// page. The server sends four pings within this time.
     pub patience: Duration,
     /// The known types.
     pub interfaces: Arc<InterfaceSet>,
     /// Finds unknown types.
     pub describe: Option<Describe>,
-    /// The places of packages' files.
+    /// The folders of the packages whose files clients may read.
     pub packages: Packages,
-    /// Examines the machine.
+    /// Makes the checks of `feros doctor`.
     pub doctor: Option<Doctor>,
-    /// The folder in which running programs write their traces: the layers of latencies are read
-    /// there while a client looks at their topics. The default is the folder of `FEROS_TRACE`.
+    /// The folder in which running programs write their traces: the server reads the layers of
+    /// latencies there while a client looks at their topics. The default is the folder of
+    /// `FEROS_TRACE`.
     pub traces: Option<PathBuf>,
 }
 

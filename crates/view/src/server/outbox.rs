@@ -1,8 +1,9 @@
 //! The data that waits for one client, within limits: a client that does not read loses its own
-//! messages, and at last its connection.
+//! messages, and in the end its connection.
 //!
 //! Operations precede messages and are never left out: a client that leaves them unread is
-//! disconnected. Of messages, the oldest of the same subscription are dropped first, and counted.
+//! disconnected. When messages exceed the limit, the oldest ones of the same subscription are
+//! dropped first, and counted.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -13,13 +14,13 @@ use tokio::sync::Notify;
 
 use crate::protocol::{MESSAGE_HEADER_BYTES, begin_message};
 
-/// The most bytes of waiting messages; a larger message waits alone.
+/// The limit on bytes of waiting messages; a larger message can only wait alone.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
-/// The most bytes of waiting operations; one more operation ends the connection.
+/// The limit on bytes of waiting operations; an operation beyond it ends the connection.
 const MAX_OPERATION_BYTES: usize = 16 << 20;
-/// The cost of a message besides its bytes.
+/// The memory that a waiting message takes in addition to its bytes.
 const OVERHEAD_BYTES: usize = 128;
-/// The longest period of a rate limit, also for clients that want messages less often.
+/// The longest period of a rate limit, even for clients that want messages less often.
 const LONGEST_PERIOD: Duration = Duration::from_secs(3600);
 
 /// The data that waits for one client.
@@ -39,22 +40,22 @@ pub(crate) enum Outgoing {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Send(Outgoing),
-    /// Nothing before this moment, unless something is added.
+    /// Wait until this moment, or until something is added.
     Until(Instant),
-    /// Nothing, unless something is added.
+    /// Wait until something is added.
     Nothing,
-    /// The end: the client left operations unread, or is to go.
+    /// Close the connection: the client left operations unread, or the server ends it.
     Closed,
 }
 
 /// The counts of a client's messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Bytes of all frames.
+    /// The bytes of all frames that were sent.
     pub(crate) sent_bytes: u64,
-    /// Messages that were dropped because the client did not read them in time.
+    /// The messages that were dropped because the client did not read them in time.
     pub(crate) dropped: u64,
-    /// Messages that came faster than the client wants them.
+    /// The messages that came faster than the client wants them.
     pub(crate) left_out: u64,
 }
 
@@ -62,11 +63,11 @@ pub(crate) struct Counts {
 struct State {
     operations: VecDeque<Outgoing>,
     operation_bytes: usize,
-    /// Only the newest figures wait.
+    /// The newest figures, if they wait to be sent.
     figures: Option<Arc<str>>,
     time: Option<Vec<u8>>,
     subscriptions: HashMap<u32, Queue>,
-    /// Messages of all subscriptions in the order in which they came.
+    /// The messages of all subscriptions, in the order in which they came.
     messages: BTreeMap<u64, (u32, Vec<u8>)>,
     next: u64,
     message_bytes: usize,
@@ -91,8 +92,8 @@ struct RateLimit {
 }
 
 impl RateLimit {
-    /// Records a sent message. A late message does not delay the following ones: a topic of exactly
-    /// this rate loses none.
+    /// Records a sent message. A late message does not delay the following ones, so a topic of
+    /// exactly this rate loses no messages.
     fn pass(&mut self, now: Instant) {
         let next = self.due + self.period;
         self.due = if next > now { next } else { now + self.period };
@@ -130,7 +131,7 @@ impl Outbox {
         }
     }
 
-    /// Queues a message: copies it out of the memory that it arrived in, which must not be held.
+    /// Queues a copy of a message, since the memory that the message arrived in must not be held.
     pub(crate) fn offer(&self, subscription: u32, nanos: u64, message: &[u8], now: Instant) {
         let is_taken = self.state.lock().offer(subscription, nanos, message, now);
         if is_taken {
@@ -161,13 +162,13 @@ impl Outbox {
         self.changed.notify_one();
     }
 
-    /// Queues figures in place of waiting ones.
+    /// Queues figures, which replace waiting figures.
     pub(crate) fn tell_figures(&self, figures: Arc<str>) {
         self.state.lock().figures = Some(figures);
         self.changed.notify_one();
     }
 
-    /// Queues a time in place of a waiting one.
+    /// Queues a time, which replaces a waiting time.
     pub(crate) fn tell_time(&self, frame: Vec<u8>) {
         self.state.lock().time = Some(frame);
         self.changed.notify_one();
@@ -206,7 +207,7 @@ impl State {
         let Some(queue) = self.subscriptions.get_mut(&subscription) else { return false };
         let is_early =
             queue.limit.as_ref().is_some_and(|limit| now < limit.due || !queue.waiting.is_empty());
-        // The buffer of the replaced message usually has the right size.
+        // The buffer of the replaced message is used again, since its size usually fits.
         let former = queue.limit.as_mut().and_then(|limit| limit.latest.take());
         self.counts.left_out += u64::from(former.is_some());
         let mut frame = former.map_or_else(Vec::new, |mut former| {
@@ -237,7 +238,8 @@ impl State {
         true
     }
 
-    /// Drops the oldest messages, this subscription's own first.
+    /// Drops old messages until `needed` bytes fit: first the oldest ones of this subscription,
+    /// then those of others.
     fn make_room(&mut self, subscription: u32, needed: usize) -> bool {
         while self.message_bytes > 0 && self.message_bytes + needed > MAX_MESSAGE_BYTES {
             let own = self.subscriptions.get(&subscription).and_then(|q| q.waiting.front());

@@ -1,11 +1,11 @@
-//! The page: files that are part of the program, so that no path leads to the disk.
+//! The files of the page, which are part of the program, so that no path leads to the disk.
 
 use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY};
 use axum::http::header::{X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
 use axum::response::{IntoResponse as _, Response};
 
-/// The page talks only to its own server, and no page may put it into a frame.
+/// The page may connect only to its own server, and no page may show it in a frame.
 const POLICY: &str = "default-src 'self'; img-src 'self' blob: data:; style-src 'self' \
                       'unsafe-inline'; worker-src 'self' blob:; connect-src 'self' ws: wss:; \
                       frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
@@ -45,7 +45,7 @@ pub(crate) fn is_entry(path: &str) -> bool {
     normal(path) == "/"
 }
 
-/// The file at a path.
+/// Returns the file at a path.
 pub(crate) fn file(path: &str) -> Response {
     let Some(file) = FILES.iter().find(|file| file.path == normal(path)) else {
         return text(StatusCode::NOT_FOUND, "there is no such file: the page is at /");
@@ -53,7 +53,7 @@ pub(crate) fn file(path: &str) -> Response {
     let headers = [
         (CONTENT_TYPE, file.content_type),
         (CONTENT_SECURITY_POLICY, POLICY),
-        // The address contains the token.
+        // The address contains the token, so it must not be sent as a referrer.
         (REFERRER_POLICY, "no-referrer"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
@@ -66,7 +66,7 @@ fn normal(path: &str) -> &str {
     if path == "/index.html" { "/" } else { path }
 }
 
-/// A response of one sentence.
+/// Returns a response that consists of one sentence.
 pub(crate) fn text(status: StatusCode, sentence: &str) -> Response {
     let headers =
         [(CONTENT_TYPE, "text/plain; charset=utf-8"), (X_CONTENT_TYPE_OPTIONS, "nosniff")];

@@ -1,4 +1,4 @@
-//! Parameters of nodes, read and set by their services, several nodes at a time.
+//! Parameters of nodes, read and set through their services, for several nodes at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -25,12 +25,12 @@ use crate::server::kept::{Kept, Used};
 
 /// The time to wait for a node's answer.
 const ANSWER: Duration = Duration::from_secs(3);
-/// The most nodes that are asked at a time: each costs two announced endpoints.
+/// The limit on nodes that are asked at the same time, since each costs two announced endpoints.
 const AT_A_TIME: usize = 8;
-/// The most nodes whose idle clients are kept.
+/// The limit on nodes whose idle clients are kept.
 const MOST_IDLE: usize = 16;
 
-/// The services of parameters.
+/// The names of the parameter services.
 const LIST: &str = "list_parameters";
 const GET: &str = "get_parameters";
 const SET: &str = "set_parameters";
@@ -41,7 +41,7 @@ pub(crate) struct Parameters {
     by_node: Kept<String, Remote>,
 }
 
-/// Values, and messages about missing ones.
+/// Values of parameters, and messages about missing values.
 #[derive(Default)]
 pub(crate) struct Answer {
     pub(crate) values: Vec<NamedParameter>,
@@ -53,8 +53,9 @@ impl Parameters {
         Self { node, by_node: Kept::new(MOST_IDLE) }
     }
 
-    /// The values of these parameters; all parameters of all nodes, if no name is given. Each node
-    /// takes one of the client's turns; `hear` receives its values at once.
+    /// Returns the values of these parameters, or of all parameters of all nodes if `names` is
+    /// empty. A client's questions to nodes are limited by its permits; `hear` receives the values
+    /// of each node as soon as they come.
     pub(crate) async fn get(
         &self,
         names: &[String],
@@ -99,7 +100,7 @@ impl Parameters {
         answer
     }
 
-    /// Sets parameters; returns messages about the refused ones.
+    /// Sets parameters; returns messages about those that were refused.
     pub(crate) async fn set(
         &self,
         parameters: Vec<ParameterToSet>,
@@ -134,19 +135,19 @@ impl Parameters {
         remote
     }
 
-    /// Withdraws the clients of nodes that have gone.
+    /// Drops the clients of nodes that no longer exist.
     pub(crate) fn follow(&self, graph: &GraphSnapshot) {
         let nodes = nodes_with(LIST, graph);
         self.by_node.retain(|node| nodes.contains(node));
     }
 
-    /// Withdraws the idle clients.
+    /// Drops the idle clients.
     pub(crate) fn forget_all(&self) {
         self.by_node.retain(|_| false);
     }
 }
 
-/// The values of a node's parameters in the form for clients.
+/// Converts the values of a node's parameters into the form for clients.
 fn named(node: &str, values: Vec<(String, ParameterValue)>) -> Vec<NamedParameter> {
     let named = |(name, value): (String, _)| NamedParameter {
         name: full_name(node, &name),
@@ -155,7 +156,8 @@ fn named(node: &str, values: Vec<(String, ParameterValue)>) -> Vec<NamedParamete
     values.into_iter().map(named).collect()
 }
 
-/// The answers of nodes, sorted by name; each answer makes room for the next question.
+/// Asks a few nodes at a time, the next one after each answer; returns the answers sorted by the
+/// node's name.
 async fn some_at_a_time<T>(
     mut questions: impl Iterator<Item = impl Future<Output = (String, T)>>,
 ) -> Vec<(String, T)> {
@@ -169,7 +171,7 @@ async fn some_at_a_time<T>(
     answers
 }
 
-/// The nodes that have this service of parameters.
+/// Returns the nodes that have this parameter service.
 fn nodes_with(service: &str, graph: &GraphSnapshot) -> BTreeSet<String> {
     let is_server = |endpoint: &feros_rmw::EndpointInfo| endpoint.kind == EndpointKind::Service;
     let services = graph.names_and_types(is_server).into_keys();
@@ -177,8 +179,8 @@ fn nodes_with(service: &str, graph: &GraphSnapshot) -> BTreeSet<String> {
     services.filter_map(node).collect()
 }
 
-/// Removes the nodes that do not have a service, and returns a message about each: a client that
-/// looks for a server costs endpoints, and anybody can invent names.
+/// Removes the nodes that do not have a service, and returns a message about each: asking costs
+/// endpoints, and a client can invent any number of names.
 fn without_server<T>(
     service: &str,
     wanted: &mut BTreeMap<String, T>,
@@ -195,7 +197,7 @@ fn without_server<T>(
     problems
 }
 
-/// The parameter services of one node.
+/// The clients of one node's parameter services.
 #[derive(Default)]
 struct Remote {
     node: String,
@@ -240,8 +242,8 @@ impl<S: Service> Slot<S> {
 }
 
 impl Remote {
-    /// The values of these parameters that the node has; of all its parameters, if no name is
-    /// given.
+    /// Returns the values of those of these parameters that the node has, or of all its parameters
+    /// if `names` is empty.
     async fn get(
         &self,
         node: &Node,
@@ -253,7 +255,8 @@ impl Remote {
                 return Ok(values);
             }
         }
-        // A node that lacks one of the parameters answers with an empty list.
+        // A node that lacks one of the parameters answers with an empty list, so the node's
+        // parameters are listed first.
         let service = format!("{}/{LIST}", self.node);
         let request = ListParameters_Request { prefixes: Vec::new(), depth: 0 };
         let mut known = self.list.call(node, &service, &request).await?.result.names;

@@ -1,8 +1,8 @@
-//! The owner of a connection, as far as its address shows.
+//! The machine at the other end of a connection, as far as its address shows.
 
 use std::net::IpAddr;
 
-/// The owner of an address: one machine, which may have a whole network of IPv6.
+/// The owner of an address: one machine, which may have a whole IPv6 network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Peer(IpAddr);
 

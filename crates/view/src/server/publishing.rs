@@ -8,9 +8,9 @@ use feros_rmw::{EndpointKind, GraphSnapshot, TypeHash};
 
 use crate::protocol::ClientChannel;
 
-/// The most topics that a client publishes.
+/// The limit on topics that a client publishes.
 const MAX_CHANNELS: usize = 64;
-/// The most messages that wait while a publisher's thread sends earlier ones.
+/// The limit on messages that wait while a publisher's thread sends earlier ones.
 const QUEUE_DEPTH: usize = 8;
 
 /// Why a client cannot publish.
@@ -32,7 +32,7 @@ pub(crate) enum PublishingError {
     Publish(#[from] feros::PublishError),
 }
 
-/// The publishers of one client, by its own numbers.
+/// The publishers of one client, by the numbers that the client gave.
 #[derive(Default)]
 pub(crate) struct Publishing {
     by_channel: HashMap<u32, GenericPublisher>,
@@ -81,7 +81,7 @@ impl Publishing {
     }
 }
 
-/// `package/msg/Name`, or `package/Name` as in ROS 1.
+/// Reads a type's name: `package/msg/Name`, or `package/Name` as in ROS 1.
 fn type_name(text: &str) -> Option<TypeName> {
     let full = match text.split('/').collect::<Vec<_>>()[..] {
         [package, name] => format!("{package}/msg/{name}"),
@@ -90,7 +90,7 @@ fn type_name(text: &str) -> Option<TypeName> {
     full.parse().ok()
 }
 
-/// The hash that other endpoints of the topic use, or the hash of the known type.
+/// Returns the hash that other endpoints of the topic use, or the hash of the known type.
 fn type_hash(
     graph: &GraphSnapshot,
     interfaces: &InterfaceSet,
@@ -107,8 +107,8 @@ fn type_hash(
     of_others.or_else(|| interfaces.type_hash(name).ok().map(|hash| TypeHash(hash.0)))
 }
 
-/// A profile that matches every subscription: reliable, and transient local if a subscription asks
-/// for that.
+/// Returns a profile that matches every subscription: reliable, and transient local if a
+/// subscription asks for that.
 fn qos(graph: &GraphSnapshot, topic: &str) -> QosProfile {
     let mut subscriptions = graph.endpoints_of(EndpointKind::Subscription, topic);
     let qos = QosProfile::keep_last(10).reliable();
@@ -119,7 +119,7 @@ fn qos(graph: &GraphSnapshot, topic: &str) -> QosProfile {
     }
 }
 
-/// The beginning of a client's text.
+/// Returns the beginning of a client's text.
 fn start(text: &str) -> String {
     text.chars().take(200).collect()
 }

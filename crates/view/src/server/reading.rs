@@ -1,6 +1,6 @@
 //! Services that change nothing: the only ones that a server without `--allow-changes` offers.
 
-/// Types of ROS 2 whose calls leave a node unchanged.
+/// The types of ROS 2 services whose calls leave a node unchanged.
 const READING: [&str; 13] = [
     "composition_interfaces/srv/ListNodes",
     "lifecycle_msgs/srv/GetAvailableStates",

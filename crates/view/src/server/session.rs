@@ -1,7 +1,7 @@
 //! One connection: it performs the client's operations, and sends the waiting data.
 //!
-//! All connections share a thread. Long operations are done piece by piece, alternating with other
-//! connections: a client that asks for much waits for it itself.
+//! All connections share a thread. Long operations are done piece by piece, in alternation with
+//! other connections, so a client that asks for much delays only itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,16 +25,16 @@ use crate::server::hub::Hub;
 use crate::server::outbox::{Next, Outgoing};
 use crate::server::publishing::Publishing;
 
-/// The most subscriptions of a client.
+/// The limit on subscriptions of a client.
 const MAX_SUBSCRIPTIONS: usize = 1024;
-/// The most parameters that a client names in one operation, and the most whose changes it
+/// The limit on parameters that a client may name in one operation, and on those whose changes it
 /// receives.
 const MAX_PARAMETERS: usize = 4096;
-/// The longest name of a parameter.
+/// The longest name of a parameter that a client may use.
 const LONGEST_NAME: usize = 1024;
-/// The most questions of a client that are being answered.
+/// The limit on questions of a client that are being answered.
 const MAX_TASKS: usize = 64;
-/// The pings to a silent client within its patience.
+/// The number of pings to a silent client before it is disconnected.
 const PINGS: u32 = 4;
 
 /// Leaves the hub when the connection ends, in any way.
@@ -87,7 +87,7 @@ pub(crate) async fn run(socket: WebSocket, membership: Membership) {
         examination: Arc::new(Semaphore::new(1)),
         membership,
     };
-    // The first of both to end ends the connection.
+    // The connection ends when either sending or receiving ends.
     tokio::select! {
         () = send(sending, &client, patience) => {}
         () = session.receive(receiving) => {}
@@ -140,17 +140,18 @@ async fn send(mut socket: SplitSink<WebSocket, Message>, client: &Client, patien
 }
 
 struct Session {
-    /// Pending answers are cancelled at the end of the connection, before it leaves.
+    /// The answers in progress, which are cancelled at the end of the connection, before
+    /// `membership` ends.
     tasks: JoinSet<()>,
     publishing: Publishing,
-    /// The one examination of the doctor that the client may wait for.
+    /// Lets the client wait for one examination of the doctor at a time.
     examination: Arc<Semaphore>,
     membership: Membership,
 }
 
 impl Session {
-    /// Performs the client's operations, until the client is silent for too long and answers no
-    /// ping.
+    /// Performs the client's operations, until the client leaves, or is silent for too long and
+    /// answers no ping.
     async fn receive(&mut self, mut socket: SplitStream<WebSocket>) {
         let patience = self.hub().options.patience;
         while let Ok(Some(Ok(message))) = timeout(patience, socket.next()).await {
@@ -162,7 +163,7 @@ impl Session {
                 },
                 Message::Binary(frame) => self.take_frame(&frame),
                 Message::Close(_) => return,
-                // The library below answers pings.
+                // The WebSocket library answers pings.
                 Message::Ping(_) | Message::Pong(_) => {}
             }
             yield_now().await;
@@ -299,7 +300,7 @@ impl Session {
         }
     }
 
-    /// The service that a client may call with a request of this encoding.
+    /// Returns the service if the client may call it with a request of this encoding.
     fn callable(&self, service_id: u32, encoding: &str) -> Result<Arc<Service>, String> {
         let unknown = || format!("there is no service {service_id}: it may have gone");
         let service = self.hub().service(service_id).ok_or_else(unknown)?;
@@ -339,7 +340,7 @@ impl Session {
         });
     }
 
-    /// Whether one more question can be answered.
+    /// Whether another question can be answered; if not, the client is told.
     fn has_room(&self) -> bool {
         let has_room = self.tasks.len() < MAX_TASKS;
         if !has_room {
@@ -348,7 +349,7 @@ impl Session {
         has_room
     }
 
-    /// Whether an operation names few enough parameters.
+    /// Whether an operation names few enough parameters; if not, the client is told.
     fn is_short(&self, names: usize) -> bool {
         let is_short = names <= MAX_PARAMETERS;
         if !is_short {
@@ -404,7 +405,7 @@ impl Session {
         let (hub, client) = (self.hub().clone(), self.client().clone());
         self.tasks.spawn(async move {
             let _turn = in_turn(&client.file_turns).await;
-            // The turn moves to the thread, which reads to the end even if the client leaves.
+            // The permit moves to the thread, which reads to the end even if the client leaves.
             let turn = hub.file_turns.clone().acquire_owned().await;
             let reading = tokio::task::spawn_blocking(move || {
                 let _turn = turn;
@@ -432,7 +433,8 @@ impl Session {
         let (turns, client) = (self.hub().doctor_turns.clone(), self.client().clone());
         self.tasks.spawn(async move {
             let _examination = examination;
-            // The turn moves to the thread, which examines to the end even if the client leaves.
+            // The permit moves to the thread, which finishes the examination even if the client
+            // leaves.
             let turn = turns.acquire_owned().await;
             let looking = tokio::task::spawn_blocking(move || {
                 let _turn = turn;
@@ -447,7 +449,7 @@ impl Session {
 
 /// Answers with the values of parameters.
 async fn tell_parameters(hub: &Hub, client: &Client, names: &[String], id: Option<&str>) {
-    // A node that does not answer must not delay the page's view of the others.
+    // A node that does not answer must not delay the parameters of other nodes in the page.
     let hear = |parameters: &[NamedParameter]| {
         if client.is_page && names.is_empty() {
             client.tell(&ServerOp::ParameterValues { parameters, id: None });

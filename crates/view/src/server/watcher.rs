@@ -1,5 +1,5 @@
-//! The threads besides that of the sockets: one follows the graph and makes figures, the others
-//! look up unknown types, which takes as long as the answers of nodes.
+//! The server's other threads, apart from that of the sockets. One follows the graph and makes
+//! figures. The others look up unknown types, which takes until nodes answer.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -12,15 +12,15 @@ use crate::server::catalogue::TypeKey;
 use crate::server::figures::FigureMaker;
 use crate::server::hub::Hub;
 
-/// The longest time until the threads notice the end.
+/// The longest time until the threads notice that the server ends.
 const PERIOD: Duration = Duration::from_millis(200);
 /// The period of figures.
 const FIGURES_PERIOD: Duration = Duration::from_secs(1);
-/// Changes of the graph come in groups: one look is enough for all changes within this time.
+/// Changes of the graph come in groups, so all changes within this time are handled together.
 const SETTLING: Duration = Duration::from_millis(30);
-/// The most types that wait for their lookup.
+/// The limit on types that wait for their lookup.
 const LOOKUPS: usize = 1024;
-/// The most lookups at a time: nodes that do not answer can block this many.
+/// The limit on simultaneous lookups; nodes that do not answer can block this many.
 const LOOKUPS_AT_A_TIME: usize = 8;
 
 type Lookup = (String, TypeKey);
@@ -34,12 +34,12 @@ pub(crate) struct Watcher {
 impl Watcher {
     pub(crate) fn start(hub: &Arc<Hub>) -> std::io::Result<Self> {
         let is_stopping = Arc::new(AtomicBool::new(false));
-        // Made before the channel, so that the started threads end if another one cannot be
-        // started.
+        // This is created before the channel, so that the started threads end if another one cannot
+        // be started.
         let mut watcher = Self { is_stopping: is_stopping.clone(), threads: Vec::new() };
         let (lookups, asked) = sync_channel(LOOKUPS);
         let asked = Arc::new(Mutex::new(asked));
-        // The next look at the graph reports a type that was found.
+        // Tells the thread that follows the graph to report types that have been found.
         let has_found = Arc::new(AtomicBool::new(false));
         for _ in 0..LOOKUPS_AT_A_TIME {
             let (looking, asked, found) = (hub.clone(), asked.clone(), has_found.clone());
@@ -58,9 +58,10 @@ impl Watcher {
 impl Drop for Watcher {
     fn drop(&mut self) {
         self.is_stopping.store(true, Ordering::Relaxed);
-        // The threads of lookups end with the other thread, which owns the sender of their channel.
+        // The lookup threads end when the thread that follows the graph ends, since it owns the
+        // sender of their channel.
         for thread in self.threads.drain(..) {
-            // At worst the thread ended by a panic, which was logged.
+            // If the thread ended with a panic, the panic was logged.
             let _ = thread.join();
         }
     }
@@ -81,7 +82,7 @@ fn follow_graph(
             seen = Some(graph.generation);
             for (topic, key) in hub.follow(&graph) {
                 if let Err(TrySendError::Full((_, key))) = lookups.try_send((topic, key)) {
-                    // The lookup is tried again later.
+                    // The catalogue starts another lookup later.
                     hub.found_type(key, None);
                 }
             }
@@ -92,17 +93,17 @@ fn follow_graph(
             figures_due = Instant::now() + FIGURES_PERIOD;
         }
         let changed = || context.graph().generation != graph.generation;
-        // Without a change, or at the end, the loop checks by itself.
+        // After a timeout, the loop checks whether the server ends or figures are due.
         let _ = context.wait_for_graph(PERIOD, || "the graph", changed);
     }
 }
 
 fn look_for_types(hub: &Hub, asked: &Mutex<Receiver<Lookup>>, has_found: &AtomicBool) {
     loop {
-        // One of these threads waits for the next lookup, the others for their turn.
+        // One of these threads waits for the next lookup, and the others wait for the lock.
         let next = asked.lock().recv();
         let Ok((topic, key)) = next else { return };
-        // Lookups from before the end are skipped.
+        // Once the node's context has ended, waiting lookups are skipped.
         if !hub.node.context().is_ok() {
             continue;
         }
