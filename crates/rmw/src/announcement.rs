@@ -1,7 +1,8 @@
-//! The announcement of an endpoint beyond DDS: a short text that travels with its discovery and is
-//! opaque to engines.
+//! The announcement of a Feros endpoint: a short string that travels with the endpoint's discovery
+//! data and that engines do not interpret.
 //!
-//! It says how a Feros endpoint can be reached besides the engine. Other implementations ignore it.
+//! It says how the endpoint can be reached without the engine, for example through shared memory.
+//! Other implementations of ROS 2 ignore it.
 
 use std::sync::Arc;
 
@@ -9,32 +10,32 @@ use crate::gid::Gid;
 use crate::qos::QosProfile;
 use crate::twin;
 
-/// The longest announcement, in bytes: the discovery data of an endpoint must fit into one
+/// The size limit of an announcement, in bytes. The discovery data of an endpoint must fit into one
 /// datagram.
 pub const MAX_ANNOUNCEMENT_BYTES: usize = 512;
 
-/// Why a text cannot be announced.
+/// Why a string cannot be an announcement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnnouncementError {
-    /// The text is too long.
+    /// The string is too long.
     #[error("it has {size_bytes} bytes, more than {MAX_ANNOUNCEMENT_BYTES}; shorten it")]
     TooLong {
-        /// The size.
+        /// The size of the string.
         size_bytes: usize,
     },
-    /// The text holds a character that would end or spoil the entry in USER_DATA.
+    /// The string contains a character that would end or corrupt its entry in USER_DATA.
     #[error("it holds {character:?} at byte {at}; leave out `;` and control characters")]
     Character {
         /// The character.
         character: char,
-        /// The position of the character, in bytes.
+        /// The byte offset of the character.
         at: usize,
     },
 }
 
-/// Checks that a text can be announced; the empty text announces nothing. The part about a [`twin`]
-/// does not count towards the size.
+/// Checks that a string can be an announcement. The empty string is valid and announces nothing.
+/// The part that names a [`twin`] does not count towards the size.
 ///
 /// # Errors
 /// See [`AnnouncementError`].
@@ -49,19 +50,19 @@ pub fn check_announcement(text: &str) -> Result<(), AnnouncementError> {
     }
 }
 
-/// Why an announcement was not changed; the earlier announcement stays.
+/// Why an announcement could not be changed. The previous announcement remains in effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnnounceError {
-    /// The text cannot be announced.
+    /// The string cannot be an announcement.
     #[error("the announcement of an endpoint of {topic} was not changed: {reason}")]
     Text {
         /// Name of the topic.
         topic: String,
-        /// The reason why the text cannot be announced.
+        /// The reason why the string cannot be an announcement.
         reason: AnnouncementError,
     },
-    /// The engine failed, and gave only a code.
+    /// The engine failed and reported only a code.
     #[error("the announcement of an endpoint of {topic} was not changed: the engine says {code}")]
     Engine {
         /// Name of the topic.
@@ -71,14 +72,15 @@ pub enum AnnounceError {
     },
 }
 
-/// An endpoint that currently matches another endpoint.
+/// An endpoint that matches one of ours at the moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
-    /// The identity.
+    /// The gid of the matching endpoint.
     pub gid: Gid,
-    /// The announcement; `None` for endpoints that announce nothing, such as those of stock ROS 2.
+    /// The announcement of the endpoint; `None` if it announces nothing, like the endpoints of
+    /// stock ROS 2.
     pub announcement: Option<Arc<str>>,
-    /// The policies that were announced.
+    /// The policies that the endpoint announced.
     pub qos: QosProfile,
 }
 

@@ -1,30 +1,31 @@
-//! The mark by which the endpoints of a bridge between engines are recognized. It is in their
-//! announcements, so it is visible as soon as the endpoint is.
+//! The mark that identifies the endpoints of a bridge between engines. It is part of their
+//! announcements, so other processes see the mark as soon as they discover the endpoint.
 //!
-//! Other bridges do not bridge these endpoints again, so nothing goes in circles. A subscription on
-//! several sides of the bridge can tell which messages it already has: a publisher of the bridge
-//! names the publisher whose messages it passes on, and gives them the numbers that this publisher
-//! gave them.
+//! Bridges do not bridge the endpoints of other bridges, so no message travels in a circle. A
+//! process may have subscriptions on several sides of a bridge and receive the same message on
+//! each. To let it recognize the message, a publisher of the bridge announces the original
+//! publisher and reuses the numbers that the original publisher gave its messages.
 
 use crate::gid::Gid;
 
-/// The mark of an endpoint that a bridge made.
+/// The mark of an endpoint that a bridge created.
 ///
-/// A subscription and the publishers that pass on what it receives have the same mark, each on its
-/// side; so have a client and the server that stands for the server it calls. Two endpoints with
-/// one mark show that this name is already bridged from the one side to the other.
+/// A subscription of the bridge and the publishers that forward its messages on the other side have
+/// the same mark. So do a server of the bridge and the client that forwards its requests. If two
+/// endpoints on different sides have the same mark, their name is already bridged between these
+/// sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BridgeMark {
-    /// The bridge: a random number.
+    /// The bridge, identified by a random number.
     pub bridge: u64,
-    /// The number, within the bridge, of the side whose messages or requests it takes.
+    /// The side that the bridge takes messages or requests from, as a number within the bridge.
     pub from: u32,
 }
 
-/// The `-` in front says that the text describes no transports (`feros_shm::Announcement`).
+/// The leading `-` says that the announcement lists no transports (`feros_shm::Announcement`).
 const BEGIN: &str = "-,bridge=";
 
-/// The prefix of the gid of the publisher whose messages are passed on.
+/// The prefix of the gid of the original publisher.
 const ORIGIN: &str = "of=";
 
 impl BridgeMark {
@@ -40,7 +41,7 @@ impl BridgeMark {
         format!("{BEGIN}{:x}.{:x}", self.bridge, self.from)
     }
 
-    /// The announcement of a publisher of the bridge that passes on the messages of `origin` alone,
+    /// The announcement of a publisher of the bridge that forwards only the messages of `origin`,
     /// each with the number that `origin` gave it.
     ///
     /// ```
@@ -56,8 +57,8 @@ impl BridgeMark {
         format!("{},{ORIGIN}{origin}", self.announcement())
     }
 
-    /// The mark in an announcement; `None` for endpoints that no bridge made. Any text is
-    /// permitted.
+    /// Reads the mark from an announcement; returns `None` for endpoints that no bridge created.
+    /// Accepts any string.
     #[must_use]
     pub fn read(announcement: Option<&str>) -> Option<Self> {
         let (bridge, from) = announcement?.strip_prefix(BEGIN)?.split_once('.')?;
@@ -69,8 +70,9 @@ impl BridgeMark {
         })
     }
 
-    /// The publisher whose messages an endpoint of a bridge passes on, with their numbers, if the
-    /// announcement names one. Any text is permitted.
+    /// Reads from an announcement the original publisher whose messages and numbers an endpoint of
+    /// a bridge forwards; returns `None` if the announcement names no publisher. Accepts any
+    /// string.
     #[must_use]
     pub fn origin(announcement: Option<&str>) -> Option<Gid> {
         let mut fields = announcement?.strip_prefix(BEGIN)?.split(',').skip(1);

@@ -1,8 +1,8 @@
 //! The traits that an engine implements.
 //!
-//! All functions may be called from any thread at the same time unless they say otherwise. None of
-//! them calls user code except the [`Notify`] that was given for this purpose and the `fill` that
-//! was passed to the call. A thread of the engine calls [`TakesParameters`].
+//! All functions may be called from any thread at the same time unless they say otherwise. They
+//! call no user code except the `fill` that was passed to the call and the [`Notify`] callbacks.
+//! Only a thread of the engine calls [`TakesParameters`].
 
 mod error;
 pub mod front;
@@ -36,23 +36,23 @@ pub use service::{Client, ClientOptions, ServerMatch, Service, ServiceOptions};
 pub use session::{DiscoveryRange, EnvironmentError, OpenError, SessionOptions};
 pub use subscription::{Subscription, SubscriptionOptions, TakeError};
 
-/// A way to move messages between participants.
+/// A library that carries messages between participants.
 pub trait Engine: Send + Sync + 'static {
-    /// The short name by which users choose the engine, such as `cyclonedds`.
+    /// The short name, such as `cyclonedds`, by which users choose the engine.
     fn name(&self) -> &'static str;
 
-    /// Opens a session: one participant, whose nodes share it (`rmw_init`).
+    /// Opens a session: one participant that all nodes of a context share (`rmw_init`).
     ///
     /// Blocks while sockets are opened; allocates; starts the engine's threads.
     ///
     /// # Errors
-    /// See [`OpenError`]; after an error nothing is left running.
+    /// See [`OpenError`]. After an error, nothing is left running.
     fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError>;
 }
 
 /// A participant: the nodes and endpoints of one context, and its view of the graph.
 ///
-/// Dropping the last reference closes the session: its notifications and its threads end.
+/// Dropping the last reference closes the session, which ends its notifications and its threads.
 pub trait Session: Send + Sync {
     /// Name of the engine.
     fn engine_name(&self) -> &'static str;
@@ -63,7 +63,7 @@ pub trait Session: Send + Sync {
     /// The domain of the participant.
     fn domain_id(&self) -> u32;
 
-    /// Identity of the participant.
+    /// The gid of the participant.
     fn gid(&self) -> Gid;
 
     /// The policies that the engine supports.
@@ -71,11 +71,11 @@ pub trait Session: Send + Sync {
         Kept::ALL
     }
 
-    /// The configuration that the engine runs with, in the engine's own language; for people,
-    /// reports and comparisons.
+    /// The configuration that the engine runs with, in the engine's own format, for users, reports
+    /// and comparisons.
     fn configuration(&self) -> String;
 
-    /// Announces a node. Names need not be unique, as in stock ROS 2.
+    /// Announces a node. As in stock ROS 2, names need not be unique.
     ///
     /// May allocate; does not wait for other participants.
     ///
@@ -83,53 +83,53 @@ pub trait Session: Send + Sync {
     /// Returns an error if the engine cannot announce the node.
     fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError>;
 
-    /// The server outside of the nodes that keeps parameters, such as a ROS 1 master; `None` for
-    /// most engines, which have no such server.
+    /// The server outside the nodes that stores parameters, such as a ROS 1 master. Most engines
+    /// have no such server and return `None`.
     fn parameter_server(&self) -> Option<&dyn ParameterServer> {
         None
     }
 
-    /// Withdraws a node, whose endpoints must be dropped before. An unknown id is ignored.
+    /// Withdraws a node. The node's endpoints must be dropped first. An unknown id is ignored.
     fn remove_node(&self, node: NodeId);
 
-    /// Makes a publisher. Best-available and system-default policies are resolved by the call.
+    /// Creates a publisher and resolves its best-available and system-default policies.
     ///
     /// # Errors
-    /// See [`CreateEndpointError`]; after an error nothing is announced.
+    /// See [`CreateEndpointError`]. After an error, nothing is announced.
     fn create_publisher(
         &self,
         options: PublisherOptions<'_>,
     ) -> Result<Arc<dyn Publisher>, CreateEndpointError>;
 
-    /// Makes a subscription. Best-available and system-default policies are resolved by the call.
+    /// Creates a subscription and resolves its best-available and system-default policies.
     ///
     /// # Errors
-    /// See [`CreateEndpointError`]; after an error nothing is announced.
+    /// See [`CreateEndpointError`]. After an error, nothing is announced.
     fn create_subscription(
         &self,
         options: SubscriptionOptions<'_>,
     ) -> Result<Arc<dyn Subscription>, CreateEndpointError>;
 
-    /// Makes a server of a service.
+    /// Creates a service server.
     ///
     /// # Errors
-    /// See [`CreateEndpointError`]; after an error nothing is announced.
+    /// See [`CreateEndpointError`]. After an error, nothing is announced.
     fn create_service(
         &self,
         options: ServiceOptions<'_>,
     ) -> Result<Arc<dyn Service>, CreateEndpointError>;
 
-    /// Makes a client of a service.
+    /// Creates a service client.
     ///
     /// # Errors
-    /// See [`CreateEndpointError`]; after an error nothing is announced.
+    /// See [`CreateEndpointError`]. After an error, nothing is announced.
     fn create_client(
         &self,
         options: ClientOptions<'_>,
     ) -> Result<Arc<dyn Client>, CreateEndpointError>;
 
-    /// The graph as it is known now. The call is cheap while nothing changes: it returns the same
-    /// snapshot again.
+    /// Returns the graph as currently known. The call is cheap while nothing changes, since it
+    /// returns the same snapshot again.
     fn graph(&self) -> Arc<GraphSnapshot>;
 
     /// Calls `notify` after each change of the graph, until the session closes or the returned

@@ -1,7 +1,7 @@
-//! Events of endpoints: those of `rmw_event_type_t` (`rmw/event.h`).
+//! Events of endpoints, with the kinds of `rmw_event_type_t` (`rmw/event.h`).
 //!
-//! Counts named `total` cover the endpoint's life; counts named `change` start when the event was
-//! last taken.
+//! Counts named `total` cover the endpoint's whole life; counts named `change` cover the time since
+//! the event was last taken.
 
 use crate::qos::QosPolicyKind;
 
@@ -14,14 +14,14 @@ pub fn difference(now: u32, before: u32) -> i32 {
     i32::try_from(i64::from(now) - i64::from(before)).unwrap_or(i32::MAX)
 }
 
-/// The matching endpoints of the other side.
+/// The number of matching endpoints on the other side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MatchedStatus {
-    /// All endpoints that ever matched.
+    /// The number of all endpoints that have ever matched.
     pub total: u32,
-    /// The endpoints that have matched since the event was last taken.
+    /// The number of endpoints that have started to match since the event was last taken.
     pub total_change: u32,
-    /// The endpoints that match now.
+    /// The number of endpoints that match now.
     pub current: u32,
     /// The change of `current` since the event was last taken.
     pub current_change: i32,
@@ -39,17 +39,17 @@ pub enum PublisherEvent {
         total: u32,
         /// The count since the event was last taken.
         change: u32,
-        /// The policy that failed last.
+        /// The policy that was found incompatible last.
         last_policy: QosPolicyKind,
     },
-    /// The publisher did not publish within the promised deadline.
+    /// The publisher did not publish within its deadline.
     OfferedDeadlineMissed {
         /// The total count.
         total: u32,
         /// The count since the event was last taken.
         change: u32,
     },
-    /// The publisher did not show that it is alive within its lease.
+    /// The publisher did not assert its liveliness within its lease.
     LivelinessLost {
         /// The total count.
         total: u32,
@@ -77,7 +77,7 @@ pub enum SubscriptionEvent {
         total: u32,
         /// The count since the event was last taken.
         change: u32,
-        /// The policy that failed last.
+        /// The policy that was found incompatible last.
         last_policy: QosPolicyKind,
     },
     /// No message came within the requested deadline.
@@ -89,17 +89,17 @@ pub enum SubscriptionEvent {
     },
     /// A publisher became alive or is no longer alive.
     LivelinessChanged {
-        /// Publishers that are alive now.
+        /// The number of matched publishers that are alive.
         alive: u32,
-        /// Publishers that are matched but not alive now.
+        /// The number of matched publishers that are not alive.
         not_alive: u32,
         /// The change of `alive` since the event was last taken.
         alive_change: i32,
         /// The change of `not_alive` since the event was last taken.
         not_alive_change: i32,
     },
-    /// Messages were lost: not received, or pushed out of the subscription's history before they
-    /// were taken.
+    /// Messages were lost: they did not arrive, or newer messages displaced them from the
+    /// subscription's history before they were taken.
     MessageLost {
         /// The total count.
         total: u64,

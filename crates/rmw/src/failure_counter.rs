@@ -1,10 +1,10 @@
-//! Counts of repeated failures, each of which would fill the log if it were logged every time.
+//! Counts of repeated failures that would flood the log if each one were logged.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts failures and says which of them to log: the 1st, 2nd, 4th, 8th and so on, as Abseil's
-/// `LOG_EVERY_POW_2`.
+/// Counts failures and decides which of them to log: the 1st, 2nd, 4th, 8th and so on, like
+/// Abseil's `LOG_EVERY_POW_2`.
 ///
 /// ```
 /// use feros_rmw::FailureCounter;
@@ -18,25 +18,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct FailureCounter(AtomicU64);
 
 impl FailureCounter {
-    /// A counter at zero.
+    /// Creates a counter that starts at zero.
     pub const fn new() -> Self {
         Self(AtomicU64::new(0))
     }
 
-    /// Counts one failure; returns the number of failures so far if this one is to be logged.
+    /// Counts one failure. Returns the number of failures so far if this failure should be logged.
     pub fn count(&self) -> Option<u64> {
         self.count_many(1)
     }
 
-    /// Counts several failures at once: they are to be logged if one of them would be.
+    /// Counts several failures at once. Returns the number of failures so far if one of these
+    /// should be logged.
     pub fn count_many(&self, failures: u64) -> Option<u64> {
         let before = self.0.fetch_add(failures, Ordering::Relaxed);
         let total = before.wrapping_add(failures);
         (before.checked_ilog2() != total.checked_ilog2()).then_some(total)
     }
 
-    /// Counts one failure; if it is to be logged, returns the end of the message: nothing the first
-    /// time, then ` (8 so far)`.
+    /// Counts one failure. If it should be logged, returns the end of the log message, which is
+    /// empty for the first failure and then ` (2 so far)`, ` (4 so far)` and so on.
     ///
     /// ```
     /// let failed = feros_rmw::FailureCounter::new();
@@ -47,8 +48,8 @@ impl FailureCounter {
         self.count().map(SoFar)
     }
 
-    /// Counts one failure, and returns whether it is to be logged if the `first` failures are all
-    /// logged: for the lines of a library, which differ.
+    /// Counts one failure and returns whether it should be logged. The first `first` failures are
+    /// all logged, because the caller logs lines of a library and these differ from each other.
     pub fn is_said_of(&self, first: u64) -> bool {
         let is_power_of_two = self.count().is_some();
         is_power_of_two || self.total() <= first

@@ -1,11 +1,11 @@
-//! Gaps in the numbers of each publisher's messages: the missing messages were lost on the way, or
-//! pushed out of the history before they were taken.
+//! Gaps in the numbers of each publisher's messages. The missing messages were lost on the network,
+//! or newer messages displaced them from the history before they were taken.
 
 use std::collections::HashMap;
 
 use crate::gid::Gid;
 
-/// The number of publishers above which publishers that left are forgotten.
+/// With more publishers than this, those that no longer match are forgotten.
 const REMEMBERED_PUBLISHERS: usize = 256;
 
 /// The numbers that a subscription remembers for its publishers.
@@ -16,15 +16,15 @@ pub struct Gaps {
 
 #[derive(Debug, Default)]
 struct Numbers {
-    /// The number of the last message; if `None`, counting begins with the next message.
+    /// The number of the last message; if `None`, counting starts with the next message.
     last: Option<i64>,
-    /// Whether gaps do not count as losses.
+    /// Whether gaps are expected and do not count as losses.
     expected: bool,
 }
 
 impl Gaps {
-    /// The number of messages that were lost between the publisher's previous message and this one.
-    /// `matched` lists the publishers that still match.
+    /// Returns the number of messages that were lost between the publisher's previous message and
+    /// this one. `matched` lists the publishers that still match.
     pub fn next(&mut self, from: Gid, number: i64, matched: impl FnOnce() -> Vec<Gid>) -> u64 {
         let numbers = self.numbers(from, matched);
         let last = *numbers.last.get_or_insert(number);
@@ -36,14 +36,14 @@ impl Gaps {
         u64::try_from(lost).unwrap_or(0)
     }
 
-    /// Sets whether gaps of a publisher are expected.
+    /// Sets whether gaps in a publisher's numbers are expected.
     pub fn expect(&mut self, from: Gid, expected: bool, matched: impl FnOnce() -> Vec<Gid>) {
         if !expected && !self.publishers.contains_key(&from) {
             return;
         }
         let numbers = self.numbers(from, matched);
         if numbers.expected && !expected {
-            // The messages that are missing so far came by the other transport.
+            // The messages that are missing so far arrived over the other transport.
             numbers.last = None;
         }
         numbers.expected = expected;

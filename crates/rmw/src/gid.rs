@@ -1,20 +1,21 @@
-//! The identity of an endpoint, as stock ROS 2 shows it.
+//! The identity of an endpoint, in the form that stock ROS 2 shows.
 
 use std::fmt;
 use std::str::FromStr;
 
 /// Globally unique identity of an endpoint or participant: 16 bytes, as in `rmw_gid_t` since Iron.
 ///
-/// For DDS engines these are the 12 bytes of the GUID prefix and the 4 bytes of the entity id, as
-/// on the wire.
+/// For DDS engines, a gid is the GUID as it is on the wire: the 12-byte prefix and the 4-byte
+/// entity id.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Gid(pub [u8; 16]);
 
 impl Gid {
-    /// Whether both belong to one session, as endpoints of it or as the session itself.
+    /// Whether both gids belong to the same session; a gid may belong to an endpoint or to the
+    /// session itself.
     ///
-    /// On DDS any two gids show this. Where gids are hashes, it is known only for the endpoints of
-    /// this process, which [`SessionMember`] registers.
+    /// DDS gids always show their session. On engines whose gids are hashes, the session is known
+    /// only for endpoints of this process, which [`SessionMember`] registers.
     pub fn is_of_session_of(&self, other: &Self) -> bool {
         self.participant_prefix() == other.participant_prefix()
             || sessions::of(*self)
@@ -30,7 +31,8 @@ impl Gid {
     }
 }
 
-/// Registers the session of an endpoint of this process whose gid does not show it.
+/// Keeps an endpoint of this process registered with its session, for engines whose gids do not
+/// show the session.
 #[derive(Debug)]
 pub struct SessionMember(Gid);
 
@@ -48,7 +50,7 @@ impl Drop for SessionMember {
     }
 }
 
-/// The sessions of the endpoints of this process whose gids do not show them.
+/// The sessions of the endpoints of this process whose gids do not show their session.
 mod sessions {
     use std::collections::HashMap;
     use std::sync::LazyLock;
@@ -71,7 +73,7 @@ mod sessions {
     }
 
     pub(super) fn of(endpoint: Gid) -> Option<Gid> {
-        // Programs on DDS alone never take the lock.
+        // Programs that use only DDS never take the lock.
         if !ANY.load(Ordering::Acquire) {
             return None;
         }
@@ -79,7 +81,8 @@ mod sessions {
     }
 }
 
-/// The form that `ros2 topic info -v` prints: `01.0f.…`, 16 bytes in hexadecimal joined by dots.
+/// Writes the form that `ros2 topic info -v` prints: `01.0f.…`, 16 bytes in hexadecimal joined by
+/// dots.
 impl fmt::Display for Gid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, byte) in self.0.iter().enumerate() {
@@ -98,7 +101,7 @@ impl fmt::Debug for Gid {
     }
 }
 
-/// A text that is not a gid.
+/// The error for a string that is not a gid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a gid: expected 16 bytes in hexadecimal joined by dots, such as 01.0f.…")]
 pub struct ParseGidError {

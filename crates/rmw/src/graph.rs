@@ -1,7 +1,7 @@
 //! The ROS graph: the known nodes and endpoints, both local and remote.
 //!
-//! An engine hands out an immutable [`GraphSnapshot`], which answers all questions of the `rcl`
-//! graph functions, so that every engine answers them alike.
+//! An engine hands out an immutable [`GraphSnapshot`]. The snapshot implements all graph functions
+//! of `rcl`, so they give the same answers on every engine.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
@@ -25,53 +25,53 @@ pub enum EndpointKind {
     Client,
 }
 
-/// A node that was announced.
+/// A node that a participant announced.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeInfo {
     /// Namespace and name.
     pub name: NodeName,
-    /// Security enclave of its context; empty when it was not announced.
+    /// The security enclave of the node's context; empty if the participant announced no enclave.
     pub enclave: String,
-    /// The participant that it belongs to.
+    /// The participant that the node belongs to.
     pub participant: Gid,
 }
 
-/// An endpoint that was announced.
+/// An endpoint that a participant announced.
 ///
-/// A service or client consists of two wire endpoints; it appears once, with the gid of the
-/// endpoint that carries requests.
+/// A service server or client consists of two endpoints on the wire but appears once, with the gid
+/// of the wire endpoint that carries requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointInfo {
     /// The kind of endpoint.
     pub kind: EndpointKind,
-    /// Fully qualified ROS name; for an endpoint outside ROS conventions, its name on the wire.
+    /// Fully qualified ROS name; the wire name if the endpoint does not follow the ROS conventions.
     pub name: String,
-    /// Type as `package/msg/Name` or `package/srv/Name`; outside ROS conventions, the name on the
-    /// wire.
+    /// Type as `package/msg/Name` or `package/srv/Name`; the wire name if the endpoint does not
+    /// follow the ROS conventions.
     pub type_name: String,
-    /// Hash of the message type, or of the request type; `None` when it was not announced.
+    /// Hash of the message type, or of the request type; `None` if it was not announced.
     pub type_hash: Option<TypeHash>,
     /// The identity.
     pub gid: Gid,
-    /// The node that it belongs to, if its participant announced one.
+    /// The node that the endpoint belongs to, as far as its participant announced one.
     pub node: EndpointNode,
-    /// The policies that were announced.
+    /// The announced policies.
     pub qos: QosProfile,
-    /// Whether its names follow the conventions of ROS.
+    /// Whether the endpoint's names follow the ROS conventions.
     pub is_ros: bool,
-    /// The announcement beyond DDS; `None` for endpoints outside of Feros.
+    /// The announcement; `None` for endpoints of programs without Feros.
     pub announcement: Option<Arc<str>>,
 }
 
 /// The node that an endpoint belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum EndpointNode {
-    /// The node of this name.
+    /// The node with this name.
     Named(NodeName),
-    /// The participant announces nodes, but none that owns this endpoint (yet): stock ROS 2 shows
-    /// `_NODE_NAME_UNKNOWN_`.
+    /// The participant announces nodes, but none of them owns this endpoint so far. Stock ROS 2
+    /// shows `_NODE_NAME_UNKNOWN_`.
     Unknown,
-    /// The participant announces no nodes: stock ROS 2 shows `_CREATED_BY_BARE_DDS_APP_`.
+    /// The participant announces no nodes. Stock ROS 2 shows `_CREATED_BY_BARE_DDS_APP_`.
     NotRos,
 }
 
@@ -85,10 +85,10 @@ impl EndpointNode {
     }
 }
 
-/// The graph at one moment.
+/// A snapshot of the graph.
 #[derive(Debug, Clone, Default)]
 pub struct GraphSnapshot {
-    /// Counts up with every change.
+    /// A number that grows with every change.
     pub generation: u64,
     /// All known nodes, sorted by name.
     pub nodes: Vec<NodeInfo>,
@@ -96,7 +96,7 @@ pub struct GraphSnapshot {
     pub endpoints: Vec<EndpointInfo>,
 }
 
-/// Names with the types that are in use under each.
+/// Names, each with the types that are in use under it.
 pub type NamesAndTypes = BTreeMap<String, BTreeSet<String>>;
 
 impl GraphSnapshot {
@@ -109,7 +109,7 @@ impl GraphSnapshot {
         self.endpoints.iter().filter(move |e| e.kind == kind && e.name == name)
     }
 
-    /// How many endpoints of one kind there are under one fully qualified name.
+    /// The number of endpoints of one kind under one fully qualified name.
     pub fn count(&self, kind: EndpointKind, name: &str) -> usize {
         self.endpoints_of(kind, name).count()
     }
@@ -132,23 +132,23 @@ impl GraphSnapshot {
     }
 
     /// All actions that have a server or a client, with their types. As in `rcl_action`, a
-    /// publisher of feedback counts as a server, and a subscription to it as a client.
+    /// publisher of feedback counts as a server, and a subscription to feedback as a client.
     pub fn actions(&self) -> NamesAndTypes {
         actions_among(&self.topics())
     }
 
-    /// The actions of which one node has servers.
+    /// The actions that one node has servers for.
     pub fn action_servers_of_node(&self, node: &NodeName) -> NamesAndTypes {
         actions_among(&self.of_node(node, EndpointKind::Publisher))
     }
 
-    /// The actions of which one node has clients.
+    /// The actions that one node has clients for.
     pub fn action_clients_of_node(&self, node: &NodeName) -> NamesAndTypes {
         actions_among(&self.of_node(node, EndpointKind::Subscription))
     }
 
-    /// Names and types of the endpoints that `wanted` picks; those outside ROS conventions are left
-    /// out.
+    /// Names and types of the endpoints for which `wanted` returns true. Endpoints outside the ROS
+    /// conventions are left out.
     pub fn names_and_types(&self, wanted: impl Fn(&EndpointInfo) -> bool) -> NamesAndTypes {
         let mut found = NamesAndTypes::new();
         for endpoint in self.endpoints.iter().filter(|e| e.is_ros && wanted(e)) {
@@ -157,8 +157,8 @@ impl GraphSnapshot {
         found
     }
 
-    /// Publishers and subscriptions of one topic that match, judged by their announced policies and
-    /// types.
+    /// All matching pairs of a publisher and a subscription of one topic, judged by their announced
+    /// policies and types.
     pub fn matches<'a>(&'a self, topic: &'a str) -> Vec<(&'a EndpointInfo, &'a EndpointInfo)> {
         let publishers = self.endpoints_of(EndpointKind::Publisher, topic);
         let pairs = publishers.flat_map(|publisher| {
@@ -170,7 +170,8 @@ impl GraphSnapshot {
             .collect()
     }
 
-    /// Clients and servers of one service that match, judged by their announced policies and types.
+    /// All matching pairs of a client and a server of one service, judged by their announced
+    /// policies and types.
     pub fn calls<'a>(&'a self, service: &'a str) -> Vec<(&'a EndpointInfo, &'a EndpointInfo)> {
         let clients = self.endpoints_of(EndpointKind::Client, service);
         let pairs = clients.flat_map(|client| {
@@ -179,8 +180,8 @@ impl GraphSnapshot {
         pairs.filter(|(client, server)| MismatchKind::of(client, server).is_none()).collect()
     }
 
-    /// The publishers and subscriptions of one topic that do not match, with the reason: another
-    /// type, another type hash, or QoS.
+    /// All pairs of a publisher and a subscription of one topic that do not match, with the reason:
+    /// different types, different type hashes, or incompatible QoS.
     pub fn mismatches(&self, topic: &str) -> Vec<Mismatch> {
         let publishers = alike(self.endpoints_of(EndpointKind::Publisher, topic));
         let subscriptions = alike(self.endpoints_of(EndpointKind::Subscription, topic));
@@ -204,7 +205,7 @@ impl GraphSnapshot {
     }
 }
 
-/// The actions whose feedback topics are among these.
+/// The actions whose feedback topics are in `topics`.
 fn actions_among(topics: &NamesAndTypes) -> NamesAndTypes {
     let action = |(topic, types): (&String, &BTreeSet<String>)| {
         let name = topic.strip_suffix("/_action/feedback")?;
@@ -214,8 +215,8 @@ fn actions_among(topics: &NamesAndTypes) -> NamesAndTypes {
     topics.iter().filter_map(action).collect()
 }
 
-/// A publisher and a subscription of one topic that do not match; its text names both sides, the
-/// problem, and the cure.
+/// A publisher and a subscription of one topic that do not match. The `Display` text names both
+/// sides, the problem and the cure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
     /// The topic.
@@ -231,14 +232,14 @@ pub struct Mismatch {
 }
 
 impl Mismatch {
-    /// The sentence that names the two nodes and the reason.
+    /// A sentence that names the two nodes and the reason.
     pub fn problem(&self) -> String {
         let [publisher, subscription] = self.sides();
         let reason = &self.reason;
         format!("publisher in {publisher} and subscription in {subscription}: {reason}")
     }
 
-    /// The nodes of publisher and subscription.
+    /// The names of the publisher's node and the subscription's node.
     pub fn sides(&self) -> [String; 2] {
         [&self.publisher, &self.subscription]
             .map(|node| node.name().map_or("a node without a name".into(), ToString::to_string))
@@ -251,8 +252,8 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Groups the endpoints of one topic with the same type and QoS: they match the same endpoints.
-/// Hundreds of endpoints may share a topic, but few differ.
+/// Groups the endpoints of one topic that have the same type and QoS and therefore match the same
+/// endpoints. A topic may have hundreds of endpoints, but they form few groups.
 fn alike<'a>(endpoints: impl Iterator<Item = &'a EndpointInfo>) -> Vec<Vec<&'a EndpointInfo>> {
     let mut sorted: Vec<Vec<&EndpointInfo>> = Vec::new();
     for endpoint in endpoints {
@@ -274,7 +275,7 @@ fn pairs<'a, T>(left: &'a [T], right: &'a [T]) -> impl Iterator<Item = (&'a T, &
     left.iter().flat_map(move |one| right.iter().map(move |other| (one, other)))
 }
 
-/// The property in which two endpoints do not match.
+/// The reason why two endpoints do not match.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum MismatchKind {
     Type,

@@ -1,9 +1,9 @@
 //! The boundary between Feros and its engines.
 //!
-//! An *engine* moves serialized messages between participants and discovers other participants.
-//! This crate defines what Feros needs from an engine, in terms of bytes, ROS names, QoS and gids,
-//! never of message types. Names are ROS names on this side (`/chatter`, `std_msgs/msg/String`);
-//! the engine converts them to their form on the wire.
+//! An *engine* carries serialized messages between participants and discovers other participants.
+//! This crate defines what Feros needs from an engine in terms of bytes, ROS names, QoS and gids;
+//! engines do not know message types. All names in this interface are ROS names (`/chatter`,
+//! `std_msgs/msg/String`), which the engine converts to their form on the wire.
 //!
 //! | module | holds |
 //! |---|---|
@@ -25,8 +25,8 @@
 //! | [`dds`] | the wire format that DDS engines share |
 //! | [`gid`] | identity of an endpoint |
 //!
-//! Engines are values: a program chooses one at run time. Every function of the traits states its
-//! preconditions, errors, and whether it blocks, allocates and is thread-safe. The crate
+//! Engines are values: a program chooses one at run time. Every function of the traits documents
+//! its preconditions and errors, and whether it blocks, allocates and is thread-safe. The crate
 //! `feros-conformance` holds one test suite for all engines.
 //!
 //! # Invariants

@@ -6,15 +6,15 @@
 
 use std::fmt;
 
-/// Longest fully qualified name, prefix on the wire included (`RMW_TOPIC_MAX_NAME_LENGTH` is 255
-/// less 8).
+/// The length limit of a fully qualified name: `RMW_TOPIC_MAX_NAME_LENGTH` is 255, and the wire
+/// prefix takes 8.
 pub const MAX_NAME_LENGTH: usize = 247;
 
 /// A name that ROS 2 does not allow, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} is not a valid {what}: {reason}")]
 pub struct NameError {
-    /// The given name.
+    /// The refused name.
     pub name: String,
     /// The kind of name that was expected, such as "topic name".
     pub what: &'static str,
@@ -34,11 +34,11 @@ pub struct NodeName {
 }
 
 impl NodeName {
-    /// A node's name in a namespace; the leading slash of the namespace is optional, and `""` is
-    /// `/`.
+    /// Creates the name of a node in a namespace. The leading slash of the namespace is optional,
+    /// and `""` means `/`.
     ///
     /// # Errors
-    /// Returns an error if one of them is not allowed.
+    /// Returns an error if the namespace or the name is not allowed.
     pub fn new(namespace: &str, name: &str) -> Result<Self, NameError> {
         validate_node_name(name)?;
         let namespace = absolute_namespace(namespace);
@@ -46,8 +46,8 @@ impl NodeName {
         Ok(Self { namespace, name: name.to_owned() })
     }
 
-    /// A name that another participant announced, taken as it is: nodes are shown even when their
-    /// names are not allowed.
+    /// Stores a name that another participant announced, without a check: nodes are shown even if
+    /// their names are not allowed.
     pub fn announced(namespace: &str, name: &str) -> Self {
         Self { namespace: namespace.to_owned(), name: name.to_owned() }
     }
@@ -83,11 +83,11 @@ fn absolute_namespace(namespace: &str) -> String {
     }
 }
 
-/// Checks a node's name without namespace: letters, digits and `_`, not starting with a digit, at
-/// most 255 bytes.
+/// Checks a node's name without its namespace: at most 255 letters, digits and `_`, the first of
+/// which is not a digit.
 ///
 /// # Errors
-/// Returns the reason why the name is not allowed.
+/// Returns an error with the reason if the name is not allowed.
 pub fn validate_node_name(name: &str) -> Result<(), NameError> {
     const WHAT: &str = "node name";
     if name.is_empty() {
@@ -109,10 +109,10 @@ pub fn validate_node_name(name: &str) -> Result<(), NameError> {
     Ok(())
 }
 
-/// Checks an absolute namespace: `/`, or tokens each with a leading slash.
+/// Checks an absolute namespace: `/`, or tokens that each have a leading slash.
 ///
 /// # Errors
-/// Returns the reason why the name is not allowed.
+/// Returns an error with the reason if the namespace is not allowed.
 pub fn validate_namespace(namespace: &str) -> Result<(), NameError> {
     if namespace == "/" { Ok(()) } else { validate_absolute(namespace, "namespace", 245) }
 }
@@ -120,7 +120,7 @@ pub fn validate_namespace(namespace: &str) -> Result<(), NameError> {
 /// Checks a fully qualified topic or service name.
 ///
 /// # Errors
-/// Returns the reason why the name is not allowed.
+/// Returns an error with the reason if the name is not allowed.
 ///
 /// ```
 /// use feros_rmw::name::validate_full_topic_name;
@@ -171,7 +171,7 @@ fn validate_absolute(name: &str, what: &'static str, longest: usize) -> Result<(
 /// the node), and may contain the substitutions `{node}`, `{ns}` and `{namespace}`.
 ///
 /// # Errors
-/// Returns an error if the name, or its expansion, is not allowed.
+/// Returns an error if the name or its expansion is not allowed.
 ///
 /// ```
 /// use feros_rmw::{NodeName, name::expand_topic_name};
@@ -224,7 +224,7 @@ fn substitute(text: &str, name: &str, node: &NodeName) -> Result<String, NameErr
                 + open;
         match &rest[open + 1..close] {
             "node" => out.push_str(&node.name),
-            // After a slash, the namespace's own leading slash would be the second one.
+            // The namespace's own leading slash would follow the slash that is already there.
             "ns" | "namespace" => {
                 let namespace = node.namespace.as_str();
                 out.push_str(if out.ends_with('/') { &namespace[1..] } else { namespace });
@@ -242,7 +242,8 @@ fn substitute(text: &str, name: &str, node: &NodeName) -> Result<String, NameErr
     Ok(out)
 }
 
-/// Whether a name has a token that starts with `_`: hidden from listings by convention.
+/// Whether a name has a token that starts with `_`. By convention, such names are hidden from
+/// listings.
 pub fn is_hidden(name: &str) -> bool {
     name.split('/').any(|token| token.starts_with('_'))
 }
@@ -251,8 +252,8 @@ pub fn is_hidden(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The table that tests/interop compares with the validators of stock ROS 2: a name, and
-    /// whether it is a full topic name, a namespace, or a node's name.
+    /// The table that tests/interop compares with the validators of stock ROS 2. A row holds a name
+    /// and whether it is valid as a full topic name, as a namespace and as a node's name.
     fn table() -> Vec<(String, [bool; 3])> {
         let read = |word| match word {
             "yes" => true,

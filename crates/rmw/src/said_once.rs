@@ -1,14 +1,14 @@
-//! Texts that are logged once.
+//! Messages that are logged only once.
 
 use std::collections::BTreeSet;
 
 use feros_sync::Mutex;
 
-/// The most texts that are remembered; after that all are forgotten, so that names from the network
-/// cannot fill the memory.
+/// The limit on remembered messages. When it is reached, all are forgotten, so that names from the
+/// network cannot fill the memory.
 const MOST: usize = 4096;
 
-/// The texts that were logged already, each of which is logged once.
+/// Remembers the messages that have been logged, so that none is logged twice.
 ///
 /// ```
 /// use feros_rmw::SaidOnce;
@@ -21,8 +21,8 @@ const MOST: usize = 4096;
 pub struct SaidOnce(Mutex<BTreeSet<String>>);
 
 impl SaidOnce {
-    /// True if the text was not passed to this function before; after 4096 different texts all
-    /// texts are new again.
+    /// Returns true if this function has not been called with the same text before. After 4096
+    /// different texts, all texts count as new again.
     pub fn is_new(&self, text: &str) -> bool {
         let mut said = self.0.lock();
         if said.contains(text) {

@@ -1,4 +1,4 @@
-//! A received sample: its bytes, the memory that holds them, and its information.
+//! A received sample: its bytes, the memory that holds them, and the information about the message.
 
 use std::fmt;
 use std::time::SystemTime;
@@ -10,11 +10,12 @@ use crate::gid::Gid;
 use crate::service_mapping::ServiceMapping;
 use crate::stamp::Stamp;
 
-/// Bytes that an engine lends as long as this value lives: dropping it returns the memory to the
+/// Bytes that an engine lends until this value is dropped; the drop returns the memory to the
 /// engine.
 pub trait PayloadBytes: Send + Sync {
-    /// The serialized message with its 4-byte encapsulation header; the bytes after the header are
-    /// aligned to 8 bytes if the engine controls their alignment. Never blocks, never allocates.
+    /// Returns the serialized message with its 4-byte encapsulation header. The bytes after the
+    /// header are aligned to 8 bytes if the engine controls their alignment. Never blocks or
+    /// allocates.
     fn bytes(&self) -> &[u8];
 }
 
@@ -26,17 +27,17 @@ impl PayloadBytes for Vec<u8> {
 
 /// The serialized message of a [`Sample`], lent by the engine.
 ///
-/// A holder of up to four words is stored in the payload itself; a larger holder is boxed.
+/// A [`PayloadBytes`] value of up to four words is stored inline; a larger value is boxed.
 pub struct Payload(SmallBox<dyn PayloadBytes, S4>);
 
 impl Payload {
-    /// Whether a holder of this type is stored in the payload itself.
+    /// Whether a [`PayloadBytes`] value of this type is stored inline.
     #[must_use]
     pub const fn is_inline<T: PayloadBytes>() -> bool {
         size_of::<T>() <= size_of::<S4>() && align_of::<T>() <= align_of::<S4>()
     }
 
-    /// Takes over bytes that an engine lends. Does not allocate for holders of up to four words.
+    /// Wraps bytes that an engine lends. Does not allocate if the value has up to four words.
     pub fn new(bytes: impl PayloadBytes + 'static) -> Self {
         Self(smallbox!(bytes))
     }
@@ -56,14 +57,14 @@ impl fmt::Debug for Payload {
     }
 }
 
-/// The information about a received message besides its content, as in `rmw_message_info_t`.
+/// The information that accompanies a received message, as in `rmw_message_info_t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageInfo {
-    /// The time of publication, by the publisher's clock.
+    /// The time of publication, on the publisher's clock.
     pub source_timestamp: Option<SystemTime>,
-    /// The time of reception by the engine, by this machine's clock.
+    /// The time at which the engine received the message, on this machine's clock.
     pub received_timestamp: Option<SystemTime>,
-    /// Number of the message at its publisher, from 1.
+    /// The publisher's number of the message, from 1.
     pub publication_sequence_number: Option<u64>,
     /// The gid of the publisher.
     pub publisher_gid: Gid,
@@ -72,13 +73,14 @@ pub struct MessageInfo {
 }
 
 impl MessageInfo {
-    /// The source timestamp as the publisher gave it, to the nanosecond; `None` when it gave none.
+    /// Returns the publisher's source timestamp, exact to the nanosecond; `None` if the publisher
+    /// gave none.
     pub fn stamp(&self) -> Option<Stamp> {
         self.source_timestamp.and_then(Stamp::from_system_time)
     }
 }
 
-/// A received message: serialized bytes and information.
+/// A received message: its serialized bytes and the information about it.
 #[derive(Debug)]
 pub struct Sample {
     /// The serialized message.
@@ -89,12 +91,12 @@ pub struct Sample {
 
 /// Identity of a service request: the 24 bytes of `rmw_request_id_t`, and the mapping of its reply.
 ///
-/// It is opaque to all but the engine that made it; a response carries it back unchanged.
+/// Only the engine that created the identity interprets it. A response carries it back unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RequestId {
     /// The client.
     pub client: [u8; 16],
-    /// Number of the request at its client.
+    /// The client's number of the request.
     pub sequence_number: i64,
     /// The mapping in which the client expects the reply.
     pub mapping: ServiceMapping,
@@ -107,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// A holder of `WORDS` words beside the counter of drops.
+    /// A value of `WORDS` words and a counter of drops.
     struct Holder<const WORDS: usize> {
         dropped: Arc<AtomicUsize>,
         words: [u64; WORDS],
@@ -127,7 +129,7 @@ mod tests {
         let payload = Payload::new(Holder { dropped: dropped.clone(), words: [7; WORDS], bytes });
         assert_eq!(payload.0.is_heap(), boxed);
         assert_eq!(Payload::is_inline::<Holder<WORDS>>(), !boxed);
-        // A payload may move between threads, together with its holder.
+        // A payload may move between threads, together with the value inside.
         let moved = std::thread::scope(|scope| scope.spawn(|| payload).join()).expect("moves");
         assert_eq!(*moved, bytes);
         assert_eq!(dropped.load(Ordering::Relaxed), 0);

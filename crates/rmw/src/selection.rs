@@ -1,16 +1,17 @@
-//! The choice of topics or services, such as those of a bridge: all, or a list of names.
+//! A selection of topics or services, such as the selection of a bridge: all names, or a list of
+//! names.
 
-/// A text that is not a valid pattern.
+/// The error for a string that is not a valid pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{pattern}` is not a name: a name begins with `/`, and only its last character may be a `*`"
 )]
 pub struct PatternError {
-    /// The text.
+    /// The invalid pattern.
     pub pattern: String,
 }
 
-/// All names, or the names of a list.
+/// Selects all names, or the names in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection(Option<Vec<String>>);
 
@@ -27,7 +28,8 @@ impl Selection {
         Self(Some(Vec::new()))
     }
 
-    /// Selects fully qualified names; a `*` at the end stands for any text.
+    /// Selects the given fully qualified names. A `*` at the end of a name stands for any
+    /// characters.
     ///
     /// # Errors
     /// Returns an error if a pattern is not a name.

@@ -11,17 +11,18 @@ use feros_sync::DropOldestQueue;
 use crate::engine::{CreateEndpointError, PublishError};
 use crate::failure_counter::FailureCounter;
 
-/// How long the end of a publisher waits until its published messages are sent.
+/// How long dropping a publisher may wait until its published messages are sent.
 pub const LINGER: Duration = Duration::from_secs(1);
 
-/// A bounded queue of messages and the thread that sends them: the newest message pushes out the
-/// oldest.
+/// A bounded queue of messages and the thread that sends them. When the queue is full, a new
+/// message displaces the oldest one.
 ///
-/// Dropping it sends the queued messages for at most [`LINGER`], and ends the thread.
+/// Dropping it waits for at most [`LINGER`] until the queued messages are sent, and then ends the
+/// thread.
 pub struct SendingThread<M> {
     queue: Arc<DropOldestQueue<M>>,
     accepted: AtomicU64,
-    /// Messages that the engine refused after they were accepted.
+    /// Counts the messages that were queued and then refused by the engine.
     failed: Arc<FailureCounter>,
     topic: String,
     unblock: Option<Box<dyn FnOnce() + Send + Sync>>,
@@ -29,11 +30,11 @@ pub struct SendingThread<M> {
 }
 
 impl<M: Send + 'static> SendingThread<M> {
-    /// Starts the thread, which calls `send` for each message; messages that `send` refuses are
+    /// Starts the thread, which calls `send` for each message. Messages that `send` refuses are
     /// logged and counted.
     ///
     /// # Errors
-    /// [`CreateEndpointError::Engine`] if the system gives no thread.
+    /// Returns [`CreateEndpointError::Engine`] if the operating system cannot start the thread.
     pub fn start(
         topic: &str,
         queue_depth: usize,
@@ -63,8 +64,8 @@ impl<M: Send + 'static> SendingThread<M> {
         Ok(Self { queue, accepted, failed, topic, unblock, thread: Some(thread) })
     }
 
-    /// Makes the drop call `unblock` if [`LINGER`] is over and `send` may still wait for a full
-    /// link.
+    /// Sets the function that unblocks `send` if `send` still waits for a full link after
+    /// [`LINGER`]. Dropping the sending thread calls it.
     #[must_use]
     pub fn unblocked_by(mut self, unblock: impl FnOnce() + Send + Sync + 'static) -> Self {
         self.unblock = Some(Box::new(unblock));
@@ -73,18 +74,20 @@ impl<M: Send + 'static> SendingThread<M> {
 }
 
 impl<M> SendingThread<M> {
-    /// Queues a message; returns its number, from 1.
+    /// Queues a message and returns the message's number, from 1.
     pub fn push(&self, message: M) -> u64 {
         self.queue.push(message);
         self.accepted.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Waits until nothing is queued or being sent; false if that takes longer than `longest`.
+    /// Waits until no message is queued or being sent; returns false if that takes longer than
+    /// `longest`.
     pub fn wait_until_done(&self, longest: Duration) -> bool {
         self.queue.wait_until_done(longest)
     }
 
-    /// The number of messages that were accepted but not sent: pushed out of the queue, or refused.
+    /// The number of messages that were queued but not sent because newer messages displaced them
+    /// or the engine refused them.
     pub fn lost(&self) -> u64 {
         self.queue.dropped() + self.failed.total()
     }

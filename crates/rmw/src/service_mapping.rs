@@ -1,11 +1,12 @@
-//! The form of a request's identity on the wire.
+//! How the identity of a service request travels on the wire.
 
 /// The form of the requests and replies of a service on DDS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ServiceMapping {
-    /// Request identity in the inline QoS, as `rmw_fastrtps` does.
+    /// The identity of the request is in the inline QoS, as in `rmw_fastrtps`.
     #[default]
     RelatedSampleIdentity,
-    /// A 16-byte header before the message, as `rmw_cyclonedds` does.
+    /// The identity of the request is in a 16-byte header before the message, as in
+    /// `rmw_cyclonedds`.
     PayloadHeader,
 }

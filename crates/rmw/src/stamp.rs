@@ -3,37 +3,37 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A source timestamp: nanoseconds since the Unix epoch, by the publisher's clock.
+/// A source timestamp: nanoseconds since the Unix epoch, on the publisher's clock.
 ///
-/// Together with the publisher's gid it identifies a message, so an engine carries it exact to the
-/// nanosecond: RTPS counts in units of 2^-32 s (0.23 ns), and engines round up when writing and to
-/// the nearest nanosecond when reading. Stamps from [`Stamp::MIN`] to [`Stamp::MAX`] can be
+/// The stamp and the publisher's gid together identify a message, so engines must carry the stamp
+/// exactly. RTPS counts in units of 2^-32 s (0.23 ns); engines round up when they write a stamp and
+/// to the nearest nanosecond when they read it. Stamps from [`Stamp::MIN`] to [`Stamp::MAX`] can be
 /// published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Stamp(pub i64);
 
 impl Stamp {
-    /// The earliest stamp that can be published: a stamp not after the epoch means "unknown" on the
-    /// wire.
+    /// The earliest stamp that can be published. On the wire, a stamp at or before the epoch means
+    /// "unknown".
     pub const MIN: Self = Self(1);
-    /// The latest stamp that can be published, in the year 2106: RTPS counts seconds with 32 bits,
-    /// and the last value is reserved.
+    /// The latest stamp that can be published, in the year 2106. RTPS counts seconds with 32 bits
+    /// and reserves the last value.
     pub const MAX: Self = Self(u32::MAX as i64 * 1_000_000_000 - 1);
 
-    /// The current time of the system's clock, which may be set back, limited to [`Stamp::MIN`] and
-    /// [`Stamp::MAX`].
+    /// Returns the current time of the system clock, limited to the range from [`Stamp::MIN`] to
+    /// [`Stamp::MAX`]. The system clock may be set back.
     pub fn now() -> Self {
         Self::from_system_time(SystemTime::now()).unwrap_or(Self::MIN)
     }
 
-    /// The stamp of a point in time; `None` when it cannot be published.
+    /// Converts a point in time to a stamp; `None` if the stamp cannot be published.
     pub fn from_system_time(time: SystemTime) -> Option<Self> {
         let since_epoch = time.duration_since(UNIX_EPOCH).ok()?;
         let stamp = Self(i64::try_from(since_epoch.as_nanos()).ok()?);
         stamp.is_publishable().then_some(stamp)
     }
 
-    /// The point in time; `None` when it is not after the epoch.
+    /// Converts the stamp to a point in time; `None` if the stamp is not after the epoch.
     pub fn to_system_time(self) -> Option<SystemTime> {
         let nanos = u64::try_from(self.0).ok().filter(|nanos| *nanos > 0)?;
         UNIX_EPOCH.checked_add(Duration::from_nanos(nanos))
@@ -45,7 +45,7 @@ impl Stamp {
     }
 }
 
-/// The number of nanoseconds.
+/// Writes the number of nanoseconds.
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)

@@ -1,27 +1,29 @@
-//! Endpoints that are on two engines at once: the endpoint on the second engine names its twin on
-//! the first in its announcement, and the twin announces that it has one.
+//! Endpoints that are on two engines at once. Each such endpoint consists of two twins: the twin on
+//! the second engine names the first twin in its announcement, and the first twin announces that it
+//! has a twin.
 //!
-//! The announcement carries this because it is part of the discovery of the endpoint itself, on
-//! every engine: all matches of the endpoint know it. A reader that knows nothing of twins finds no
-//! transports in the second endpoint's text, as after the mark of a bridge, and finds the
-//! transports and one more field in the first endpoint's text (`feros_shm::Announcement`).
+//! The announcement carries this information because it is part of the endpoint's discovery data on
+//! every engine, so all matches of the endpoint learn about the twin. A reader that does not know
+//! about twins finds no transports in the second twin's announcement, as with the mark of a bridge.
+//! In the first twin's announcement, it finds the transports and one unknown field
+//! (`feros_shm::Announcement`).
 
 use crate::gid::Gid;
 
-/// The `-` in front says that the text describes no transports (`feros_shm::Announcement`).
+/// The leading `-` says that the announcement lists no transports (`feros_shm::Announcement`).
 const BEGIN: &str = "-,twin=";
 
-/// The end of the announcement of an endpoint on the first engine.
+/// The end of the announcement of an endpoint on the first engine, if it has a twin.
 const END: &str = ",~";
 
-/// The announcement of an endpoint on the first engine that announces nothing else.
+/// The announcement of an endpoint on the first engine that has a twin and announces nothing else.
 const END_ALONE: &str = "-,~";
 
-/// The number of digits of a gid.
+/// The number of hexadecimal digits of a gid.
 const DIGITS: usize = 32;
 
-/// The announcement of an endpoint on the second engine: its twin on the first one, and the text
-/// that both announce.
+/// Returns the announcement of an endpoint on the second engine. It consists of the gid of the twin
+/// on the first engine and of the text that both twins announce.
 ///
 /// ```
 /// use feros_rmw::{Gid, twin};
@@ -43,8 +45,8 @@ pub fn announcement(of: Gid, text: &str) -> String {
     marked
 }
 
-/// The announcement of an endpoint on the first engine that has a twin on another, and the text
-/// that both announce.
+/// Returns the announcement of an endpoint on the first engine that has a twin. It contains the
+/// text that both twins announce.
 ///
 /// ```
 /// use feros_rmw::twin;
@@ -57,15 +59,15 @@ pub fn first_announcement(text: &str) -> String {
     if text.is_empty() { END_ALONE.to_owned() } else { format!("{text}{END}") }
 }
 
-/// Whether an announcement says that the endpoint has a twin on another engine, whose announcement
-/// names this endpoint.
+/// Whether an announcement says that the endpoint has a twin on another engine. The twin's
+/// announcement names this endpoint.
 #[must_use]
 pub fn is_first(text: &str) -> bool {
     text.ends_with(END)
 }
 
-/// The twin that an announcement names, if any, and the text that both announce. Any text is
-/// permitted.
+/// Returns the gid of the twin that an announcement names, if any, and the text that both twins
+/// announce. Accepts any string.
 #[must_use]
 pub fn read(text: &str) -> (Option<Gid>, &str) {
     let marked = text.strip_prefix(BEGIN).and_then(|rest| rest.split_once(','));

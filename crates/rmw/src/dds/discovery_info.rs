@@ -1,8 +1,8 @@
 //! `rmw_dds_common/msg/ParticipantEntitiesInfo`: the nodes of a participant and their endpoints.
 //!
-//! Gids have 16 bytes, as they have since Iron. The 24-byte gids of Humble are not read: its
-//! messages fail to parse. The code is written by hand because an engine knows no other message
-//! type.
+//! Gids have 16 bytes, as they have since Iron. The messages of Humble have gids of 24 bytes and
+//! fail to parse. The code is written by hand because the engines depend on no generated message
+//! types.
 
 use feros_cdr::{Decode, DecodeError, Encode, EncodeError, Reader, Sizer, Writer};
 
@@ -12,7 +12,7 @@ use crate::name::NodeName;
 /// One node and the gids of its endpoints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeEntities {
-    /// Namespace and name, as they were announced.
+    /// Namespace and name, as announced.
     pub name: NodeName,
     /// Gids of the node's readers.
     pub readers: Vec<Gid>,
@@ -44,7 +44,7 @@ impl ParticipantEntities {
     /// Reads a message from the network. The memory used is bounded by the size of `bytes`.
     ///
     /// # Errors
-    /// The malformed part, and its position.
+    /// Returns the malformed part and its position.
     pub fn parse(bytes: &[u8]) -> Result<Self, DecodeError> {
         feros_cdr::from_bytes(bytes)
     }
@@ -87,7 +87,7 @@ impl Encode for NodeEntities {
 }
 
 impl Decode for NodeEntities {
-    /// Two strings and two sequences take at least the space of their four counts.
+    /// The smallest size of a node: two strings and two sequences, each with a 4-byte count.
     const MIN_SIZE: usize = 16;
 
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {

@@ -1,15 +1,14 @@
-//! Conversion of ROS names and types to their form on the DDS wire, and back (facts of the wire:
-//! prefixes `rt/`, `rq/`, `rr/`; types `pkg::msg::dds_::Name_`).
+//! Conversion of ROS names and types to and from their form on the DDS wire: topics have the
+//! prefixes `rt/`, `rq/` and `rr/`, types the form `pkg::msg::dds_::Name_`.
 
 use crate::engine::{CreateEndpointError, front};
 
-/// Name of the topic on which participants announce their nodes; it has no prefix on the wire.
+/// The topic on which participants announce their nodes. Its wire name has no prefix.
 pub const DISCOVERY_TOPIC: &str = "ros_discovery_info";
-/// Type of that topic on the wire.
+/// The wire type of that topic.
 pub const DISCOVERY_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
 
-/// Checks the name of an endpoint, which goes on the wire with its prefix or, if `as_it_is`,
-/// without.
+/// Checks the name of an endpoint. On the wire the name gets a prefix unless `as_it_is` is true.
 ///
 /// # Errors
 /// [`CreateEndpointError::Name`].
@@ -34,7 +33,7 @@ pub fn service_topics(name: &str) -> (String, String) {
 /// The wire name of a type `package/kind/Name`; `suffix` is appended to the last part.
 ///
 /// # Errors
-/// Returns an error if the name has another form.
+/// Returns an error if the name does not have this form.
 pub fn type_name(name: &str, suffix: &str) -> Result<String, CreateEndpointError> {
     let word = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -54,17 +53,17 @@ pub fn type_name(name: &str, suffix: &str) -> Result<String, CreateEndpointError
 /// The meaning of a wire topic in ROS.
 #[derive(Debug, PartialEq, Eq)]
 pub enum RosTopic<'a> {
-    /// A topic of this name.
+    /// The topic with this name.
     Topic(&'a str),
-    /// The requests of the service of this name.
+    /// The requests to the service with this name.
     Request(&'a str),
-    /// The replies of the service of this name.
+    /// The replies of the service with this name.
     Reply(&'a str),
-    /// Outside the conventions of ROS.
+    /// A topic outside the ROS conventions, by its wire name.
     Other(&'a str),
 }
 
-/// The meaning of a wire topic in ROS.
+/// Returns the meaning of a wire topic in ROS.
 pub fn demangle_topic(wire: &str) -> RosTopic<'_> {
     let ros = |prefix: &str| {
         wire.strip_prefix(prefix).filter(|name| name.starts_with('/') && name.len() > 1)
@@ -81,7 +80,8 @@ pub fn demangle_topic(wire: &str) -> RosTopic<'_> {
     }
 }
 
-/// `package/msg/Name` of a wire type; a type outside of the conventions stays as it is.
+/// Converts a wire type to `package/msg/Name`; a type outside the ROS conventions is returned
+/// unchanged.
 pub fn demangle_type(wire: &str) -> String {
     match wire.strip_suffix('_').and_then(|name| name.split_once("dds_::")) {
         Some((namespace, name)) => format!("{}{name}", namespace.replace("::", "/")),
@@ -89,7 +89,7 @@ pub fn demangle_type(wire: &str) -> String {
     }
 }
 
-/// `package/srv/Name` of the wire type of a request or response.
+/// Converts the wire type of a request or response to `package/srv/Name`.
 pub fn demangle_service_type(wire: &str) -> String {
     let message = demangle_type(wire);
     let service = message.strip_suffix("_Request").or_else(|| message.strip_suffix("_Response"));

@@ -1,13 +1,13 @@
-//! USER_DATA of participants and endpoints: `key=value;` lists, as `rmw_dds_common` and
-//! `rmw_cyclonedds` write them.
+//! USER_DATA of participants and endpoints: lists of `key=value;` entries, in the format of
+//! `rmw_dds_common` and `rmw_cyclonedds`.
 
 use std::sync::Arc;
 
 use crate::announcement::check_announcement;
 use crate::type_hash::TypeHash;
 
-/// An identity that ties the two endpoints of a service or client of the payload-header mapping
-/// together.
+/// An identity that ties the two endpoints of a service server or client together, in the
+/// payload-header mapping.
 pub type PairId = [u8; 16];
 
 /// The content of an endpoint's USER_DATA.
@@ -15,17 +15,16 @@ pub type PairId = [u8; 16];
 pub struct EndpointData {
     /// Hash of the message type.
     pub type_hash: Option<TypeHash>,
-    /// Set by servers of the payload-header mapping only.
+    /// The identity of a server; set only by servers of the payload-header mapping.
     pub service_id: Option<PairId>,
-    /// Set by clients of the payload-header mapping only.
+    /// The identity of a client; set only by clients of the payload-header mapping.
     pub client_id: Option<PairId>,
-    /// The announcement of a Feros endpoint beyond DDS; checked by [`check_announcement`], never
-    /// empty.
+    /// The announcement of a Feros endpoint: valid by [`check_announcement`] and never empty.
     pub announcement: Option<Arc<str>>,
 }
 
 impl EndpointData {
-    /// The text that goes to the wire.
+    /// Returns the string that goes on the wire.
     pub fn encode(&self) -> String {
         let mut text = String::new();
         for (key, id) in [("serviceid", &self.service_id), ("clientid", &self.client_id)] {
@@ -42,7 +41,7 @@ impl EndpointData {
         text
     }
 
-    /// Reads USER_DATA from the network; malformed or unknown entries are skipped.
+    /// Reads USER_DATA from the network. Malformed or unknown entries are skipped.
     pub fn parse(bytes: &[u8]) -> Self {
         let mut data = Self::default();
         for (key, value) in entries(bytes) {
@@ -58,20 +57,20 @@ impl EndpointData {
     }
 }
 
-/// The announcement if it can go on the wire; `None` for the empty text and for text that cannot.
+/// Returns the announcement; `None` if it is empty or cannot go on the wire.
 fn announcement(text: &str) -> Option<Arc<str>> {
     (!text.is_empty() && check_announcement(text).is_ok()).then(|| Arc::from(text))
 }
 
-/// The enclave that a participant announces; empty when it announces none.
+/// Returns the enclave that a participant announces, or an empty string if it announces none.
 pub fn parse_enclave(bytes: &[u8]) -> String {
     entries(bytes)
         .find(|(key, _)| *key == "enclave")
         .map_or_else(String::new, |(_, value)| value.to_owned())
 }
 
-/// The entries in their order. Entries that are not text or have no `=` are skipped, as is the NUL
-/// that some implementations append.
+/// Returns the entries in order. Entries that are not UTF-8 or have no `=` are skipped, and so is
+/// the NUL that some implementations append.
 fn entries(bytes: &[u8]) -> impl Iterator<Item = (&str, &str)> {
     bytes
         .split(|byte| *byte == b';')
@@ -79,7 +78,8 @@ fn entries(bytes: &[u8]) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|entry| entry.trim_matches('\0').split_once('='))
 }
 
-/// Stock ROS 2 pads the first byte to two columns and joins the bytes with dots.
+/// Writes an identity like stock ROS 2, which pads the first byte to two columns and joins the
+/// bytes with dots.
 fn pair_id_text(id: &PairId) -> String {
     let mut text = format!("{:2x}", id[0]);
     id[1..].iter().for_each(|byte| text.push_str(&format!(".{byte:x}")));

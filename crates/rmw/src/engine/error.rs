@@ -2,7 +2,7 @@
 
 use crate::announcement::AnnouncementError;
 
-/// Why an endpoint or node could not be made.
+/// Why an endpoint or node could not be created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateEndpointError {
@@ -19,10 +19,10 @@ pub enum CreateEndpointError {
     TypeName {
         /// The name.
         type_name: String,
-        /// The form that a type's name has.
+        /// The form that the name of a type must have.
         expected: &'static str,
     },
-    /// The policies contradict each other or the engine's limits.
+    /// The policies contradict each other or exceed the engine's limits.
     #[error("the QoS of {name} is not possible: {reason}")]
     Qos {
         /// Name of the topic or service.
@@ -44,7 +44,7 @@ pub enum CreateEndpointError {
         /// Name of the topic or service.
         name: String,
     },
-    /// The engine failed, and gave only a code.
+    /// The engine failed and reported only a code.
     #[error("{name} cannot be created: {operation} failed with {code}")]
     Engine {
         /// Name of the topic, service or node.

@@ -1,6 +1,7 @@
-//! The work of every engine before it makes an endpoint: it checks names, policies and the
-//! announcement, resolves policies, and warns of policies that it does not support. An engine
-//! declares itself by a [`Front`]; its own code then sees options that are checked.
+//! The checks that every engine makes before it creates an endpoint: [`Front`] checks names,
+//! policies and the announcement, resolves policies, and warns about policies that the engine does
+//! not support. Each engine describes itself with a [`Front`], so the engine's own code sees only
+//! checked options.
 
 use super::{
     ClientOptions, CreateEndpointError, LOG_TARGET, PublisherOptions, ServiceOptions,
@@ -8,20 +9,19 @@ use super::{
 };
 use crate::qos::{Liveliness, QosProfile};
 
-/// The policies that an engine supports. The engine still announces a policy that it does not
-/// support, since others may want to know it; when an endpoint asks for such a policy, the engine
-/// warns that it has no effect.
+/// The policies that an engine supports. The engine announces the other policies too, since remote
+/// nodes may want to know them, but logs a warning that they have no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {
     /// Whether a publisher matches a subscription only if it offers the policies that the
-    /// subscription requests. Otherwise policies do not affect matching.
+    /// subscription requests. If false, policies do not affect matching.
     pub compatibility: bool,
     /// Whether missed deadlines are reported.
     pub deadline: bool,
-    /// Whether a publisher's liveliness can be manual and have a lease. Otherwise a publisher is
-    /// alive as long as its session is.
+    /// Whether a publisher's liveliness can be manual and have a lease. If false, a publisher is
+    /// alive as long as its session.
     pub liveliness: bool,
-    /// Whether a service is a pair of topics of DDS, with both
+    /// Whether a service is a pair of DDS topics, in both
     /// [`ServiceMapping`](crate::ServiceMapping)s.
     pub dds_services: bool,
 }
@@ -30,23 +30,23 @@ impl Kept {
     /// All policies, as on DDS.
     pub const ALL: Self =
         Self { compatibility: true, deadline: true, liveliness: true, dds_services: true };
-    /// No policies, as on engines without the policies of DDS.
+    /// No policies, for engines that have none of the DDS policies.
     pub const NOTHING: Self =
         Self { compatibility: false, deadline: false, liveliness: false, dds_services: false };
 }
 
-/// The declaration of an engine.
+/// The properties of an engine that the checks need.
 #[derive(Debug)]
 pub struct Front {
     /// The policies that the engine supports.
     pub kept: Kept,
-    /// Checks the name of a topic or service; the flag is true for names outside of ROS's
+    /// Checks the name of a topic or service. The flag is true for names outside the ROS
     /// conventions (`avoid_ros_namespace_conventions`).
     pub check_name: fn(&str, bool) -> Result<(), CreateEndpointError>,
-    /// The beginning of a warning: how the engine treats a deadline and a liveliness that it does
-    /// not support.
+    /// The beginning of a warning, which says how the engine treats deadlines and liveliness that
+    /// it does not support.
     pub instead_of_times: &'static str,
-    /// The reason why the engine cannot restrict a service to requests of its own host, and the
+    /// The reason why the engine cannot restrict a service to requests from its own host, and the
     /// cure; `None` if it can. A user who relies on the restriction must not get a service that is
     /// open to all hosts.
     pub no_local_requests_only: Option<&'static str>,
@@ -163,8 +163,8 @@ pub fn check_ros_name(name: &str) -> Result<(), CreateEndpointError> {
     crate::name::validate_full_topic_name(name).map_err(|error| refused(name, error.reason))
 }
 
-/// Refuses a name outside of ROS's conventions that does not fit the engine's wire; the error says
-/// what was `expected`.
+/// Refuses a name outside the ROS conventions if `fits` is false, that is, if the name cannot go on
+/// the engine's wire. The error says what form was `expected`.
 ///
 /// # Errors
 /// [`CreateEndpointError::Name`].

@@ -1,10 +1,9 @@
-//! All engines of Feros and their properties, whether or not a program has them compiled in. An
-//! engine's crate takes its own entry from here.
+//! All engines of Feros and their properties, including engines that are not compiled in. The crate
+//! of an engine takes its own properties from here.
 
 use super::front::Kept;
 
-/// The protocol that an engine speaks. Two engines with the same protocol reach the same nodes in
-/// one domain.
+/// The protocol of an engine. Two engines with the same protocol reach the same nodes in a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
     /// DDSI-RTPS, as `rmw_cyclonedds_cpp` and `rmw_fastrtps_cpp` speak it.
@@ -24,8 +23,9 @@ pub struct KnownEngine {
     pub wire: Wire,
     /// The policies that the engine supports.
     pub kept: Kept,
-    /// Whether it carries the announcements of endpoints to other processes. Without them, programs
-    /// on two engines do not recognize the two endpoints of one publisher.
+    /// Whether the engine carries the announcements of endpoints to other processes. Without
+    /// announcements, programs on two engines cannot tell that two endpoints belong to one
+    /// publisher.
     pub announces: bool,
     /// The environment variables that configure the engine.
     pub variables: &'static [&'static str],
@@ -96,8 +96,7 @@ impl std::fmt::Display for Wire {
 }
 
 impl KnownEngine {
-    /// The reason why a context cannot have this engine and another one as a pair; `None` if it
-    /// can.
+    /// The reason why a context cannot use this engine and another one as a pair; `None` if it can.
     ///
     /// ```
     /// use feros_rmw::engine::known::{CYCLONEDDS, FASTDDS, ZENOH};
@@ -105,7 +104,7 @@ impl KnownEngine {
     /// assert!(CYCLONEDDS.why_no_pair(&FASTDDS).is_some());
     /// ```
     pub fn why_no_pair(&self, other: &Self) -> Option<String> {
-        // Programs recognize the two endpoints of one publisher by their announcements.
+        // Programs use announcements to recognize that two endpoints belong to one publisher.
         if let Some(silent) = [self, other].into_iter().find(|engine| !engine.announces) {
             return Some(format!(
                 "{} announces nothing to other processes, so two programs on both would get each \

@@ -1,20 +1,19 @@
-//! Notifications of an engine to its users, and the target of its log.
+//! Notifications from an engine to its users, and the target of its log messages.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Called by an engine, on any thread, when there may be something to take.
+/// A callback that an engine calls, on any thread, when there may be something to take.
 ///
-/// A notification never blocks, never calls back into the engine, and never drops the last
-/// reference to an endpoint or session: an engine may wait for its notifications to end when one is
-/// dropped. The engine calls it at least once after each moment at which something became
-/// available, and may call it more often. The engine no longer calls it after the endpoint was
-/// dropped.
+/// The callback must not block, call the engine, or drop the last reference to an endpoint or
+/// session, because dropping an endpoint or session may wait until its callbacks have returned. The
+/// engine calls it at least once each time something becomes available, and may call it more often.
+/// The engine does not call it after the endpoint was dropped.
 pub type Notify = Arc<dyn Fn() + Send + Sync>;
 
-/// The `tracing` target of the messages that come from an engine's own code.
+/// The `tracing` target of messages that an engine's own code logs.
 ///
-/// Such messages may come from any thread, while the engine holds locks: code that receives them
+/// Such messages may come from any thread, while the engine holds locks, so code that receives them
 /// must not call an engine.
 pub const LOG_TARGET: &str = "feros::engine";
 
@@ -22,7 +21,7 @@ pub const LOG_TARGET: &str = "feros::engine";
 pub struct GraphChangeGuard(Option<Box<dyn FnOnce() + Send + Sync>>);
 
 impl GraphChangeGuard {
-    /// A guard that runs `cancel` when it is dropped.
+    /// Creates a guard that runs `cancel` when it is dropped.
     pub fn new(cancel: impl FnOnce() + Send + Sync + 'static) -> Self {
         Self(Some(Box::new(cancel)))
     }

@@ -1,52 +1,52 @@
-//! Parameters, for engines with a parameter server outside of the nodes.
+//! Parameters, for engines with a parameter server outside the nodes.
 
 use std::sync::Arc;
 
 use super::NodeId;
 use crate::name::NodeName;
 
-/// A server outside of the nodes that keeps values of their parameters.
+/// A server outside the nodes that stores their parameters.
 pub trait ParameterServer {
-    /// The values that the server keeps for a node of this name, in YAML: the node's parameters
-    /// start with them unless the node's own options say otherwise.
+    /// Returns the values that the server stores for the node with this name, in YAML. The node's
+    /// parameters start with these values unless the node's own options set them.
     ///
     /// May wait for the server.
     fn initial(&self, node: &NodeName) -> Vec<(String, String)>;
 
-    /// Stores the value that a parameter of a node has now, or removes it, so that others find it
-    /// on the server and [`initial`](Self::initial) returns it. A value that the server cannot keep
-    /// is logged.
+    /// Stores the current value of a node's parameter on the server, or removes it, so that other
+    /// programs find it and [`initial`](Self::initial) returns it. Logs a value that the server
+    /// cannot store.
     ///
     /// May allocate; does not wait for the server.
     fn keep(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>);
 
-    /// Makes a node's parameters follow the values that others store from now on, until the node is
-    /// withdrawn.
+    /// Passes every value that other programs store for the node to `taker` from now on, until the
+    /// node is withdrawn.
     ///
     /// May allocate; does not wait for the server.
     fn follow(&self, node: NodeId, taker: Arc<dyn TakesParameters>);
 }
 
-/// The value of a node's parameter, of the types of `rcl_interfaces/msg/ParameterType`.
+/// The value of a node's parameter, with the types of `rcl_interfaces/msg/ParameterType`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ParameterData<'a> {
     /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number.
+    /// A floating-point number.
     Double(f64),
-    /// A text.
+    /// A string.
     String(&'a str),
     /// Bytes.
     ByteArray(&'a [u8]),
     /// Booleans.
     BoolArray(&'a [bool]),
-    /// Whole numbers.
+    /// Integers.
     IntegerArray(&'a [i64]),
-    /// Numbers.
+    /// Floating-point numbers.
     DoubleArray(&'a [f64]),
-    /// Texts.
+    /// Strings.
     StringArray(&'a [String]),
 }
 
@@ -55,21 +55,21 @@ pub trait TakesParameters: Send + Sync {
     /// Whether the node has declared a parameter. Calls no user code.
     fn has_parameter(&self, name: &str) -> bool;
 
-    /// Gives a parameter a value, in YAML. The node's callbacks run during the call: an engine
-    /// calls this without any lock, on a thread that nobody waits for.
+    /// Sets a parameter to a value in YAML. The node's callbacks run during the call, so an engine
+    /// must call it without holding a lock, on a thread that nothing waits for.
     ///
     /// # Errors
-    /// Returns an error if the node keeps its value.
+    /// Returns an error if the node refuses the value.
     fn take_over(&self, name: &str, yaml: &str) -> Result<(), TakeOverError>;
 }
 
-/// Why a node does not take over a value.
+/// Why a node did not accept a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TakeOverError {
     /// The node is being dropped.
     #[error("the node is gone")]
     Gone,
-    /// The value is of another type, or a callback of the node refuses it.
+    /// The value has another type, or a callback of the node refuses it.
     #[error("the node refuses {yaml} for its parameter {name}, and keeps its value: {reason}")]
     Refused {
         /// The parameter.

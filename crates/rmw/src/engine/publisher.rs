@@ -12,20 +12,19 @@ use crate::qos::QosProfile;
 use crate::stamp::Stamp;
 use crate::type_hash::TypeHash;
 
-/// Whether publishing waits for the link.
+/// Whether a call that publishes may wait for the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PublishMode {
-    /// The caller's thread sends; it waits when a reliable subscription's buffers are full, when
-    /// the network card is slow, and, up to a second, with a message of several packets, when
-    /// reliable subscriptions on other hosts miss some of the last packets and no such subscription
-    /// keeps up.
+    /// The caller's thread sends. It waits when a reliable subscription's buffers are full or the
+    /// network card is slow. With a message of several packets, it also waits for up to a second if
+    /// reliable subscriptions on other hosts all lag behind and miss some of the last packets.
     #[default]
     Synchronous,
-    /// A thread of the publisher sends from a queue of at most `queue_depth` messages; publishing
-    /// never waits. When the queue is full, the oldest message in it is dropped and counted, as the
-    /// history of a publisher does.
+    /// A thread of the publisher sends from a queue of at most `queue_depth` messages, so
+    /// publishing never waits. When the queue is full, its oldest message is dropped and counted,
+    /// as in the history of a publisher.
     Asynchronous {
-        /// The most messages that wait to be sent, at least 1.
+        /// The capacity of the queue, at least 1.
         queue_depth: usize,
     },
 }
@@ -33,28 +32,28 @@ pub enum PublishMode {
 /// The options for making a publisher.
 #[derive(Clone)]
 pub struct PublisherOptions<'a> {
-    /// The node that it belongs to.
+    /// The node that owns the publisher.
     pub node: NodeId,
-    /// Fully qualified and valid topic name; with `avoid_ros_namespace_conventions` the name on the
-    /// wire.
+    /// Fully qualified and valid topic name, or the wire name if `avoid_ros_namespace_conventions`
+    /// is set.
     pub topic: &'a str,
     /// Type as `package/msg/Name`.
     pub type_name: &'a str,
-    /// The hash; announced when given.
+    /// The type hash, which is announced if given.
     pub type_hash: Option<TypeHash>,
     /// The policies.
     pub qos: QosProfile,
-    /// The announcement beyond DDS, as
-    /// [`check_announcement`](crate::announcement::check_announcement) allows it; the empty text
-    /// announces nothing.
+    /// The announcement, valid by [`check_announcement`](crate::announcement::check_announcement);
+    /// the empty string announces nothing.
     pub announcement: &'a str,
-    /// Whether publishing waits for the link.
+    /// Whether a call that publishes may wait for the network.
     pub mode: PublishMode,
     /// Called when [`Publisher::take_event`] may return an event.
     pub on_event: Option<Notify>,
 }
 
-/// The error of a `fill` that gave up; the caller knows the reason.
+/// The error of a `fill` callback that gave up. The caller that passed the callback knows the
+/// reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FillAborted;
 
@@ -62,7 +61,7 @@ pub struct FillAborted;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
-    /// `fill` gave up; nothing was published.
+    /// The `fill` callback gave up; nothing was published.
     #[error("the message could not be serialized")]
     FillAborted,
     /// The engine has no memory for a sample of this size.
@@ -73,7 +72,8 @@ pub enum PublishError {
         /// Size of the sample.
         size_bytes: usize,
     },
-    /// A sample must have its 4-byte header, and DDS carries at most 2 GiB.
+    /// The size is not possible: a sample has at least its 4-byte header, and DDS carries at most 2
+    /// GiB.
     #[error(
         "a sample of {size_bytes} bytes cannot be sent on {topic}: its size must be 4 to {largest_bytes}"
     )]
@@ -97,7 +97,7 @@ pub enum PublishError {
         /// The requested stamp.
         stamp: Stamp,
     },
-    /// Subscriptions did not make room in time.
+    /// The buffers of a subscription stayed full for too long.
     #[error(
         "{topic} was not published: the buffers of a reliable subscription stayed full for {waited:?}; publish less, \
          use keep_last, or publish asynchronously"
@@ -119,8 +119,8 @@ pub enum PublishError {
         /// How long the call waited.
         waited: Duration,
     },
-    /// Servers of both RMW families answer under one name, so no request would be understood by all
-    /// of them.
+    /// The service has servers of both RMW families, and they do not understand each other's
+    /// requests.
     #[error(
         "{service} was not called: it has servers of rmw_fastrtps and of rmw_cyclonedds at once; stop one of them or \
          rename it"
@@ -129,7 +129,7 @@ pub enum PublishError {
         /// Name of the service.
         service: String,
     },
-    /// The servers of this host did not take earlier requests in time.
+    /// The server, on this host, did not take earlier requests in time.
     #[error(
         "{service} was not called: its server took none of the requests that wait for it within {waited:?}; call it \
          less often, await responses, or find what keeps the server's executor busy"
@@ -140,17 +140,17 @@ pub enum PublishError {
         /// How long the call waited.
         waited: Duration,
     },
-    /// A client of this host does not take its responses.
+    /// The client, on this host, does not take its responses.
     #[error(
         "{service} could not respond: its client has not taken {waiting} responses; make the client await its calls"
     )]
     ClientBusy {
         /// Name of the service.
         service: String,
-        /// The number of responses that wait.
+        /// The number of responses that the client has not taken.
         waiting: usize,
     },
-    /// The engine failed, and gave only a code.
+    /// The engine failed and reported only a code.
     #[error("{topic} was not published: the engine says {code}")]
     Engine {
         /// Name of the topic or service.
@@ -160,11 +160,11 @@ pub enum PublishError {
     },
 }
 
-/// Why waiting for acknowledgements ended without them.
+/// Why the wait for acknowledgements failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitForAckedError {
-    /// Time ran out.
+    /// The time ran out.
     #[error("not all subscriptions of {topic} acknowledged within {waited:?}")]
     Timeout {
         /// Name of the topic.
@@ -172,7 +172,7 @@ pub enum WaitForAckedError {
         /// How long the call waited.
         waited: Duration,
     },
-    /// The engine failed, and gave only a code.
+    /// The engine failed and reported only a code.
     #[error("waiting for acknowledgements of {topic} failed: the engine says {code}")]
     Engine {
         /// Name of the topic.
@@ -182,14 +182,15 @@ pub enum WaitForAckedError {
     },
 }
 
-/// Writes the serialized message into memory of the engine that has exactly the requested size. The
-/// memory is initialized but not zero: `fill` writes every byte.
+/// A callback that writes the serialized message into memory of the engine, which has exactly the
+/// requested size. The memory holds arbitrary bytes, so the callback must write every byte.
 pub type Fill<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>;
 
-/// A message in memory of its own, written by `fill`: for engines that send from such memory.
+/// Allocates a buffer and lets `fill` write the message into it, for engines that send from such a
+/// buffer.
 ///
 /// # Errors
-/// [`PublishError::Size`] for less than the header of a message or more than `largest_bytes`,
+/// [`PublishError::Size`] if the size is below the size of the header or above `largest_bytes`,
 /// [`PublishError::OutOfMemory`], and [`PublishError::FillAborted`].
 pub fn filled(
     topic: &str,
@@ -218,24 +219,24 @@ pub trait Publisher: Send + Sync {
     /// The policies after resolution.
     fn qos(&self) -> QosProfile;
 
-    /// Publishes one message of `size_bytes`, written once by `fill` into the memory that the
-    /// engine sends from, with the current time as its source timestamp.
+    /// Publishes one message of `size_bytes` with the current time as its source timestamp. `fill`
+    /// writes the message once, into the memory that the engine sends from.
     ///
-    /// Returns the message's sequence number, from 1. Blocks as [`PublishMode`] says; allocates
-    /// only when no buffer of the size is free.
+    /// Returns the message's sequence number, from 1. Blocks as described at [`PublishMode`];
+    /// allocates only if no buffer of the size is free.
     ///
     /// # Errors
-    /// See [`PublishError`]; after an error nothing was published.
+    /// See [`PublishError`]. After an error, nothing was published.
     fn publish(&self, size_bytes: usize, fill: Fill<'_>) -> Result<u64, PublishError> {
         self.publish_at(Stamp::now(), size_bytes, fill)
     }
 
-    /// Like [`publish`](Self::publish), with this source timestamp, which subscriptions receive to
-    /// the nanosecond. A lifespan counts from it. The engine ignores the order of stamps: messages
-    /// stay in the order of publishing.
+    /// Like [`publish`](Self::publish), with the given source timestamp, which subscriptions
+    /// receive exactly, to the nanosecond. A lifespan counts from the timestamp. The order of
+    /// timestamps does not matter: messages stay in the order in which they were published.
     ///
     /// # Errors
-    /// See [`PublishError`]; after an error nothing was published.
+    /// See [`PublishError`]. After an error, nothing was published.
     fn publish_at(
         &self,
         stamp: Stamp,
@@ -243,26 +244,26 @@ pub trait Publisher: Send + Sync {
         fill: Fill<'_>,
     ) -> Result<u64, PublishError>;
 
-    /// Waits, a second at most, until every keep-all subscription of this process has room;
-    /// otherwise [`publish_at`](Self::publish_at) would wait for it. Asynchronous publishers do not
-    /// wait here.
+    /// Waits for at most a second until every keep-all subscription of this process has room,
+    /// because [`publish_at`](Self::publish_at) would wait for it otherwise. Asynchronous
+    /// publishers do not wait here.
     ///
     /// # Errors
     /// [`PublishError::Timeout`].
     fn wait_for_room(&self) -> Result<(), PublishError>;
 
-    /// Counts messages that the engine did not have to write for any subscription. A subscription
-    /// that was away meanwhile counts them among its losses when it receives the next message.
+    /// Counts messages that the engine did not have to send to any subscription. A subscription
+    /// that was disconnected meanwhile counts them as lost when it receives the next message.
     fn skip(&self, messages: u64);
 
     /// The number of subscriptions that match now. Never waits for the network.
     fn matched_subscriptions(&self) -> usize;
 
-    /// The subscriptions that match now, those of the same session included. The call allocates; it
-    /// never waits for the network, nor for another call that publishes.
+    /// Returns the subscriptions that match now, including those of the same session. The call
+    /// allocates. It waits neither for the network nor for another call that publishes.
     ///
-    /// A match is in the list from its notification ([`PublisherOptions::on_event`]) until the
-    /// match ends.
+    /// A match is in the list from the moment of its notification ([`PublisherOptions::on_event`])
+    /// until the match ends.
     fn matches(&self) -> Vec<Match>;
 
     /// Gids of the subscriptions that match now.
@@ -270,51 +271,52 @@ pub trait Publisher: Send + Sync {
         self.matches().into_iter().map(|matched| matched.gid).collect()
     }
 
-    /// Announces another text from now on; the empty text announces nothing. Others see it in their
-    /// graph, with a notification, and in their [`matches`](super::Subscription::matches); the
-    /// matches themselves do not change.
+    /// Changes the announcement; the empty string announces nothing. Remote nodes see the new
+    /// announcement in their graph, with a notification, and in their
+    /// [`matches`](super::Subscription::matches). The matches themselves do not change.
     ///
-    /// May wait for another call that publishes; never waits until others see the text.
+    /// May wait for another call that publishes. Does not wait until remote nodes see the new
+    /// announcement.
     ///
     /// # Errors
-    /// See [`AnnounceError`]; after an error nothing was changed.
+    /// See [`AnnounceError`]. After an error, nothing was changed.
     fn announce(&self, announcement: &str) -> Result<(), AnnounceError>;
 
     /// Waits until all reliable subscriptions have acknowledged all published messages.
     ///
     /// # Errors
-    /// [`WaitForAckedError::Timeout`] after `timeout`.
+    /// Returns [`WaitForAckedError::Timeout`] after `timeout`.
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError>;
 
-    /// Whether this subscription has all published messages, as far as delivery is reliable; a
-    /// subscription that does not match misses nothing. Waits for that at most `patience`, and
-    /// never for other subscriptions: a subscription of a killed process acknowledges nothing until
-    /// the engine forgets it.
+    /// Waits for at most `patience` until this subscription has acknowledged all published
+    /// messages, and returns whether it has. True if the subscription is best-effort or does not
+    /// match, since it then has nothing to acknowledge. Other subscriptions do not prolong the
+    /// call: a subscription of a killed process acknowledges nothing until the engine forgets it.
     fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool;
 
-    /// Waits until the participant of this subscription has acknowledged the announcement of the
-    /// publisher, at most `patience`, and returns whether it has; true where the engine cannot
-    /// tell. Until then a best-effort subscription that the publisher has found may not have found
-    /// the publisher, and loses the published messages.
+    /// Waits for at most `patience` until the participant of this subscription has acknowledged the
+    /// announcement of the publisher, and returns whether it has. True if the engine cannot know.
+    /// Until that acknowledgement, a best-effort subscription that the publisher has found may not
+    /// have found the publisher, and then loses the published messages.
     fn is_announced_to(&self, subscription: Gid, patience: Duration) -> bool {
         let _ = (subscription, patience);
         true
     }
 
-    /// Tells the engine that the process of this subscription has ended, which the engine would
-    /// otherwise notice only by its silence: until then a reliable publisher waits for the messages
-    /// that the subscription has not acknowledged. The engine forgets all endpoints of that
-    /// process. Call it only when the operating system says that the process is gone; it never
-    /// blocks.
+    /// Tells the engine that the process of this subscription has ended, so that the engine forgets
+    /// all endpoints of the process immediately. The engine alone would notice only when the
+    /// process stays silent, and until then a reliable publisher waits for the subscription to
+    /// acknowledge its messages. Call this only when the operating system says that the process is
+    /// gone. Never blocks.
     fn forget_ended(&self, subscription: Gid);
 
-    /// Shows that the publisher is alive (manual liveliness).
+    /// Asserts that the publisher is alive (manual liveliness).
     ///
     /// # Errors
     /// Returns an error if the engine refuses.
     fn assert_liveliness(&self) -> Result<(), EventError>;
 
-    /// Takes the next event that was not taken yet.
+    /// Takes the next event that has not been taken yet.
     ///
     /// # Errors
     /// Returns an error if the engine refuses.

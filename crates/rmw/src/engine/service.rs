@@ -11,35 +11,36 @@ use crate::sample::{RequestId, Sample};
 use crate::service_mapping::ServiceMapping;
 use crate::type_hash::TypeHash;
 
-/// The options for making a server of a service.
+/// The options for creating a service server.
 #[derive(Clone)]
 pub struct ServiceOptions<'a> {
-    /// The node that it belongs to.
+    /// The node that owns the server.
     pub node: NodeId,
     /// Fully qualified and valid service name.
     pub service: &'a str,
     /// Type as `package/srv/Name`.
     pub type_name: &'a str,
-    /// Hash of the service type; not needed if the wire carries the hashes of its messages.
+    /// Hash of the service type; not needed if the wire carries the hashes of the request and
+    /// response.
     pub type_hash: Option<TypeHash>,
     /// Hash of the request message.
     pub request_hash: Option<TypeHash>,
     /// Hash of the response message.
     pub response_hash: Option<TypeHash>,
-    /// Policies of both directions.
+    /// The policies for both requests and responses.
     pub qos: QosProfile,
-    /// The mapping that the server announces; it understands clients of both mappings in any case.
+    /// The mapping that the server announces. The server understands clients of both mappings.
     pub mapping: ServiceMapping,
-    /// Whether the writer of responses may be made only when there is a client: for services that
-    /// every node has and that few clients call. Others see the service in any case; a client finds
-    /// it available a little later.
+    /// Whether the writer of responses may be created only once a client exists. This is for
+    /// services that every node has and few clients call. Other nodes see the service either way; a
+    /// client finds the service available slightly later.
     pub replies_on_demand: bool,
-    /// Whether requests from other hosts are ignored and counted, with a warning. The host of a
-    /// request is the one that the source address of its datagrams names, not the one that their
-    /// content names; the kernel refuses datagrams from outside with an address of this host. The
-    /// client of an ignored request waits in vain.
+    /// Whether requests from other hosts are ignored and counted, with a warning. The source
+    /// address of a request's datagrams decides, not their content: the kernel refuses datagrams
+    /// from outside that carry an address of this host. The client of an ignored request gets no
+    /// response.
     pub local_requests_only: bool,
-    /// The server's announcement beyond DDS, see [`crate::announcement`].
+    /// The server's announcement; see [`crate::announcement`].
     pub announcement: &'a str,
     /// Called when [`Service::take_request`] may return a request.
     pub on_request: Notify,
@@ -47,26 +48,28 @@ pub struct ServiceOptions<'a> {
     pub on_match: Notify,
 }
 
-/// The options for making a client of a service.
+/// The options for creating a service client.
 #[derive(Clone)]
 pub struct ClientOptions<'a> {
-    /// The node that it belongs to.
+    /// The node that owns the client.
     pub node: NodeId,
     /// Fully qualified and valid service name.
     pub service: &'a str,
     /// Type as `package/srv/Name`.
     pub type_name: &'a str,
-    /// Hash of the service type; not needed if the wire carries the hashes of its messages.
+    /// Hash of the service type; not needed if the wire carries the hashes of the request and
+    /// response.
     pub type_hash: Option<TypeHash>,
     /// Hash of the request message.
     pub request_hash: Option<TypeHash>,
     /// Hash of the response message.
     pub response_hash: Option<TypeHash>,
-    /// Policies of both directions.
+    /// The policies for both requests and responses.
     pub qos: QosProfile,
-    /// Forces this mapping whatever the server announces; `None` follows the server, as users want.
+    /// The mapping to use regardless of the server's; `None` follows the server, which is what
+    /// users want.
     pub force_mapping: Option<ServiceMapping>,
-    /// The client's announcement beyond DDS, see [`crate::announcement`].
+    /// The client's announcement; see [`crate::announcement`].
     pub announcement: &'a str,
     /// Called when [`Client::take_response`] may return a response.
     pub on_response: Notify,
@@ -91,17 +94,18 @@ pub trait Service: Send + Sync {
     /// The policies after resolution.
     fn qos(&self) -> QosProfile;
 
-    /// Takes the oldest request that was not taken yet: the plain request message, whatever its
-    /// mapping. Never blocks.
+    /// Takes the oldest request that has not been taken yet. The sample is the plain request
+    /// message in both mappings. Never blocks.
     ///
     /// # Errors
     /// See [`TakeError`].
     fn take_request(&self) -> Result<Option<(RequestId, Sample)>, TakeError>;
 
-    /// Sends the response to the request with this id, in the mapping of the request, as
-    /// [`Publisher::publish`](super::Publisher::publish) does.
+    /// Sends the response to the request with this id, in the mapping of the request. The call
+    /// works like [`Publisher::publish`](super::Publisher::publish).
     ///
-    /// Waits up to 100 ms for a client that called but does not match yet, as stock ROS 2 does.
+    /// Waits up to 100 ms for a client that sent a request but does not match yet, as stock ROS 2
+    /// does.
     ///
     /// # Errors
     /// See [`PublishError`].
@@ -112,15 +116,16 @@ pub trait Service: Send + Sync {
         fill: Fill<'_>,
     ) -> Result<(), PublishError>;
 
-    /// The number of requests that were lost before they were taken, as far as the numbers of the
-    /// taken requests show: on the way, or because more came than the history keeps.
+    /// The number of requests that were lost before they were taken, either on the network or
+    /// because the history was full. The number is derived from gaps in the numbers of the taken
+    /// requests.
     fn lost_requests(&self) -> u64;
 
     /// The endpoints of the clients that send requests to this server.
     fn clients(&self) -> Vec<Match>;
 
-    /// The number of requests that the engine refused: malformed requests, and requests of other
-    /// hosts where [`ServiceOptions::local_requests_only`] is set.
+    /// The number of requests that the engine refused: malformed requests and, with
+    /// [`ServiceOptions::local_requests_only`], requests from other hosts.
     fn refused_samples(&self) -> u64;
 }
 
@@ -132,38 +137,39 @@ pub trait Client: Send + Sync {
     /// The policies after resolution.
     fn qos(&self) -> QosProfile;
 
-    /// Whether a server matches in both directions and knows the client, so that a request sent now
-    /// is answered.
+    /// Whether a server matches in both directions and knows the client, so that it will answer a
+    /// request sent now.
     fn service_is_available(&self) -> bool;
 
-    /// The servers to which a request sent now goes.
+    /// The servers that receive a request sent now.
     fn servers(&self) -> Vec<ServerMatch>;
 
-    /// Identity of the endpoint that receives responses: a [`RequestId`] that names it, with the
-    /// mapping [`ServiceMapping::RelatedSampleIdentity`] and any positive number, is answered to
-    /// this client even if its server got the request by another transport.
+    /// The gid of the endpoint that receives responses. A server can send a response to this client
+    /// even if the request came over another transport: the [`RequestId`] then consists of this
+    /// gid, the mapping [`ServiceMapping::RelatedSampleIdentity`] and any positive number.
     fn response_gid(&self) -> Gid;
 
-    /// Makes the engine forget a server whose process has ended, as
-    /// [`Publisher::forget_ended`](super::Publisher::forget_ended) does.
+    /// Tells the engine that the process of a server has ended; see
+    /// [`Publisher::forget_ended`](super::Publisher::forget_ended).
     fn forget_ended(&self, server: Gid);
 
-    /// The endpoints that send the servers' responses, as in [`MessageInfo::publisher_gid`] of a
-    /// response. An endpoint that is not in the list sends no more responses.
-    /// [`ClientOptions::on_match`] notifies of changes.
+    /// The endpoints that send the servers' responses; each gid equals the
+    /// [`MessageInfo::publisher_gid`] of its responses. An endpoint that is no longer in the list
+    /// sends no more responses. [`ClientOptions::on_match`] is called when the list may have
+    /// changed.
     ///
     /// [`MessageInfo::publisher_gid`]: crate::MessageInfo::publisher_gid
     fn responders(&self) -> Vec<Gid>;
 
-    /// Sends a request, as [`Publisher::publish`](super::Publisher::publish) does, in the mapping
-    /// of the server; returns the number that its response will carry.
+    /// Sends a request in the mapping of the server and returns the number that the response will
+    /// carry. The call works like [`Publisher::publish`](super::Publisher::publish).
     ///
     /// # Errors
     /// See [`PublishError`].
     fn send_request(&self, size_bytes: usize, fill: Fill<'_>) -> Result<i64, PublishError>;
 
-    /// Takes the oldest response to this client that was not taken yet, with its request's number;
-    /// responses to other clients are skipped. Never blocks.
+    /// Takes the oldest response to this client that has not been taken yet, with the number of its
+    /// request. Responses to other clients are skipped. Never blocks.
     ///
     /// # Errors
     /// See [`TakeError`].

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-/// How far a session looks for others: `ROS_AUTOMATIC_DISCOVERY_RANGE`.
+/// How far discovery reaches: `ROS_AUTOMATIC_DISCOVERY_RANGE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DiscoveryRange {
     /// All hosts that multicast reaches.
@@ -10,7 +10,7 @@ pub enum DiscoveryRange {
     Subnet,
     /// This host only.
     Localhost,
-    /// Only this session's own endpoints and the static peers.
+    /// No hosts besides the static peers; only the session's own endpoints are found automatically.
     Off,
     /// The range in the engine's own configuration.
     SystemDefault,
@@ -21,11 +21,11 @@ pub enum DiscoveryRange {
 pub struct SessionOptions {
     /// `ROS_DOMAIN_ID`; DDS allows 0 to 232.
     pub domain_id: u32,
-    /// Security enclave, `/` by default; announced to others.
+    /// Security enclave, `/` by default; announced to other participants.
     pub enclave: String,
-    /// How far the session looks for others.
+    /// How far discovery reaches.
     pub discovery_range: DiscoveryRange,
-    /// Further hosts to look for: `ROS_STATIC_PEERS`.
+    /// Further hosts to discover: `ROS_STATIC_PEERS`.
     pub static_peers: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl Default for SessionOptions {
     }
 }
 
-/// Why the environment cannot be used.
+/// Why a variable of the environment cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{variable} is {value:?}; it takes {expected}")]
 pub struct EnvironmentError {
@@ -53,11 +53,12 @@ pub struct EnvironmentError {
 }
 
 impl SessionOptions {
-    /// Options from `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS` and the
-    /// old `ROS_LOCALHOST_ONLY`, looked up by `variable` (pass `|name| std::env::var_os(name)`).
+    /// Reads the options from `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS`
+    /// and the older `ROS_LOCALHOST_ONLY`. `variable` looks up a variable; pass
+    /// `|name| std::env::var_os(name)`.
     ///
     /// # Errors
-    /// Returns the first variable with a value that it does not take.
+    /// Returns the first variable that has an invalid value.
     pub fn from_variables(
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, EnvironmentError> {
@@ -78,7 +79,7 @@ impl SessionOptions {
                     expected: "a number from 0 to 232",
                 })?;
         }
-        // Stock ROS 2 gives the old variable precedence over the new one where both are set.
+        // Stock ROS 2 gives the older variable precedence if both are set.
         match set("ROS_LOCALHOST_ONLY")?.as_deref() {
             Some("1") => options.discovery_range = DiscoveryRange::Localhost,
             _ => {
@@ -135,7 +136,7 @@ pub enum OpenError {
         /// The cure.
         cure: String,
     },
-    /// All ports of the domain on this host are taken.
+    /// All ports of the domain are in use on this host.
     #[error(
         "all {participants} participant slots of domain {domain_id} on this host are in use: stop some processes, or \
          use another ROS_DOMAIN_ID"
@@ -143,10 +144,10 @@ pub enum OpenError {
     NoFreePort {
         /// The domain.
         domain_id: u32,
-        /// The number of participants that fit.
+        /// The number of participants that fit into the domain on one host.
         participants: u32,
     },
-    /// The system gives this process too few threads.
+    /// The operating system does not let this process start enough threads.
     #[error(
         "{engine} needs up to {needed} threads and the system refuses them ({cause}): end other processes of this user, \
          raise `ulimit -u` (RLIMIT_NPROC), or allow the container or systemd unit more (pids.max, TasksMax=)"
@@ -154,12 +155,12 @@ pub enum OpenError {
     Threads {
         /// Name of the engine.
         engine: &'static str,
-        /// The most threads that the engine may start.
+        /// The number of threads that the engine may need.
         needed: usize,
-        /// The error of the system.
+        /// The error of the operating system.
         cause: String,
     },
-    /// The engine is not installed on this system, or not completely.
+    /// The engine is not installed on this system, or its installation is incomplete.
     #[error("the engine {engine} is not installed: {detail}")]
     NotInstalled {
         /// Name of the engine.
@@ -167,10 +168,10 @@ pub enum OpenError {
         /// The missing parts, and how to get them.
         detail: String,
     },
-    /// One of several engines could not start.
+    /// One engine of several, which open together, could not start.
     #[error("{engines} could not start together, because of {engine}: {reason}")]
     OneOfSeveral {
-        /// Name of all engines together.
+        /// The name for all the engines together.
         engines: &'static str,
         /// Name of the engine that could not start.
         engine: &'static str,
@@ -187,7 +188,7 @@ pub enum OpenError {
         /// The message of the engine.
         detail: String,
     },
-    /// The engine failed, and gave only a code.
+    /// The engine failed and reported only a code.
     #[error(
         "{engine} could not open a session in domain {domain_id}: {operation} failed with {code}"
     )]

@@ -13,20 +13,19 @@ use crate::type_hash::TypeHash;
 /// The options for making a subscription.
 #[derive(Clone)]
 pub struct SubscriptionOptions<'a> {
-    /// The node that it belongs to.
+    /// The node that owns the subscription.
     pub node: NodeId,
-    /// Fully qualified and valid topic name; with `avoid_ros_namespace_conventions` the name on the
-    /// wire.
+    /// Fully qualified and valid topic name, or the wire name if `avoid_ros_namespace_conventions`
+    /// is set.
     pub topic: &'a str,
     /// Type as `package/msg/Name`.
     pub type_name: &'a str,
-    /// The hash; announced when given.
+    /// The type hash, which is announced if given.
     pub type_hash: Option<TypeHash>,
     /// The policies.
     pub qos: QosProfile,
-    /// The announcement beyond DDS, as
-    /// [`check_announcement`](crate::announcement::check_announcement) allows it; the empty text
-    /// announces nothing.
+    /// The announcement, valid by [`check_announcement`](crate::announcement::check_announcement);
+    /// the empty string announces nothing.
     pub announcement: &'a str,
     /// Whether the subscription ignores publishers of the same session.
     pub ignore_local_publications: bool,
@@ -36,11 +35,11 @@ pub struct SubscriptionOptions<'a> {
     pub on_event: Option<Notify>,
 }
 
-/// Why something could not be taken.
+/// Why a message, request or response could not be taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TakeError {
-    /// The engine failed, and gave only a code.
+    /// The engine failed and reported only a code.
     #[error("nothing could be taken from {topic}: the engine says {code}")]
     Engine {
         /// Name of the topic or service.
@@ -59,8 +58,8 @@ pub trait Subscription: Send + Sync {
     /// The policies after resolution.
     fn qos(&self) -> QosProfile;
 
-    /// Takes the oldest message that was not taken yet; its bytes are lent, not copied. Never
-    /// blocks.
+    /// Takes the oldest message that has not been taken yet. The sample borrows its bytes from the
+    /// engine without a copy. Never blocks.
     ///
     /// # Errors
     /// See [`TakeError`].
@@ -69,11 +68,11 @@ pub trait Subscription: Send + Sync {
     /// The number of publishers that match now.
     fn matched_publishers(&self) -> usize;
 
-    /// The publishers that match now, those of the same session included. Allocates; never waits
-    /// for the network.
+    /// Returns the publishers that match now, including those of the same session. The call
+    /// allocates and never waits for the network.
     ///
-    /// A match is in the list from its notification ([`SubscriptionOptions::on_event`]) until the
-    /// match ends.
+    /// A match is in the list from the moment of its notification
+    /// ([`SubscriptionOptions::on_event`]) until the match ends.
     fn matches(&self) -> Vec<Match>;
 
     /// Gids of the publishers that match now.
@@ -81,22 +80,21 @@ pub trait Subscription: Send + Sync {
         self.matches().into_iter().map(|matched| matched.gid).collect()
     }
 
-    /// Announces another text from now on, as [`Publisher::announce`](super::Publisher::announce)
-    /// does.
+    /// Changes the announcement, as [`Publisher::announce`](super::Publisher::announce) does.
     ///
     /// # Errors
-    /// See [`AnnounceError`]; after an error nothing was changed.
+    /// See [`AnnounceError`]. After an error, nothing was changed.
     fn announce(&self, announcement: &str) -> Result<(), AnnounceError>;
 
-    /// While `expect` is set, gaps in this publisher's numbers are not counted as lost messages,
-    /// because its messages also come by another transport. When it is unset, counting begins anew
-    /// with the next message of the publisher.
+    /// Sets whether gaps in this publisher's numbers are expected because some of its messages
+    /// arrive over another transport. While gaps are expected, they do not count as lost messages.
+    /// When `expect` becomes false, counting starts afresh with the publisher's next message.
     ///
-    /// The memory of this is bounded: publishers that no longer match are forgotten when there are
-    /// many.
+    /// Memory use is bounded: when there are many publishers, those that no longer match are
+    /// forgotten.
     fn expect_gaps(&self, publisher: Gid, expect: bool);
 
-    /// Takes the next event that was not taken yet.
+    /// Takes the next event that has not been taken yet.
     ///
     /// # Errors
     /// Returns an error if the engine refuses.

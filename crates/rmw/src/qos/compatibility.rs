@@ -7,10 +7,10 @@ use super::policy::{Durability, Liveliness, QosDuration, Reliability};
 use super::profile::QosProfile;
 
 impl QosProfile {
-    /// The policies that keep a publisher with `self` from matching a subscription with
-    /// `requested`; empty if they match.
+    /// Returns the policies that keep a publisher with the profile `self` from matching a
+    /// subscription with the profile `requested`; empty if the two match.
     ///
-    /// System defaults are resolved on both sides first.
+    /// System defaults are resolved on both sides before the comparison.
     pub fn incompatibilities(&self, requested: &QosProfile) -> Vec<QosIncompatibility> {
         let offered = self.with_system_defaults_resolved();
         let requested = requested.with_system_defaults_resolved();
@@ -63,8 +63,8 @@ impl QosProfile {
     }
 }
 
-/// A duration as text such as `20ms`; its `Display` follows the `ros2` command, which counts
-/// nanoseconds.
+/// Formats a duration for messages, such as `20ms`. The `Display` of [`QosDuration`] counts
+/// nanoseconds instead, like the `ros2` command.
 fn for_people(duration: QosDuration) -> String {
     match duration {
         QosDuration::Finite(duration) => format!("{duration:?}"),
@@ -72,7 +72,7 @@ fn for_people(duration: QosDuration) -> String {
     }
 }
 
-/// A policy, as events and messages to people name it.
+/// A policy, by the name that events and messages use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum QosPolicyKind {
     /// [`QosProfile::durability`]
@@ -87,9 +87,9 @@ pub enum QosPolicyKind {
     History,
     /// [`QosProfile::lifespan`]
     Lifespan,
-    /// The form in which data are serialized, which ROS 2 does not let users choose.
+    /// The form in which data are serialized. ROS 2 does not let users choose it.
     DataRepresentation,
-    /// A policy unknown to ROS 2, by its number in the engine.
+    /// A policy unknown to ROS 2, with its number in the engine.
     Other(u32),
 }
 
@@ -108,7 +108,7 @@ impl fmt::Display for QosPolicyKind {
     }
 }
 
-/// A policy that keeps two endpoints from matching, with the value of each side.
+/// A policy that keeps two endpoints from matching, with the values of both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QosIncompatibility {
     /// The policy.
@@ -120,7 +120,7 @@ pub struct QosIncompatibility {
 }
 
 impl QosIncompatibility {
-    /// The cure, for two sides with these names.
+    /// The cure, as a sentence that names the two sides.
     pub fn cure(&self, publisher: &str, subscription: &str) -> String {
         let Self { policy, offered, requested } = self;
         match policy {

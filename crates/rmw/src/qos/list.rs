@@ -1,6 +1,6 @@
-//! The list of policies. Every form of a profile (DDS, Zenoh, rmw, bags, the command line,
-//! parameters, Python) has a test that iterates over [`QosPolicy::ALL`] and names the policies that
-//! the form lacks, with the reason.
+//! The list of policies. A profile has several representations: in DDS, Zenoh, rmw, bags, the
+//! command line, parameters and Python. Each representation has a test that iterates over
+//! [`QosPolicy::ALL`] and names the policies that the representation lacks, with the reason.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub enum QosPolicy {
     Durability,
     /// `deadline`, a duration
     Deadline,
-    /// `lifespan`, a duration; of publishers only
+    /// `lifespan`, a duration; for publishers only
     Lifespan,
     /// `liveliness`
     Liveliness,
@@ -30,7 +30,7 @@ pub enum QosPolicy {
 }
 
 impl QosPolicy {
-    /// All policies, in the order in which stock ROS 2 writes them.
+    /// All policies, in the order of stock ROS 2.
     pub const ALL: [Self; 9] = [
         Self::History,
         Self::Depth,
@@ -43,7 +43,7 @@ impl QosPolicy {
         Self::AvoidRosNamespaceConventions,
     ];
 
-    /// The name in parameters and files, which is the name of the field of `rmw_qos_profile_t`.
+    /// The name in parameters and files, which is the name of the field in `rmw_qos_profile_t`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::History => "history",
@@ -58,12 +58,12 @@ impl QosPolicy {
         }
     }
 
-    /// Whether the value of the policy is a duration.
+    /// Whether the value is a duration.
     pub const fn is_duration(self) -> bool {
         matches!(self, Self::Deadline | Self::Lifespan | Self::LivelinessLeaseDuration)
     }
 
-    /// A resolved profile that differs from the default one in this policy alone.
+    /// A resolved profile that differs from the default profile only in this policy.
     pub fn varied(self) -> QosProfile {
         let mut qos = QosProfile::default().with_system_defaults_resolved();
         match self {
@@ -80,8 +80,8 @@ impl QosPolicy {
         qos
     }
 
-    /// The policies whose value `form` loses: `form` writes a profile in some form and reads it
-    /// again. An empty list means that the form is complete.
+    /// The policies whose values a representation loses. `form` converts a profile to the
+    /// representation and back. An empty list means that the representation is complete.
     pub fn lost_in(form: impl Fn(&QosProfile) -> QosProfile) -> Vec<Self> {
         let is_lost = |policy: &Self| {
             let given = policy.varied();
@@ -91,7 +91,7 @@ impl QosPolicy {
     }
 
     fn differs(self, one: &QosProfile, other: &QosProfile) -> bool {
-        // The pattern names all fields, so that a new field without a policy does not compile.
+        // The pattern names all fields, so the code does not compile if a new field has no policy.
         let QosProfile {
             history,
             depth,

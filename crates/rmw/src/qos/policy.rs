@@ -1,10 +1,10 @@
-//! The policies of quality of service and their values.
+//! The quality-of-service policies and their values.
 
 use std::fmt;
 use std::time::Duration;
 
-/// The most samples that a subscription keeps with [`History::KeepAll`], which has no depth: no
-/// queue is unbounded. An engine also bounds the bytes of the samples.
+/// The limit on the samples that a subscription keeps with [`History::KeepAll`], which has no depth
+/// of its own; no queue is unbounded. An engine also limits the bytes of the samples.
 pub const KEEP_ALL_LIMIT: usize = 1024;
 
 /// How many samples an endpoint keeps.
@@ -15,11 +15,11 @@ pub enum History {
     /// The newest `depth` samples.
     #[default]
     KeepLast,
-    /// All samples until they are delivered, up to [`KEEP_ALL_LIMIT`]: then a reliable publisher
-    /// waits, and the messages of other publishers are lost.
+    /// All samples until they are delivered, up to [`KEEP_ALL_LIMIT`]. At the limit, a reliable
+    /// publisher waits, and the messages of other publishers are lost.
     KeepAll,
-    /// The history of a remote endpoint that does not announce it, such as those of Fast DDS; for
-    /// an own endpoint it means [`History::SystemDefault`].
+    /// The history of a remote endpoint that does not announce it, such as an endpoint of Fast DDS.
+    /// For a local endpoint it means [`History::SystemDefault`].
     Unknown,
 }
 
@@ -33,7 +33,7 @@ pub enum Reliability {
     Reliable,
     /// Samples may be lost.
     BestEffort,
-    /// Resolved when the endpoint is made, to match the most endpoints.
+    /// Resolved when the endpoint is created, so that it matches as many endpoints as possible.
     BestAvailable,
 }
 
@@ -44,36 +44,36 @@ pub enum Durability {
     SystemDefault,
     /// The publisher keeps its history for late subscriptions.
     TransientLocal,
-    /// Only samples published after the match are received.
+    /// Subscriptions receive only samples that are published after the match.
     #[default]
     Volatile,
-    /// Resolved when the endpoint is made, to match the most endpoints.
+    /// Resolved when the endpoint is created, so that it matches as many endpoints as possible.
     BestAvailable,
 }
 
-/// How a publisher shows that it is alive.
+/// How a publisher signals that it is alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Liveliness {
     /// The engine's default: automatic.
     #[default]
     SystemDefault,
-    /// The engine shows it as long as the process lives.
+    /// The engine signals it as long as the process lives.
     Automatic,
-    /// The publisher shows it by publishing or by asserting its liveliness.
+    /// The publisher signals it by publishing or by asserting its liveliness.
     ManualByTopic,
-    /// Resolved when the endpoint is made, to match the most endpoints.
+    /// Resolved when the endpoint is created, so that it matches as many endpoints as possible.
     BestAvailable,
 }
 
 /// A duration in a QoS policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum QosDuration {
-    /// No limit; also what stock ROS 2 calls unspecified.
+    /// No limit, which stock ROS 2 also calls unspecified.
     #[default]
     Infinite,
     /// A limit.
     Finite(Duration),
-    /// Resolved when the endpoint is made, to match the most endpoints.
+    /// Resolved when the endpoint is created, so that it matches as many endpoints as possible.
     BestAvailable,
 }
 
@@ -92,7 +92,7 @@ impl QosDuration {
 }
 
 impl From<Duration> for QosDuration {
-    /// A zero duration is unspecified, as in stock ROS 2.
+    /// As in stock ROS 2, a zero duration means unspecified.
     fn from(duration: Duration) -> Self {
         if duration.is_zero() { Self::Infinite } else { Self::Finite(duration) }
     }
@@ -110,7 +110,7 @@ impl fmt::Display for QosDuration {
 
 macro_rules! display_policy {
     ($policy:ty { $($variant:ident => $text:literal),* $(,)? }) => {
-        /// The word that the `ros2` command prints.
+        /// Writes the word that the `ros2` command prints.
         impl fmt::Display for $policy {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(match self { $(Self::$variant => $text),* })
@@ -120,7 +120,7 @@ macro_rules! display_policy {
         impl std::str::FromStr for $policy {
             type Err = ParsePolicyError;
 
-            /// Reads the word that the `ros2` command takes, in either case.
+            /// Reads the word that the `ros2` command accepts, in upper or lower case.
             fn from_str(text: &str) -> Result<Self, ParsePolicyError> {
                 $(if text.eq_ignore_ascii_case($text) { return Ok(Self::$variant); })*
                 Err(ParsePolicyError {
@@ -132,7 +132,7 @@ macro_rules! display_policy {
     };
 }
 
-/// A text that names no value of a policy.
+/// The error for a string that is not a value of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a value of this policy: it takes {allowed}")]
 pub struct ParsePolicyError {

@@ -1,4 +1,5 @@
-//! Profiles: a value for each policy, and the profiles of stock ROS 2 (`rmw/qos_profiles.h`).
+//! Profiles, which hold a value for each policy, and the predefined profiles of stock ROS 2
+//! (`rmw/qos_profiles.h`).
 
 use std::time::Duration;
 
@@ -15,24 +16,25 @@ use super::policy::{Durability, History, Liveliness, QosDuration, Reliability};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct QosProfile {
-    /// How many samples are kept.
+    /// How many samples the endpoint keeps.
     pub history: History,
-    /// Number of samples with [`History::KeepLast`]; 0 stands for the engine's default, which is 1.
+    /// The number of samples to keep with [`History::KeepLast`]; 0 stands for the engine's default,
+    /// which is 1.
     pub depth: usize,
     /// Whether lost samples are sent again.
     pub reliability: Reliability,
     /// Whether late subscriptions receive earlier samples.
     pub durability: Durability,
-    /// The longest time between two samples that the subscription expects or the publisher
+    /// The longest time between two samples, which the subscription expects or the publisher
     /// promises.
     pub deadline: QosDuration,
-    /// Age at which a sample is no longer delivered.
+    /// The age from which a sample is no longer delivered.
     pub lifespan: QosDuration,
-    /// How a publisher shows that it is alive.
+    /// How a publisher signals that it is alive.
     pub liveliness: Liveliness,
-    /// Time after which a publisher that did not show that it is alive counts as not alive.
+    /// The time after which a publisher that has not signalled its liveliness counts as not alive.
     pub liveliness_lease_duration: QosDuration,
-    /// Whether the name goes on the wire as it is, without the prefixes of ROS.
+    /// Whether the name goes on the wire unchanged, without the ROS prefixes.
     pub avoid_ros_namespace_conventions: bool,
 }
 
@@ -60,12 +62,12 @@ impl From<usize> for QosProfile {
 }
 
 impl QosProfile {
-    /// The default profile with this depth.
+    /// The default profile with the given depth.
     pub fn keep_last(depth: usize) -> Self {
         Self { depth, ..Self::default() }
     }
 
-    /// The default profile with all samples kept.
+    /// The default profile, but with a history that keeps all samples.
     pub fn keep_all() -> Self {
         Self { history: History::KeepAll, ..Self::default() }
     }
@@ -105,7 +107,7 @@ impl QosProfile {
         Self::keep_last(1).transient_local()
     }
 
-    /// `rmw_qos_profile_system_default`: every policy is left to the engine.
+    /// `rmw_qos_profile_system_default`: leaves every policy to the engine.
     pub fn system_default() -> Self {
         Self {
             history: History::SystemDefault,
@@ -116,8 +118,8 @@ impl QosProfile {
         }
     }
 
-    /// `rmw_qos_profile_best_available`: resolved when the endpoint is made, to match the most
-    /// endpoints.
+    /// `rmw_qos_profile_best_available`: the policies are resolved when the endpoint is created, so
+    /// that it matches as many endpoints as possible.
     pub fn best_available() -> Self {
         Self {
             reliability: Reliability::BestAvailable,
@@ -129,42 +131,42 @@ impl QosProfile {
         }
     }
 
-    /// This profile, reliable.
+    /// Changes the reliability to reliable.
     pub fn reliable(self) -> Self {
         Self { reliability: Reliability::Reliable, ..self }
     }
 
-    /// This profile, best effort.
+    /// Changes the reliability to best effort.
     pub fn best_effort(self) -> Self {
         Self { reliability: Reliability::BestEffort, ..self }
     }
 
-    /// This profile, transient local.
+    /// Changes the durability to transient local.
     pub fn transient_local(self) -> Self {
         Self { durability: Durability::TransientLocal, ..self }
     }
 
-    /// This profile, volatile.
+    /// Changes the durability to volatile.
     pub fn volatile(self) -> Self {
         Self { durability: Durability::Volatile, ..self }
     }
 
-    /// This profile with a deadline; zero means no deadline.
+    /// Changes the deadline; zero means no deadline.
     pub fn deadline(self, deadline: Duration) -> Self {
         Self { deadline: deadline.into(), ..self }
     }
 
-    /// This profile with a lifespan; zero means no lifespan.
+    /// Changes the lifespan; zero means no lifespan.
     pub fn lifespan(self, lifespan: Duration) -> Self {
         Self { lifespan: lifespan.into(), ..self }
     }
 
-    /// This profile with a kind of liveliness and its lease; zero means no lease.
+    /// Changes the kind of liveliness and the lease; zero means no lease.
     pub fn liveliness(self, kind: Liveliness, lease: Duration) -> Self {
         Self { liveliness: kind, liveliness_lease_duration: lease.into(), ..self }
     }
 
-    /// This profile with the name left as it is on the wire.
+    /// Makes the name go on the wire unchanged.
     pub fn avoid_ros_namespace_conventions(self) -> Self {
         Self { avoid_ros_namespace_conventions: true, ..self }
     }

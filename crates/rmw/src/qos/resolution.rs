@@ -5,9 +5,9 @@ use super::policy::{Durability, History, Liveliness, QosDuration, Reliability};
 use super::profile::QosProfile;
 
 impl QosProfile {
-    /// Replaces the policies that are left to the engine by the values that Feros's engines use:
-    /// keep last, reliable, volatile, automatic; a depth of 0 becomes 1. An unknown history becomes
-    /// that of [`QosProfile::default`].
+    /// Replaces the policies that are left to the engine with the defaults of Feros: keep last,
+    /// reliable, volatile, automatic. A depth of 0 becomes 1, and an unknown history becomes the
+    /// history of [`QosProfile::default`].
     pub fn with_system_defaults_resolved(mut self) -> Self {
         if self.history == History::Unknown {
             self.depth = Self::default().depth;
@@ -28,8 +28,8 @@ impl QosProfile {
         self
     }
 
-    /// Resolves all policies for a service or client: best-available policies become those of
-    /// [`QosProfile::services_default`].
+    /// Resolves all policies for a service or client. Best-available policies become the policies
+    /// of [`QosProfile::services_default`].
     pub fn resolved_for_service(mut self) -> Self {
         if self.reliability == Reliability::BestAvailable {
             self.reliability = Reliability::Reliable;
@@ -48,8 +48,8 @@ impl QosProfile {
         self.with_system_defaults_resolved()
     }
 
-    /// Resolves best-available for a subscription, given the publishers that are known now: the
-    /// strictest policy that all of them satisfy.
+    /// Resolves best-available policies for a subscription, given the publishers that are known
+    /// now: each becomes the strictest policy that all the publishers satisfy.
     pub fn resolved_for_subscription<'a>(
         mut self,
         publishers: impl Iterator<Item = &'a QosProfile> + Clone,
@@ -83,8 +83,8 @@ impl QosProfile {
         self
     }
 
-    /// Resolves best-available for a publisher, given the subscriptions that are known now: the
-    /// highest promise that the policy can make, so that all of them match.
+    /// Resolves best-available policies for a publisher, given the subscriptions that are known
+    /// now: each becomes a policy that satisfies all the subscriptions.
     pub fn resolved_for_publisher<'a>(
         mut self,
         subscriptions: impl Iterator<Item = &'a QosProfile> + Clone,

@@ -1,4 +1,4 @@
-//! The rules of the DDS specification and of rmw, as tables.
+//! Tests of the rules of the DDS specification and of rmw, written as tables.
 use std::time::Duration;
 
 use super::*;
