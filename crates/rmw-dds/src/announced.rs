@@ -1,4 +1,5 @@
-//! The announcement of an endpoint in its USER_DATA, which can change during its life.
+//! The announcement of an endpoint, which is stored in its USER_DATA and can change while the
+//! endpoint exists.
 
 use std::sync::Arc;
 
@@ -8,18 +9,18 @@ use feros_rmw::{AnnounceError, TypeHash};
 
 use crate::library::Endpoint;
 
-/// A checked announcement as USER_DATA holds it; `None` for the empty text.
+/// Converts a valid announcement to its form in [`EndpointData`]: the empty string becomes `None`.
 pub(crate) fn announcement(text: &str) -> Option<Arc<str>> {
     (!text.is_empty()).then(|| text.into())
 }
 
-/// The USER_DATA of a topic's endpoint with a checked announcement.
+/// Returns the USER_DATA of a topic's endpoint with a valid announcement.
 pub(crate) fn topic_data(type_hash: Option<TypeHash>, text: &str) -> EndpointData {
     EndpointData { type_hash, announcement: announcement(text), ..EndpointData::default() }
 }
 
-/// Announces another text. The library sends the endpoint's discovery data again, and other
-/// participants update theirs.
+/// Changes the announcement. The library sends the endpoint's discovery data again, and other
+/// participants update their copies.
 pub(crate) fn change(
     endpoint: &impl Endpoint,
     type_hash: Option<TypeHash>,

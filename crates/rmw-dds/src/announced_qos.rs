@@ -1,13 +1,14 @@
-//! The policies of discovered endpoints, without those that the engine reads but nobody announced.
+//! The policies of discovered endpoints, without policies that nobody announced.
 
 use feros_rmw::{Gid, History, QosProfile};
 
-/// The first bytes of the GUIDs of Fast DDS. Its endpoints do not announce their history; an engine
-/// then reads the default of DDS, which is to keep the last message.
+/// The first bytes of the GUIDs of Fast DDS. Endpoints of Fast DDS do not announce their history,
+/// so the engine reports the DDS default, which is to keep the last message.
 const VENDOR_FAST_DDS: [u8; 2] = [0x01, 0x0f];
 
-/// The policies of a discovered endpoint as an engine read them, without those that were not
-/// announced: a history that was not announced is [`History::Unknown`] and has no depth.
+/// Returns the policies of a discovered endpoint as the engine reported them, without the policies
+/// that were not announced. A history that was not announced becomes [`History::Unknown`] and has
+/// no depth.
 pub fn as_announced(gid: &Gid, mut qos: QosProfile) -> QosProfile {
     let is_default = (qos.history, qos.depth) == (History::KeepLast, 1);
     if is_default && gid.0.starts_with(&VENDOR_FAST_DDS) {

@@ -1,6 +1,6 @@
-//! Clients of services. A client speaks the mapping of the servers that it sees: `serviceid=` in
-//! the USER_DATA of the request's reader means the payload header; without it, the identity of the
-//! request travels in inline QoS.
+//! Service clients. A client uses the mapping of the servers that it discovers. If the USER_DATA of
+//! the reader of requests contains `serviceid=`, the server uses the payload header. If not, the
+//! identity of the request travels in the inline QoS.
 
 use std::sync::Arc;
 
@@ -23,22 +23,23 @@ use crate::nodes::{NodeMember, SessionState};
 use crate::responses::{Own, Responses};
 use crate::service_header::{self, SERVICE_HEADER_BYTES};
 
-/// The sequence number in the identity that a request carries, unknown (SEQUENCENUMBER_UNKNOWN),
-/// since the server sees the number of the request itself.
+/// The sequence number in the related identity that a request carries. It is SEQUENCENUMBER_UNKNOWN
+/// because the server takes the number from the request itself.
 const UNKNOWN_SEQUENCE_NUMBER: i64 = -1 << 32;
 
 pub(crate) struct DdsClient<P: Participant> {
     // Dropped first, so that the announcement is withdrawn before the endpoints.
     _member: NodeMember<P>,
-    // Dropped before the reader, which its thread borrows.
+    // Dropped before the reader, because the thread of the introduction uses the reader.
     introduction: Introduction<ReaderOf<P>>,
     requests: WriterOf<P>,
     replies: Arc<ReaderOf<P>>,
     qos: QosProfile,
     force_mapping: Option<ServiceMapping>,
-    /// The number in the payload header by which the client knows its own responses.
+    /// The client's number in payload headers, by which the client recognizes its responses.
     header_number: [u8; 8],
-    /// A header holds the number of its request, so numbering and writing must not interleave.
+    /// Held while a request is numbered and written, because the payload header contains the
+    /// number.
     next_number: Mutex<i64>,
     responses: Arc<Responses<TakenOf<P>>>,
 }
@@ -62,7 +63,7 @@ impl<P: Participant> DdsClient<P> {
         let responses = Arc::new(Responses::new(options.service, options.on_response));
         let accept = responses.clone();
         let introduction = Introduction::new(options.service, options.on_match.clone());
-        // Made before the writer, so that servers can answer the first request.
+        // Created before the writer, so that servers can respond to the first request.
         let replies = shared.participant.create_reader(Creation {
             names: names.reply,
             qos: &qos,
@@ -103,7 +104,7 @@ impl<P: Participant> DdsClient<P> {
         })
     }
 
-    /// Whether the responses of a server that matches reach the client.
+    /// Whether the responses of a matching server reach the client.
     fn is_available(&self, server: Gid, data: &EndpointData) -> bool {
         self.replies.matched_data().iter().any(|(gid, other)| {
             (match data.service_id {
@@ -129,8 +130,8 @@ impl<P: Participant> DdsClient<P> {
     }
 }
 
-/// A number random enough to differ between the clients of a service; stock ROS 2 puts a local
-/// handle there.
+/// A number that is random enough to differ between the clients of a service. Stock ROS 2 puts a
+/// local handle there.
 fn header_number(id: &[u8; 16]) -> [u8; 8] {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(id).to_le_bytes()

@@ -1,6 +1,6 @@
-//! The tables of discovery, filled as it happens: participants and endpoints from the engine's
-//! discovery, nodes from `ros_discovery_info`. Nothing polls; the engine's listeners feed the
-//! tables.
+//! The tables of discovered participants, endpoints and nodes. Participants and endpoints come from
+//! the engine's discovery, nodes from `ros_discovery_info`. The engine's listeners update the
+//! tables, so nothing polls.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
@@ -18,24 +18,24 @@ use feros_sync::Mutex;
 
 use crate::announced_qos::as_announced;
 
-/// An endpoint as it was discovered.
+/// An endpoint as the engine discovered it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WireEndpoint {
     /// The identity.
     pub gid: Gid,
-    /// Whether the endpoint is a writer.
+    /// True if the endpoint is a writer, false if it is a reader.
     pub is_writer: bool,
     /// Topic on the wire.
     pub topic: String,
     /// Type on the wire.
     pub type_name: String,
-    /// The policies that were announced.
+    /// The announced policies.
     pub qos: QosProfile,
     /// The content of its USER_DATA.
     pub data: EndpointData,
 }
 
-/// A local endpoint that is notified of endpoints of its topic with another type.
+/// A local endpoint that is notified when other endpoints of its topic have another type.
 pub trait IncompatibleType: Send + Sync {
     /// Called once for each such endpoint.
     fn incompatible_type(&self);
@@ -60,7 +60,7 @@ impl LocalEndpoint {
 #[derive(Default)]
 struct Participant {
     enclave: String,
-    /// The nodes that it announced; `None` before the first announcement.
+    /// The nodes that the participant announced; `None` before the first announcement.
     nodes: Option<Vec<NodeEntities>>,
 }
 
@@ -69,19 +69,19 @@ struct State {
     generation: u64,
     snapshot: Option<Arc<GraphSnapshot>>,
     participants: HashMap<[u8; 12], (Gid, Participant)>,
-    /// Boxed, because half of the slots of a tree are empty.
+    /// The endpoints are boxed because half of the slots of a B-tree are empty.
     endpoints: BTreeMap<Gid, Box<WireEndpoint>>,
     local: Vec<LocalEndpoint>,
 }
 
 type Registration = Arc<Mutex<Option<Notify>>>;
 
-/// The graph as one session sees it.
+/// The graph as one session knows it.
 #[derive(Default)]
 pub struct Graph {
     state: Mutex<State>,
     notified: Mutex<Vec<Registration>>,
-    /// The number of announcements that could not be read.
+    /// Counts the announcements of nodes that could not be read.
     refused_announcements: FailureCounter,
 }
 
@@ -128,7 +128,8 @@ impl Graph {
         });
     }
 
-    /// Counts an announcement of nodes that cannot be read, or that speaks for another participant.
+    /// Counts an announcement of nodes that cannot be read or that was sent for another
+    /// participant.
     pub fn announcement_refused(&self, from: Gid) {
         if let Some(so_far) = self.refused_announcements.so_far() {
             tracing::warn!(
@@ -138,7 +139,7 @@ impl Graph {
         }
     }
 
-    /// Notifies `watcher` of all endpoints of the topic with another type, those already known and
+    /// Notifies `watcher` of all endpoints of the topic with another type: those already known and
     /// those discovered later.
     pub fn watch_type(
         &self,
@@ -163,17 +164,17 @@ impl Graph {
         }
     }
 
-    /// Ends the notifications that `watch_type` began.
+    /// Ends the notifications that `watch_type` started.
     pub fn unwatch_type(&self, gid: Gid) {
         self.state.lock().local.retain(|local| local.gid != gid);
     }
 
-    /// The endpoint of this gid, if it is known.
+    /// Returns the endpoint with this gid, if it is known.
     pub fn endpoint(&self, gid: Gid) -> Option<WireEndpoint> {
         self.state.lock().endpoints.get(&gid).map(|endpoint| WireEndpoint::clone(endpoint))
     }
 
-    /// Policies of the endpoints of one wire topic and direction.
+    /// Returns the policies of all writers or all readers of one wire topic.
     pub fn profiles(&self, topic: &str, of_writers: bool) -> Vec<QosProfile> {
         let state = self.state.lock();
         let endpoints =
@@ -181,7 +182,7 @@ impl Graph {
         endpoints.map(|endpoint| endpoint.qos).collect()
     }
 
-    /// The graph now; the same object while nothing changes.
+    /// Returns the current graph, and the same object again while nothing changes.
     pub fn snapshot(&self) -> Arc<GraphSnapshot> {
         let mut state = self.state.lock();
         if let Some(snapshot) = &state.snapshot {
@@ -192,13 +193,13 @@ impl Graph {
         snapshot
     }
 
-    /// Calls `notify` after each change until the guard is dropped.
+    /// Calls `notify` after each change of the graph until the returned guard is dropped.
     pub fn on_change(self: &Arc<Self>, notify: Notify) -> GraphChangeGuard {
         let registration: Registration = Arc::new(Mutex::new(Some(notify)));
         self.notified.lock().push(registration.clone());
         let graph = Arc::downgrade(self);
         GraphChangeGuard::new(move || {
-            // Waits for a call that runs now; later changes find no notification to call.
+            // The lock waits for a call in progress. Later changes find no notification to call.
             registration.lock().take();
             if let Some(graph) = graph.upgrade() {
                 graph.notified.lock().retain(|other| !Arc::ptr_eq(other, &registration));
@@ -221,8 +222,8 @@ impl Graph {
         };
         let registrations = self.notified.lock().clone();
         for registration in registrations {
-            // The lock is held so that ending a registration can wait for this call, which only
-            // marks something as ready.
+            // The lock is held during the call so that dropping the guard can wait for the call,
+            // which only marks something as ready.
             if let Some(notify) = &*registration.lock() {
                 notify();
             }
@@ -261,7 +262,8 @@ impl State {
     }
 }
 
-/// An endpoint as ROS sees it; `None` for endpoints that only carry discovery or replies.
+/// Converts an endpoint to its form in ROS; returns `None` for endpoints that only carry discovery
+/// data or replies.
 fn endpoint_info(
     endpoint: &WireEndpoint,
     owner: &dyn Fn(&Gid) -> EndpointNode,

@@ -1,8 +1,9 @@
-//! The servers that know the reader of a client's replies. A server finds the two endpoints of a
-//! client one after the other: it may receive a request before it knows the reader of replies,
-//! waits for the reader for 100 ms at most, and gives up; a reply that it wrote before is never
-//! repeated. So a service counts as available once the server's participant has acknowledged the
-//! announcement of that reader, where the library knows this.
+//! Tracks which servers know a client's reader of replies. A server discovers the two endpoints of
+//! a client one after the other, so a request may arrive before the server knows the reader of
+//! replies. The server then waits for the reader for at most 100 ms and gives up; a reply written
+//! before the reader is known never reaches the client. So a service counts as available only once
+//! the server's participant has acknowledged the announcement of the reader, if the library can
+//! tell.
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread::{self, JoinHandle};
@@ -13,32 +14,34 @@ use feros_sync::Mutex;
 
 use crate::library::Endpoint;
 
-/// The longest that the end of a client may wait for the thread.
+/// The longest time that dropping a client may wait for the thread.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 type Prefix = [u8; 12];
 
-/// Waits for the acknowledgements of the servers of one client. Dropping it waits for its thread.
+/// Waits until the servers of one client have acknowledged its reader of replies. Dropping it waits
+/// for its thread.
 pub(crate) struct Introduction<R: Endpoint>(Arc<Shared<R>>);
 
 struct Shared<R> {
     service: String,
-    /// Called when a writer of replies comes or goes, or its participant knows the client.
+    /// Called when a writer of replies matches or leaves, or its participant learns of the client.
     on_change: Notify,
-    /// Set once the reader is made; its listener is made before.
+    /// The client's reader of replies. Set after the reader's creation, which needs
+    /// [`on_match`](Introduction::on_match).
     replies: OnceLock<Weak<R>>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Participants with a writer of replies that know the client.
+    /// The participants that know the client and have a writer of replies.
     known_to: Vec<Prefix>,
-    /// Whether the matches have changed since the thread examined them.
+    /// Whether the matches have changed since the thread last examined them.
     has_changed: bool,
     is_closed: bool,
     is_running: bool,
-    /// The thread starts when the client has to wait for a server, and ends when all servers know
+    /// The thread starts when the client has to wait for a server. It ends when all servers know
     /// the client.
     thread: Option<JoinHandle<()>>,
 }
@@ -53,8 +56,8 @@ impl<R: Endpoint> Introduction<R> {
         }))
     }
 
-    /// The notification for when the writers of replies change. The library holds its own locks
-    /// during the notification, so the thread examines the writers.
+    /// Returns the notification for changes of the matching writers of replies. The library holds
+    /// its own locks while it calls the notification, so the thread examines the writers instead.
     pub(crate) fn on_match(&self) -> Notify {
         let shared = Arc::downgrade(&self.0);
         Arc::new(move || {
@@ -95,7 +98,7 @@ impl<R: Endpoint> Shared<R> {
         self.replies.get()?.upgrade()
     }
 
-    /// Makes the thread examine the matches.
+    /// Lets the thread examine the matches, and starts the thread if it does not run.
     fn look(self: &Arc<Self>) {
         let mut state = self.state.lock();
         state.has_changed = true;
@@ -113,7 +116,7 @@ impl<R: Endpoint> Shared<R> {
         }
     }
 
-    /// One round of the thread; `false` ends it.
+    /// One iteration of the thread; returns whether to continue.
     fn introduce(&self) -> bool {
         let mut state = self.state.lock();
         let replies = self.replies().filter(|_| !state.is_closed);
@@ -129,8 +132,8 @@ impl<R: Endpoint> Shared<R> {
         state.is_running
     }
 
-    /// Waits for each server that does not know the client yet, for at most `patience` each;
-    /// returns whether all servers know it.
+    /// Waits for each server that does not know the client yet, at most `patience` for each, and
+    /// returns whether all servers know the client.
     fn all_know(&self, replies: &R, patience: Duration) -> bool {
         let answerers: Vec<Gid> = replies.matched_data().iter().map(|(gid, _)| *gid).collect();
         let mut state = self.state.lock();
@@ -151,7 +154,8 @@ impl<R: Endpoint> Shared<R> {
         all_know
     }
 
-    /// Waits until the writer's participant knows the client; returns whether it does in time.
+    /// Waits until the participant of the writer `answerer` knows the client; returns false after
+    /// `timeout`.
     fn wait(&self, replies: &R, answerer: Gid, timeout: Duration) -> bool {
         if !replies.is_announced_to(answerer, timeout) {
             return false;
@@ -171,7 +175,7 @@ impl<R: Endpoint> Drop for Introduction<R> {
         let thread = state.thread.take();
         drop(state);
         if let Some(thread) = thread {
-            drop(thread.join()); // a panic was reported when it happened
+            drop(thread.join()); // a panic was already reported
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The shared part of the engines on DDS: all of an engine but the library itself.
+//! The common part of all engines on DDS, which contains everything but the DDS library.
 //!
-//! A library implements [`library`]: a participant that makes writers and readers of bytes. On
-//! these, this crate builds ROS 2 on DDS: the [`session`], publishers, subscriptions, services of
-//! both mappings, clients, and the graph.
+//! A DDS library implements the traits of [`library`]: a participant that creates writers and
+//! readers of bytes. On top of these, this crate implements ROS 2 on DDS: the [`session`],
+//! publishers, subscriptions, services of both mappings, clients, and the graph.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,6 +1,6 @@
 //! The traits that a DDS library implements: a participant, and the writers and readers of bytes
-//! that it makes. Sessions, publishers, subscriptions, services and clients of ROS 2 are built on
-//! them.
+//! that it creates. The sessions, publishers, subscriptions, services and clients of ROS 2 are
+//! built on them.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -14,30 +14,30 @@ use feros_rmw::{
 use crate::graph::{Graph, IncompatibleType};
 use crate::names::EndpointNames;
 
-/// The reader of a participant.
+/// The reader type of a participant.
 pub type ReaderOf<P> = <P as Participant>::Reader;
-/// The writer of a participant.
+/// The writer type of a participant.
 pub type WriterOf<P> = <P as Participant>::Writer;
 /// The samples that a participant's readers take.
 pub type TakenOf<P> = <ReaderOf<P> as Reader>::Taken;
-/// The memory that a participant's writers send.
+/// The memory of the samples that a participant's writers send.
 pub type BufferOf<P> = <WriterOf<P> as Writer>::Buffer;
 
-/// An identity that a sample carries besides its own: the GUID of an endpoint and a sequence number
-/// (`PID_RELATED_SAMPLE_IDENTITY`, DDS-RPC 1.0, 7.6.3).
+/// An identity that a sample carries in addition to its own: the GUID of an endpoint and a sequence
+/// number (`PID_RELATED_SAMPLE_IDENTITY`, DDS-RPC 1.0, 7.6.3).
 pub type RelatedIdentity = ([u8; 16], i64);
 
 /// A participant of a DDS library.
 pub trait Participant: Send + Sync + Sized + 'static {
-    /// Writes bytes.
+    /// The type of its writers.
     type Writer: Writer;
-    /// Reads bytes.
+    /// The type of its readers.
     type Reader: Reader;
-    /// Feeds the graph as long as it lives.
+    /// Updates the graph as long as this value lives.
     type Discovery: Send + Sync;
 
-    /// The reason why this library cannot restrict a service to requests of its own host; `None` if
-    /// it can.
+    /// The reason why this library cannot restrict a service to requests from its own host; `None`
+    /// if it can.
     const NO_LOCAL_REQUESTS_ONLY: Option<&'static str> = None;
 
     /// Name of the engine.
@@ -46,22 +46,22 @@ pub trait Participant: Send + Sync + Sized + 'static {
     /// Version of the library.
     fn engine_version(&self) -> String;
 
-    /// The configuration that the library runs with, for people.
+    /// The configuration that the library runs with, for users to read.
     fn configuration(&self) -> String;
 
     /// The identity.
     fn gid(&self) -> Gid;
 
-    /// Starts to feed the graph with the participants and endpoints that the library discovers.
+    /// Starts to update the graph with the participants and endpoints that the library discovers.
     ///
     /// # Errors
-    /// Returns an error if an endpoint cannot be made.
+    /// Returns an error if an endpoint for discovery cannot be created.
     fn discover(
         self: &Arc<Self>,
         graph: &Arc<Graph>,
     ) -> Result<Self::Discovery, CreateEndpointError>;
 
-    /// Makes a writer.
+    /// Creates a writer.
     ///
     /// # Errors
     /// Returns an error if the library refuses the topic or the policies.
@@ -70,7 +70,7 @@ pub trait Participant: Send + Sync + Sized + 'static {
         creation: Creation<'_, TakenOf<Self>>,
     ) -> Result<Self::Writer, CreateEndpointError>;
 
-    /// Makes a reader.
+    /// Creates a reader.
     ///
     /// # Errors
     /// Returns an error if the library refuses the topic or the policies.
@@ -80,32 +80,33 @@ pub trait Participant: Send + Sync + Sized + 'static {
     ) -> Result<Self::Reader, CreateEndpointError>;
 }
 
-/// The options for making an endpoint.
+/// The options for creating an endpoint.
 pub struct Creation<'a, T> {
     /// Topic and type.
     pub names: EndpointNames,
     /// The policies, resolved and checked.
     pub qos: &'a QosProfile,
-    /// The USER_DATA of the endpoint; `None` for an endpoint without.
+    /// The USER_DATA of the endpoint; `None` if the endpoint has none.
     pub data: Option<&'a EndpointData>,
-    /// Whether a reader ignores the samples of its own session.
+    /// Whether a reader ignores samples from its own session.
     pub ignores_local: bool,
-    /// The notifications that the endpoint sends.
+    /// The notifications that the endpoint calls.
     pub notifications: Notifications<T>,
 }
 
-/// Takes the samples of a reader, in a thread of the library. It must not own an endpoint.
+/// A callback that receives the samples of a reader, on a thread of the library. It must not own an
+/// endpoint.
 pub type OnSample<T> = Arc<dyn Fn(T) + Send + Sync>;
 
-/// The notifications that an endpoint sends.
+/// The notifications that an endpoint calls.
 pub struct Notifications<T> {
-    /// Data may be there.
+    /// Called when there may be data to take.
     pub on_data: Option<Notify>,
-    /// Receives each sample as it comes; then nothing is left for [`Reader::take`].
+    /// Receives each sample as it arrives; [`Reader::take`] then returns nothing.
     pub on_sample: Option<OnSample<T>>,
-    /// An event may be there.
+    /// Called when there may be an event to take.
     pub on_event: Option<Notify>,
-    /// The matches have changed.
+    /// Called when the matches have changed.
     pub on_match: Option<Notify>,
 }
 
@@ -128,7 +129,8 @@ impl<T> Clone for Notifications<T> {
 
 /// The common part of writers and readers.
 pub trait Endpoint: Send + Sync + 'static {
-    /// Whether the library knows which participants have acknowledged an announcement.
+    /// Whether the library knows which participants have acknowledged the announcement of an
+    /// endpoint.
     const KNOWS_WHO_READ_ANNOUNCEMENTS: bool;
 
     /// The identity.
@@ -140,39 +142,41 @@ pub trait Endpoint: Send + Sync + 'static {
     /// The number of endpoints that match now.
     fn matched_count(&self) -> usize;
 
-    /// A number that differs after each change of the matches.
+    /// A number that changes with the matches.
     fn match_generation(&self) -> u64;
 
-    /// The endpoints that match now, as users see them.
+    /// The endpoints that match now, in the form for users.
     fn matches(&self) -> Vec<Match>;
 
-    /// The endpoints that match now, with their USER_DATA. Cheap while the matches stay.
+    /// The endpoints that match now, with their USER_DATA. Cheap while the matches do not change.
     fn matched_data(&self) -> Arc<[(Gid, EndpointData)]>;
 
-    /// The USER_DATA of one endpoint, if that endpoint matches at this moment: never from a cache.
+    /// The current USER_DATA of an endpoint if it matches now. The result never comes from a cache.
     fn data_of(&self, other: Gid) -> Option<EndpointData>;
 
-    /// Announces other USER_DATA.
+    /// Changes the USER_DATA that the endpoint announces.
     ///
     /// # Errors
-    /// The library's description of the failure.
+    /// Returns the library's description of the failure.
     fn set_data(&self, data: &EndpointData) -> Result<(), String>;
 
-    /// Waits until the participant of `other` has acknowledged the announcement of this endpoint; a
-    /// timeout of zero checks once. True where the library cannot know.
+    /// Waits until the participant of `other` has acknowledged the announcement of this endpoint,
+    /// and returns whether it has; with a `patience` of zero, checks once. True if the library
+    /// cannot know.
     fn is_announced_to(&self, other: Gid, patience: Duration) -> bool;
 
-    /// Makes the library forget the participant of `other`, as if its lease had ended.
+    /// Makes the library forget the participant of `other`, as if the participant's lease had
+    /// expired.
     fn forget_participant_of(&self, other: Gid);
 
-    /// The object to notify of endpoints with another type on the same topic.
+    /// The object to notify when endpoints of the same topic have another type.
     fn type_watcher(&self) -> Weak<dyn IncompatibleType>;
 }
 
-/// Why waiting for acknowledgements ended without them.
+/// Why the wait for acknowledgements failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotAcknowledged {
-    /// The time is over.
+    /// The time ran out.
     TimedOut,
     /// The library's description of the failure.
     Failed(String),
@@ -180,10 +184,10 @@ pub enum NotAcknowledged {
 
 /// Writes bytes to a topic.
 pub trait Writer: Endpoint {
-    /// Memory that a sample is written into before it is sent.
+    /// The memory that a sample is written into before it is sent.
     type Buffer: Buffer;
 
-    /// Returns memory for a sample of `size_bytes`; `fill` writes the part from `offset` on.
+    /// Returns memory for a sample of `size_bytes`; `fill` writes the bytes from `offset` on.
     ///
     /// # Errors
     /// Returns an error if the size is impossible, memory is missing, or `fill` gives up.
@@ -194,12 +198,12 @@ pub trait Writer: Endpoint {
         fill: &mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>,
     ) -> Result<Self::Buffer, PublishError>;
 
-    /// Writes a sample with the time of its publication and a related identity; returns its
-    /// sequence number. After messages were skipped, a sample without a related identity gets one:
-    /// its own writer and its number among all publications.
+    /// Writes a sample with its time of publication and a related identity, and returns its
+    /// sequence number. After messages were skipped, a sample without a related identity gets one,
+    /// which consists of the writer's GUID and the sample's number among all publications.
     ///
     /// # Errors
-    /// Returns an error if there is no room in time, or the library fails.
+    /// Returns an error if there is no room in time or the library fails.
     fn write(
         &self,
         buffer: Self::Buffer,
@@ -210,8 +214,8 @@ pub trait Writer: Endpoint {
     /// Counts messages that were published without the library.
     fn skip(&self, messages: u64);
 
-    /// Waits until reliable readers of this process have room, where a write does not itself wait
-    /// for them.
+    /// Waits until reliable readers of this process have room. This is for libraries whose writes
+    /// do not wait for such readers.
     ///
     /// # Errors
     /// Returns an error if there is no room in time.
@@ -219,38 +223,38 @@ pub trait Writer: Endpoint {
         Ok(())
     }
 
-    /// Ends the writes that wait, which then fail; later writes also fail.
+    /// Makes waiting and later writes fail.
     fn end_waiting_writes(&self) {}
 
     /// Waits until all reliable readers have acknowledged all samples.
     ///
     /// # Errors
-    /// Returns an error if the time is over, or the library fails.
+    /// Returns an error if the time runs out or the library fails.
     fn wait_for_acknowledgements(&self, timeout: Duration) -> Result<(), NotAcknowledged>;
 
-    /// Waits until one reader, if it is reliable and matches, has acknowledged all samples; a
-    /// timeout of zero checks once.
+    /// Waits until one reader has acknowledged all samples, if the reader is reliable and matches;
+    /// with a `timeout` of zero, checks once.
     fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool;
 
-    /// Shows that the writer is alive.
+    /// Asserts that the writer is alive.
     ///
     /// # Errors
-    /// The library's description of the failure.
+    /// Returns the library's description of the failure.
     fn assert_liveliness(&self) -> Result<(), String>;
 
     /// Takes the next event.
     fn take_event(&self) -> Option<PublisherEvent>;
 }
 
-/// The memory of a sample that was not sent yet.
+/// The memory of a sample that has not been sent yet.
 pub trait Buffer: Send + 'static {
-    /// The bytes for writing.
+    /// The bytes to write.
     fn bytes_mut(&mut self) -> &mut [u8];
 }
 
 /// Reads bytes of a topic.
 pub trait Reader: Endpoint {
-    /// A sample.
+    /// The type of its samples.
     type Taken: Taken;
 
     /// Takes the oldest sample.
@@ -259,14 +263,14 @@ pub trait Reader: Endpoint {
     /// Returns an error if the library fails.
     fn take(&self) -> Result<Option<Self::Taken>, TakeError>;
 
-    /// Whether the reader ignores a sample because its own session published it, where the library
-    /// delivers such samples.
+    /// Whether the reader ignores a sample because its own session published it. This is for
+    /// libraries that deliver such samples.
     fn is_ignored(&self, _sample: &Self::Taken) -> bool {
         false
     }
 
-    /// Whether a sample is older than its publisher's lifespan, where the library delivers such
-    /// samples.
+    /// Whether a sample is older than its publisher's lifespan. This is for libraries that deliver
+    /// such samples.
     fn is_expired(&self, _sample: &Self::Taken) -> bool {
         false
     }
@@ -274,8 +278,7 @@ pub trait Reader: Endpoint {
     /// Adds to the number of messages that are reported as lost.
     fn count_lost(&self, messages: u64);
 
-    /// Records the trace points of received samples as this endpoint's, where the library allows
-    /// it.
+    /// Records the trace points of received samples under this endpoint, if the library allows it.
     fn trace_as(&self, _endpoint: feros_trace::Endpoint) {}
 
     /// Takes the next event.
@@ -290,11 +293,11 @@ pub trait Reader: Endpoint {
 pub enum Origin {
     /// This host.
     ThisHost,
-    /// Another host, or an address that proves nothing, as text for people.
+    /// Another host, or an address that proves nothing, as a string for messages.
     Elsewhere(String),
 }
 
-/// A sample as it was taken.
+/// A sample that a reader took.
 pub trait Taken: Send + Sync + 'static {
     /// The writer of the sample.
     fn writer(&self) -> Gid;
@@ -302,10 +305,10 @@ pub trait Taken: Send + Sync + 'static {
     /// The sequence number of the sample.
     fn number(&self) -> i64;
 
-    /// The related identity, if it has one.
+    /// The related identity, if the sample has one.
     fn related(&self) -> Option<RelatedIdentity>;
 
-    /// The number of the sample among all publications of its publisher, see [`Writer::write`].
+    /// The sample's number among all publications of its publisher; see [`Writer::write`].
     fn publication_number(&self) -> i64 {
         match self.related() {
             Some((of, number)) if of == self.writer().0 => number,
@@ -316,13 +319,14 @@ pub trait Taken: Send + Sync + 'static {
     /// The bytes of the sample.
     fn bytes(&self) -> &[u8];
 
-    /// The sample as the client library receives it; `reader` took it.
+    /// Converts the sample to the form for the client library. `reader` is the gid of the reader
+    /// that took the sample.
     fn lend(self, reader: Gid) -> Sample;
 
-    /// Like `lend`, without the header of [`service_header`](crate::service_header), which must be
-    /// present; `None` if there is no memory for the sample.
+    /// Like `lend`, but removes the header of [`service_header`](crate::service_header), which must
+    /// be present; `None` if there is no memory for the sample.
     fn without_service_header(self, reader: Gid) -> Option<Sample>;
 
-    /// The host that it came from.
+    /// The host that the sample came from.
     fn origin(&self) -> Origin;
 }

@@ -1,4 +1,4 @@
-//! The names of endpoints on the wire, and the ids that tie the two endpoints of a service or
+//! The wire names of endpoints, and the ids that tie the two endpoints of a service server or
 //! client together.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use feros_rmw::{CreateEndpointError, Gid};
 /// The names of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointNames {
-    /// The name in messages to people.
+    /// The name for messages to users.
     pub ros: String,
     /// The topic on the wire.
     pub topic: String,
@@ -19,7 +19,7 @@ pub struct EndpointNames {
 }
 
 impl EndpointNames {
-    /// The names of a topic's endpoint; `as_it_is` leaves the prefix of ROS out.
+    /// The names of a topic's endpoint; `as_it_is` omits the ROS prefix.
     pub(crate) fn of_topic(
         topic: &str,
         type_name: &str,
@@ -39,7 +39,7 @@ impl EndpointNames {
     }
 }
 
-/// The wire names of both directions of a service.
+/// The wire names of a service's requests and replies.
 pub(crate) struct ServiceNames {
     pub(crate) request: EndpointNames,
     pub(crate) reply: EndpointNames,
@@ -56,7 +56,7 @@ impl ServiceNames {
     }
 }
 
-/// An id that no other pair of endpoints of this participant has.
+/// Returns an id that no other pair of endpoints of this participant has.
 pub(crate) fn pair_id(participant: Gid) -> PairId {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let number = u32::try_from(NEXT.fetch_add(1, Ordering::Relaxed)).unwrap_or(u32::MAX);
@@ -65,7 +65,7 @@ pub(crate) fn pair_id(participant: Gid) -> PairId {
     id
 }
 
-/// Whether a gid is a reader's, by its RTPS entity kind (DDSI-RTPS 2.5, 9.3.1.2).
+/// Whether a gid belongs to a reader, judged by its RTPS entity kind (DDSI-RTPS 2.5, 9.3.1.2).
 pub(crate) fn is_reader(gid: &[u8; 16]) -> bool {
     matches!(gid[15] & 0x3f, 0x04 | 0x07)
 }

@@ -1,5 +1,5 @@
-//! The state of a session that its endpoints share and keep alive: participant, graph and the nodes
-//! that it announces.
+//! The state of a session that its endpoints share and keep alive: the participant, the graph and
+//! the announced nodes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use feros_sync::Mutex;
 use crate::graph::Graph;
 use crate::library::{Participant, Writer, WriterOf};
 
-/// The state of a session, which its endpoints keep alive.
+/// The state of a session.
 pub(crate) struct SessionState<P: Participant> {
-    // The order of dropping: the readers that feed the graph end before the participant.
+    // Dropped first: the readers that update the graph must end before the participant.
     _discovery: P::Discovery,
     announcer: WriterOf<P>,
     nodes: Mutex<Nodes>,
@@ -30,8 +30,8 @@ struct Nodes {
 }
 
 impl<P: Participant> SessionState<P> {
-    /// Makes the state of a session without nodes, and announces it: stock ROS 2 announces a
-    /// context even while it has no node.
+    /// Creates the state of a session without nodes and announces it, because stock ROS 2 announces
+    /// a context even while it has no node.
     pub(crate) fn announce(
         domain_id: u32,
         participant: Arc<P>,
@@ -58,15 +58,15 @@ impl<P: Participant> SessionState<P> {
         })
     }
 
-    /// Withdraws a node; an unknown one is ignored.
+    /// Withdraws a node. An unknown id is ignored.
     pub(crate) fn remove_node(&self, node: NodeId) {
         if self.has_node(node) {
             self.change_nodes(|nodes| nodes.by_id.remove(&node));
         }
     }
 
-    /// Changes the table of nodes and announces the whole table, as stock ROS 2 does, under one
-    /// lock, so that announcements go out in the order of the changes.
+    /// Changes the table of nodes and announces the whole table, as stock ROS 2 does. One lock
+    /// covers both steps, so announcements go out in the order of the changes.
     fn change_nodes<T>(&self, change: impl FnOnce(&mut Nodes) -> T) -> T {
         let mut nodes = self.nodes.lock();
         let result = change(&mut nodes);
@@ -91,7 +91,7 @@ impl<P: Participant> SessionState<P> {
         self.nodes.lock().by_id.contains_key(&node)
     }
 
-    /// Assigns endpoints to a node until the result is dropped.
+    /// Assigns endpoints to a node until the returned value is dropped.
     pub(crate) fn join_node(
         self: &Arc<Self>,
         node: NodeId,
@@ -116,7 +116,7 @@ impl<P: Participant> Drop for SessionState<P> {
     }
 }
 
-/// Keeps endpoints in the announcement of their node.
+/// Keeps endpoints assigned to their node.
 pub(crate) struct NodeMember<P: Participant> {
     shared: Arc<SessionState<P>>,
     node: NodeId,

@@ -1,7 +1,8 @@
 //! The responses to one client, taken from the library as they arrive.
 //!
-//! A reader of replies receives the responses to all clients of its service, and keeps the last few
-//! of them: responses to other clients would displace the client's own if the client is slow.
+//! A DDS reader of replies receives the responses to all clients of its service and keeps only the
+//! newest ones. If they stayed in the reader, responses to other clients would displace the
+//! responses of a slow client.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -13,9 +14,9 @@ use feros_sync::Mutex;
 use crate::library::Taken;
 use crate::service_header;
 
-/// The most responses that wait until the client takes them.
+/// The limit on responses that wait for the client to take them.
 const MOST_WAITING: usize = 1024;
-/// The most bytes of the waiting responses together; a single response may have more.
+/// The limit on the total size of the waiting responses, in bytes. A single response may be larger.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// The responses that wait for one client.
@@ -28,7 +29,7 @@ pub(crate) struct Responses<T> {
     lost: FailureCounter,
 }
 
-/// The marks by which a client knows the responses to its own requests.
+/// The identities by which a client recognizes the responses to its own requests.
 pub(crate) struct Own {
     /// The gid of the client's reader of replies.
     pub(crate) replies: Gid,
@@ -50,7 +51,7 @@ struct Response<T> {
 }
 
 impl<T: Taken> Responses<T> {
-    /// No sample counts as a response to the client before [`begin`](Self::begin).
+    /// Before [`begin`](Self::begin), no sample counts as a response to the client.
     pub(crate) fn new(service: &str, on_response: Notify) -> Self {
         Self {
             service: service.to_owned(),
@@ -62,20 +63,20 @@ impl<T: Taken> Responses<T> {
         }
     }
 
-    /// Sets the marks of responses to the client; to be called before the first request.
+    /// Sets the identities of the client. Must be called before the first request.
     pub(crate) fn begin(&self, own: Own) {
         self.own.get_or_init(|| own);
     }
 
-    /// Keeps a sample if it is a response to the client, and notifies the client. The library calls
-    /// this.
+    /// Stores a sample if it is a response to the client, and notifies the client. The library
+    /// calls this function.
     pub(crate) fn accept(&self, sample: T) {
         let Some(response) = self.own.get().and_then(|own| self.response(own, sample)) else {
             return;
         };
         let displaced = self.waiting.lock().put(response);
         let count = self.lost.count_many(displaced.len() as u64);
-        drop(displaced); // without the lock
+        drop(displaced); // dropped without the lock
         if let Some(count) = count {
             tracing::error!(
                 "{}: {count} responses so far are lost, because nobody took them: await the \
@@ -86,7 +87,7 @@ impl<T: Taken> Responses<T> {
         (self.on_response)();
     }
 
-    /// Returns `None` for a response to another client, and for a sample that is not a response.
+    /// Returns `None` for a response to another client and for a sample that is not a response.
     fn response(&self, own: &Own, sample: T) -> Option<Response<T>> {
         if let Some((client, number)) = sample.related() {
             let is_own = [own.replies.0, own.requests.0].contains(&client);
@@ -99,7 +100,7 @@ impl<T: Taken> Responses<T> {
         (client == own.header).then_some(Response { number, sample, has_header: true })
     }
 
-    /// Takes the oldest response that waits, with the number of its request.
+    /// Takes the oldest waiting response, with the number of its request.
     pub(crate) fn next(&self) -> Option<(i64, Sample)> {
         let Response { number, sample, has_header } = self.waiting.lock().take()?;
         let reader = self.own.get()?.replies;
@@ -108,7 +109,7 @@ impl<T: Taken> Responses<T> {
         Some((number, sample))
     }
 
-    /// The number of responses that nobody took in time.
+    /// The number of responses that were lost because the client did not take them in time.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.total()
     }
@@ -120,7 +121,7 @@ impl<T: Taken> Responses<T> {
 }
 
 impl<T: Taken> Waiting<T> {
-    /// Adds a response; returns the responses that it displaces.
+    /// Adds a response and returns the responses that it displaces.
     fn put(&mut self, response: Response<T>) -> Vec<Response<T>> {
         self.bytes += response.sample.bytes().len();
         self.responses.push_back(response);

@@ -1,6 +1,6 @@
-//! Servers of services. One server understands clients of both RMW families at once; the USER_DATA
-//! of a request's writer (`clientid=`) tells the family of the client, and the response uses the
-//! same mapping.
+//! Service servers. One server understands clients of both RMW families at once. The USER_DATA of a
+//! client's writer of requests (`clientid=`) shows the family of the client, and the response uses
+//! the mapping of that family.
 
 mod clients;
 mod replies;
@@ -39,7 +39,7 @@ pub(crate) struct DdsService<P: Participant> {
     refused: AtomicU64,
     gaps: Mutex<Gaps>,
     lost: FailureCounter,
-    /// The number of ignored requests from other hosts; `None` if they are served.
+    /// The number of ignored requests from other hosts; `None` if such requests are served.
     foreign: Option<AtomicU64>,
 }
 
@@ -75,7 +75,8 @@ impl<P: Participant> DdsService<P> {
         } else {
             replies.writer()?;
         }
-        // Made after the writer, so that a server that receives requests can answer them.
+        // Created after the writer, so that the server can respond to every request that it
+        // receives.
         let requests = shared.participant.create_reader(Creation {
             names: names.request,
             qos: &qos,
@@ -106,17 +107,18 @@ impl<P: Participant> DdsService<P> {
         self.requests.matched_data().iter().map(|(gid, _)| *gid).collect()
     }
 
-    /// The client of a request's writer, if it uses the payload-header mapping.
+    /// Returns the client of a writer of requests if the client uses the payload-header mapping.
     fn header_client(&self, writer: Gid) -> Option<HeaderClient> {
         if let Some(known) = self.clients.lock().known(writer) {
             return known;
         }
-        // The lock is free here, since this calls the library.
+        // The lock is not held here because this calls the library.
         let id = self.requests.data_of(writer)?.client_id;
         self.clients.lock().remember(writer, id, || self.matched_clients())
     }
 
-    /// Counts the requests that were lost before this one, by its number.
+    /// Counts the requests of the same client that were lost before this one, judged by the
+    /// numbers.
     fn count_lost(&self, taken: &TakenOf<P>) {
         let client = taken.writer();
         let lost = self.gaps.lock().next(client, taken.number(), || self.matched_clients());
@@ -131,12 +133,12 @@ impl<P: Participant> DdsService<P> {
         }
     }
 
-    /// Whether a request came from another host and this service serves its own host alone.
+    /// Whether the service must ignore a request because it came from another host.
     fn is_foreign(&self, taken: &TakenOf<P>) -> bool {
         let Some(ignored) = &self.foreign else { return false };
         let Origin::Elsewhere(source) = taken.origin() else { return false };
         let count = ignored.fetch_add(1, Ordering::Relaxed) + 1;
-        // Warnings become rarer, since other hosts may send any number of requests.
+        // Warnings become less frequent, because other hosts may send any number of requests.
         if count.is_power_of_two() {
             tracing::warn!(
                 "{}: a request from {source} was ignored ({count} so far): this service serves its \
@@ -147,7 +149,8 @@ impl<P: Participant> DdsService<P> {
         true
     }
 
-    /// The request in a sample; `None` for a sample that is not a request.
+    /// Returns the request in a sample; `None` if the sample is not a valid request or must be
+    /// ignored.
     fn request(&self, taken: TakenOf<P>) -> Option<(RequestId, Sample)> {
         if self.is_foreign(&taken) {
             return None;
@@ -166,7 +169,7 @@ impl<P: Participant> DdsService<P> {
             let id = RequestId { client, sequence_number, mapping };
             return Some((id, taken.without_service_header(reader)?));
         }
-        // A client may only name a reader of its own for the response.
+        // For the response, a client may only name a reader of its own participant.
         let own_reader = taken.related().filter(|(guid, _)| {
             is_reader(guid) && Gid(*guid).participant_prefix() == writer.participant_prefix()
         });

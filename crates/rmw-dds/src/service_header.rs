@@ -1,6 +1,6 @@
-//! The header that one of the two service mappings of stock ROS 2 puts between encapsulation and
-//! message: the client's number and the number of the request
-//! (`cdds_request_header_t` of rmw_cyclonedds_cpp).
+//! The header that the payload-header mapping of stock ROS 2 puts between the encapsulation and the
+//! message: the client's number and the number of the request (`cdds_request_header_t` of
+//! rmw_cyclonedds_cpp).
 
 /// The size of the header.
 pub const SERVICE_HEADER_BYTES: usize = 16;
@@ -9,14 +9,14 @@ pub const ENCAPSULATION_BYTES: usize = 4;
 
 const END: usize = ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES;
 
-/// Writes the header into a sample whose content was written behind the space for the header.
+/// Writes the header into a sample, in the space that the message left free for it.
 pub(crate) fn write(bytes: &mut [u8], client: &[u8; 8], number: i64) {
     bytes.copy_within(SERVICE_HEADER_BYTES..END, 0);
     bytes[4..12].copy_from_slice(client);
     bytes[12..END].copy_from_slice(&number.to_le_bytes());
 }
 
-/// The client's number and the request's, if the sample is long enough for them.
+/// Returns the client's number and the number of the request, if the sample is long enough.
 pub(crate) fn read(bytes: &[u8]) -> Option<([u8; 8], i64)> {
     let header = bytes.get(ENCAPSULATION_BYTES..END)?;
     let (client, number) = header.split_first_chunk::<8>()?;

@@ -1,4 +1,4 @@
-//! A session: one participant, its nodes, and the factory of endpoints.
+//! A session: one participant and its nodes. It creates all endpoints.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use crate::publisher::DdsPublisher;
 use crate::service::DdsService;
 use crate::subscription::DdsSubscription;
 
-/// The session that users of an engine on DDS hold.
+/// The session of an engine on DDS.
 pub struct DdsSession<P: Participant>(Arc<SessionState<P>>);
 
 impl<P: Participant> DdsSession<P> {
-    /// Announces a session of this participant, and starts to discover others.
+    /// Creates the session of this participant, announces it, and starts discovery.
     ///
     /// # Errors
-    /// Returns an error if an endpoint of discovery cannot be made.
+    /// Returns an error if an endpoint for discovery cannot be created.
     pub fn new(
         options: &SessionOptions,
         participant: Arc<P>,

@@ -1,10 +1,10 @@
-//! Counters behind the events of an endpoint: the counts that the engine reported, and the counts
-//! that were taken.
+//! Counters behind the events of an endpoint: the counts that the engine reported, and the part of
+//! them that the user has already taken.
 
 use feros_rmw::event::difference;
 use feros_rmw::{MatchedStatus, PublisherEvent, QosPolicyKind, SubscriptionEvent};
 
-/// The policy with this id in DDS (DDS 1.4, 2.3.3; DataRepresentation of XTypes 1.3).
+/// Returns the policy with this id in DDS (DDS 1.4, 2.3.3; DataRepresentation of XTypes 1.3).
 pub fn policy_kind(id: u32) -> QosPolicyKind {
     match id {
         2 => QosPolicyKind::Durability,
@@ -27,7 +27,7 @@ pub struct Total<T = u32> {
 }
 
 impl<T: Copy + PartialEq + std::ops::Sub<Output = T>> Total<T> {
-    /// Takes the total and the change, if there is a change.
+    /// Returns the total and its change since the last call, if it has changed.
     fn take(&mut self) -> Option<(T, T)> {
         let change = self.total - self.taken;
         let changed = self.total != self.taken;
@@ -37,13 +37,13 @@ impl<T: Copy + PartialEq + std::ops::Sub<Output = T>> Total<T> {
 }
 
 impl Total<u64> {
-    /// Adds to the total. The number comes from the network, so the total saturates.
+    /// Adds to the total. The number comes from the network, so the addition saturates.
     pub fn add(&mut self, more: u64) {
         self.total = self.total.saturating_add(more);
     }
 }
 
-/// Incompatible endpoints and the policy that failed last.
+/// The number of incompatible endpoints, and the policy that was found incompatible last.
 #[derive(Debug, Default)]
 pub struct IncompatibleQos {
     total: Total,
@@ -51,14 +51,14 @@ pub struct IncompatibleQos {
 }
 
 impl IncompatibleQos {
-    /// Sets the counts of the engine.
+    /// Sets the counts that the engine reported.
     pub fn set(&mut self, total: u32, policy: u32) {
         self.total.total = total;
         self.policy = policy;
     }
 }
 
-/// Matched endpoints.
+/// The number of matched endpoints.
 #[derive(Debug, Default)]
 pub struct Matched {
     total: Total,
@@ -67,18 +67,18 @@ pub struct Matched {
 }
 
 impl Matched {
-    /// Sets the counts of the engine.
+    /// Sets the counts that the engine reported.
     pub fn set(&mut self, total: u32, current: u32) {
         self.total.total = total;
         self.current = current;
     }
 
-    /// Counts one more match.
+    /// Counts a new match.
     pub fn add(&mut self) {
         self.set(self.total.total + 1, self.current + 1);
     }
 
-    /// Counts one match less.
+    /// Counts the end of a match.
     pub fn remove(&mut self) {
         self.current = self.current.saturating_sub(1);
     }
@@ -96,7 +96,7 @@ impl Matched {
     }
 }
 
-/// The numbers of publishers that are alive, and of those that are not.
+/// The numbers of matched publishers that are alive and that are not.
 #[derive(Debug, Default)]
 pub struct LivelinessChanged {
     now: (u32, u32),
@@ -104,7 +104,7 @@ pub struct LivelinessChanged {
 }
 
 impl LivelinessChanged {
-    /// Sets the counts of the engine.
+    /// Sets the counts that the engine reported.
     pub fn set(&mut self, alive: u32, not_alive: u32) {
         self.now = (alive, not_alive);
     }
@@ -121,7 +121,7 @@ impl LivelinessChanged {
     }
 }
 
-/// Events of a publisher.
+/// The events of a publisher.
 #[derive(Debug, Default)]
 pub struct WriterStatus {
     /// The matching endpoints.
@@ -137,7 +137,7 @@ pub struct WriterStatus {
 }
 
 impl WriterStatus {
-    /// Takes the next event that was not taken yet.
+    /// Takes the next event that has not been taken yet.
     pub fn take(&mut self) -> Option<PublisherEvent> {
         if let Some(status) = self.matched.take() {
             return Some(PublisherEvent::Matched(status));
@@ -157,7 +157,7 @@ impl WriterStatus {
     }
 }
 
-/// Events of a subscription.
+/// The events of a subscription.
 #[derive(Debug, Default)]
 pub struct ReaderStatus {
     /// The matching endpoints.
@@ -175,7 +175,7 @@ pub struct ReaderStatus {
 }
 
 impl ReaderStatus {
-    /// Takes the next event that was not taken yet.
+    /// Takes the next event that has not been taken yet.
     pub fn take(&mut self) -> Option<SubscriptionEvent> {
         if let Some(status) = self.matched.take() {
             return Some(SubscriptionEvent::Matched(status));

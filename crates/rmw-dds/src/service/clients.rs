@@ -1,16 +1,16 @@
-//! The clients of one service by the writers of their requests, with handles for clients of the
-//! payload-header mapping.
+//! The clients of one service, by their writers of requests. Clients of the payload-header mapping
+//! also have handles.
 
 use std::collections::HashMap;
 
 use feros_rmw::Gid;
 use feros_rmw::dds::user_data::PairId;
 
-/// The number of clients above which clients that left are forgotten.
+/// With more clients than this, those that have left are forgotten.
 const REMEMBERED: usize = 256;
 
-/// A client of the payload-header mapping. The id of its requests has room for eight bytes beside
-/// the client's own number: a handle, by which the server finds the client for the response.
+/// A client of the payload-header mapping. The id of a request consists of the client's number and
+/// eight more bytes. They hold the handle, by which the server finds the client for the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HeaderClient {
     pub(super) handle: u64,
@@ -21,13 +21,13 @@ pub(super) struct HeaderClient {
 #[derive(Debug, Default)]
 pub(super) struct Clients {
     last_handle: u64,
-    /// `None` for a client of the other mapping.
+    /// The client's data by its writer of requests; `None` for a client of the other mapping.
     by_requests: HashMap<Gid, Option<HeaderClient>>,
 }
 
 impl Clients {
-    /// The client with this writer of requests: `Some(None)` for a client of the other mapping,
-    /// `None` for an unknown client.
+    /// Returns the client with this writer of requests: `Some(None)` for a client of the other
+    /// mapping, `None` for an unknown client.
     pub(super) fn known(&self, requests: Gid) -> Option<Option<HeaderClient>> {
         self.by_requests.get(&requests).copied()
     }
@@ -53,7 +53,7 @@ impl Clients {
         client
     }
 
-    /// The client with this handle.
+    /// Returns the client with this handle.
     pub(super) fn of_handle(&self, handle: u64) -> Option<HeaderClient> {
         self.by_requests.values().flatten().find(|client| client.handle == handle).copied()
     }

@@ -1,4 +1,4 @@
-//! The writer of a service's responses, made with the service or for its first client.
+//! The writer of a service's responses, which is created with the service or for its first client.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -12,10 +12,11 @@ use crate::library::{Creation, Endpoint, Notifications, Participant, WriterOf};
 use crate::names::ServiceNames;
 use crate::nodes::{NodeMember, SessionState};
 
-/// The time that stock ROS 2 waits until the client of a request can receive the response.
+/// The time that stock ROS 2 waits for the client of a request to become able to receive the
+/// response.
 const CLIENT_WAIT: Duration = Duration::from_millis(100);
 
-/// Notified when the readers of replies change.
+/// Signals changes of the matching readers of replies.
 #[derive(Default)]
 struct MatchChange {
     lock: Mutex<()>,
@@ -61,7 +62,7 @@ impl<P: Participant> Replies<P> {
         })
     }
 
-    /// The writer of replies; made by the first call.
+    /// Returns the writer of replies, which the first call creates.
     pub(super) fn writer(&self) -> Result<&WriterOf<P>, CreateEndpointError> {
         if let Some(made) = self.made.get() {
             return Ok(&made.writer);
@@ -90,10 +91,10 @@ impl<P: Participant> Replies<P> {
         Ok(&self.made.get_or_init(|| MadeReplies { _member: member, writer }).writer)
     }
 
-    /// The notification for when the clients change. During the notification the library holds its
-    /// own locks, under which no endpoint can be made, so a thread makes the writer, once, for the
-    /// clients that wait until the service is available. Clients that do not wait are served in any
-    /// case.
+    /// Returns the notification for changes of the clients, which creates the writer when the first
+    /// client matches. Clients that wait until the service is available need the writer; for other
+    /// clients, the first response creates it. A thread creates the writer, because the library
+    /// holds its own locks during the notification and no endpoint can be created under them.
     pub(super) fn on_first_client(self: &Arc<Self>) -> Notify {
         let (replies, asked) = (Arc::downgrade(self), AtomicBool::new(false));
         Arc::new(move || {
@@ -118,8 +119,8 @@ impl<P: Participant> Replies<P> {
     }
 
     /// Waits until `is_client` finds the client among the readers of replies. The two endpoints of
-    /// a client leave one after the other, in any order: a client without its writer of requests
-    /// has left.
+    /// a client leave one after the other, in either order, so a client whose writer of requests is
+    /// gone counts as having left.
     pub(super) fn wait_for_client(
         &self,
         writer: &WriterOf<P>,
@@ -140,8 +141,8 @@ impl<P: Participant> Replies<P> {
                     waited: CLIENT_WAIT,
                 });
             }
-            // The library's thread takes this lock after it changed the generation, so no change is
-            // missed.
+            // The library's thread takes this lock after it has changed the generation, so no
+            // change is missed.
             let lock = self.match_change.lock.lock();
             if writer.match_generation() == seen {
                 drop(self.match_change.changed.wait_timeout(lock, left));
