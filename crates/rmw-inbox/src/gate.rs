@@ -1,4 +1,4 @@
-//! A notification that can be closed for good: after closing, it runs no longer.
+//! A notification that can be closed; a closed notification never runs again.
 
 use feros_rmw::Notify;
 use feros_sync::Mutex;
@@ -7,7 +7,7 @@ use feros_sync::Mutex;
 pub struct Gate(Mutex<Option<Notify>>);
 
 impl Gate {
-    /// A gate without a notification is closed from the beginning.
+    /// Creates a gate. Without a notification, the gate is closed from the beginning.
     #[must_use]
     pub fn new(notify: Option<Notify>) -> Self {
         Self(Mutex::new(notify))
@@ -15,13 +15,14 @@ impl Gate {
 
     /// Calls the notification, if the gate is not closed.
     pub fn notify(&self) {
-        // Held so that closing waits for this call, which only marks something as ready.
+        // The lock is held during the call so that `close` can wait for it. The notification only
+        // marks something as ready.
         if let Some(notify) = &*self.0.lock() {
             notify();
         }
     }
 
-    /// Closes the gate, and waits for a running call; later calls do nothing.
+    /// Closes the gate and waits for a running call. Later calls do nothing.
     pub fn close(&self) {
         let notify = self.0.lock().take();
         drop(notify);

@@ -10,13 +10,13 @@ use feros_sync::Mutex;
 use crate::gate::Gate;
 use crate::room::Room;
 
-/// The most messages that a subscription with "keep all" holds. Receiving does not wait for the
-/// user, since others receive by the same connection; so this is more than [`KEEP_ALL_LIMIT`], at
-/// which publishers of the session or process wait.
+/// The limit on messages in the inbox of a keep-all subscription. Receiving does not wait for the
+/// user, because other subscriptions receive over the same connection. So the limit is higher than
+/// [`KEEP_ALL_LIMIT`], at which publishers of the session or process wait.
 const MOST_MESSAGES: usize = 1 << 16;
 const MOST_BYTES: usize = 256 << 20;
 
-/// A message as an engine keeps it.
+/// A message in the form in which an engine stores it.
 pub trait Received {
     /// The size of the message.
     fn size_bytes(&self) -> usize;
@@ -37,7 +37,7 @@ impl<M> Default for State<M> {
 /// A bounded queue of messages.
 pub struct Inbox<M> {
     state: Mutex<State<M>>,
-    /// The number of newest messages to keep; `None` keeps all.
+    /// How many of the newest messages to keep; `None` keeps all.
     depth: Option<usize>,
     room: Arc<Room>,
     on_data: Gate,
@@ -47,7 +47,7 @@ pub struct Inbox<M> {
 }
 
 impl<M: Received> Inbox<M> {
-    /// An empty inbox with the depth of its subscription's history.
+    /// Creates an empty inbox with the depth of its subscription's history.
     pub fn new(topic: &str, qos: &QosProfile, room: &Arc<Room>, on_data: Notify) -> Arc<Self> {
         let depth = (qos.history != History::KeepAll).then_some(qos.depth.max(1));
         Arc::new(Self {
@@ -61,18 +61,19 @@ impl<M: Received> Inbox<M> {
         })
     }
 
-    /// The topic of its subscription.
+    /// The topic of the subscription.
     pub fn topic(&self) -> &str {
         &self.topic
     }
 
-    /// Counts received data that are not a message.
+    /// Counts received data that are not a valid message.
     pub fn refused(&self) -> &FailureCounter {
         &self.refused
     }
 
-    /// Adds a message and notifies. The oldest message is dropped if needed; if all are kept and
-    /// there is no room, the new message is lost, which is logged.
+    /// Adds a message and calls the notification. If the history is full, the oldest message is
+    /// dropped. If the subscription keeps all messages and there is no room, the new message is
+    /// lost and the loss is logged.
     pub fn push(&self, message: M) {
         if !self.store(message)
             && let Some(count) = self.overflowed.count()
@@ -86,7 +87,7 @@ impl<M: Received> Inbox<M> {
         self.on_data.notify();
     }
 
-    /// Stores the message; returns false without room.
+    /// Stores the message; returns false if there is no room.
     fn store(&self, message: M) -> bool {
         let mut state = self.state.lock();
         let is_too_much = state.queue.len() >= MOST_MESSAGES
@@ -106,7 +107,7 @@ impl<M: Received> Inbox<M> {
             self.room.filled();
         }
         drop(state);
-        drop(oldest); // without the lock: freeing may take long
+        drop(oldest); // dropped without the lock, because freeing may take long
         true
     }
 
@@ -128,12 +129,12 @@ impl<M: Received> Inbox<M> {
         Some(message)
     }
 
-    /// Whether it keeps all messages, and publishers have to wait for it.
+    /// Whether the subscription keeps all messages and publishers have to wait for it.
     pub fn is_full(&self) -> bool {
         self.state.lock().is_full
     }
 
-    /// Ends the notifications and the waits for room.
+    /// Closes the notification, and ends the waits of publishers for room.
     pub fn close(&self) {
         self.on_data.close();
         let was_full = std::mem::take(&mut self.state.lock().is_full);

@@ -1,13 +1,13 @@
-//! Shared parts of engines whose libraries deliver each message as it arrives, and keep neither
-//! queues for subscriptions nor statuses of endpoints: those on Zenoh and under a master of ROS 1.
+//! Shared parts of the engines for Zenoh and ROS 1. Their libraries deliver each message as it
+//! arrives, and have neither queues for subscriptions nor statuses of endpoints.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `inbox` | [`Inbox`]: received messages of a subscription that its user has not taken yet |
-//! | `requests` | [`Requests`], [`Pending`]: received requests of a server, and those without a response |
+//! | `requests` | [`Requests`] that the user has not taken, [`Pending`] ones without a response |
 //! | `responses` | [`Responses`]: received responses of a client that its user has not taken yet |
-//! | `room` | [`Room`]: lets publishers wait for subscriptions that keep all and are full |
-//! | `gate` | [`Gate`]: a notification that can be closed for good |
+//! | `room` | [`Room`]: makes publishers wait for keep-all subscriptions that are full |
+//! | `gate` | [`Gate`]: a notification that can be closed |
 //! | `matches` | [`Matches`]: the matches of an endpoint |
 //! | `status` | [`Status`]: the events of an endpoint |
 //!

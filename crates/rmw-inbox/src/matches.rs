@@ -1,4 +1,4 @@
-//! The matches of an endpoint, and its events about them.
+//! The matches of an endpoint, and the events about them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use feros_sync::Mutex;
 
 use crate::{Gate, Status};
 
-/// A matching endpoint, as known to the endpoint here.
+/// An endpoint that matches a local endpoint.
 #[derive(Debug, Clone)]
 pub struct Peer<R> {
-    /// Its announcement.
+    /// The announcement of the matching endpoint.
     pub announcement: Option<Arc<str>>,
-    /// Its policies.
+    /// The policies of the matching endpoint.
     pub qos: QosProfile,
-    /// The engine's means to reach it.
+    /// The engine's data for reaching the matching endpoint.
     pub reach: R,
 }
 
@@ -32,13 +32,13 @@ pub struct Matches<R> {
 }
 
 impl<R> Matches<R> {
-    /// Creates it without matches. [`notify`](Self::notify) calls `on_change`.
+    /// Creates an empty list of matches. [`notify`](Self::notify) calls `on_change`.
     pub fn new(on_change: Option<Notify>) -> Self {
         let state = Mutex::new(State { peers: BTreeMap::new(), status: Status::default() });
         Self { state, changed: Gate::new(on_change) }
     }
 
-    /// Adds a match, or updates its data. The caller notifies when it holds no lock.
+    /// Adds a match, or updates its data. The caller must call `notify` once it holds no lock.
     pub fn appeared(&self, gid: Gid, peer: Peer<R>) {
         let mut state = self.state.lock();
         if state.peers.insert(gid, peer).is_none() {
@@ -46,7 +46,7 @@ impl<R> Matches<R> {
         }
     }
 
-    /// Removes an endpoint; returns whether it matched. The caller notifies.
+    /// Removes an endpoint and returns whether it matched. The caller must call `notify`.
     pub fn left(&self, gid: Gid) -> bool {
         let mut state = self.state.lock();
         let was_there = state.peers.remove(&gid).is_some();
@@ -56,19 +56,19 @@ impl<R> Matches<R> {
         was_there
     }
 
-    /// Updates the announcement of a match. The caller notifies.
+    /// Updates the announcement of a match. The caller must call `notify`.
     pub fn announced(&self, gid: Gid, announcement: Option<Arc<str>>) {
         if let Some(peer) = self.state.lock().peers.get_mut(&gid) {
             peer.announcement = announcement;
         }
     }
 
-    /// Notes an endpoint with the same name and another type. The caller notifies.
+    /// Records an endpoint with the same name and another type. The caller must call `notify`.
     pub fn clashed(&self) {
         self.state.lock().status.clashed();
     }
 
-    /// Notes lost messages, and notifies if there are any.
+    /// Records lost messages, and notifies if there are any.
     pub fn lost(&self, messages: u64) {
         if messages > 0 {
             self.state.lock().status.lost(messages);
@@ -76,17 +76,17 @@ impl<R> Matches<R> {
         }
     }
 
-    /// Notifies that there is an event.
+    /// Calls the notification: there is an event to take.
     pub fn notify(&self) {
         self.changed.notify();
     }
 
-    /// Ends the notifications.
+    /// Closes the notification.
     pub fn close(&self) {
         self.changed.close();
     }
 
-    /// Takes an event.
+    /// Takes an event with `of`.
     pub fn take<T>(&self, of: impl FnOnce(&mut Status) -> T) -> T {
         of(&mut self.state.lock().status)
     }
@@ -96,7 +96,7 @@ impl<R> Matches<R> {
         self.state.lock().peers.len()
     }
 
-    /// The matches in the form of the engine interface.
+    /// The matches, in the form of the engine interface.
     pub fn list(&self) -> Vec<Match> {
         let as_match = |(gid, peer): (&Gid, &Peer<R>)| Match {
             gid: *gid,
@@ -111,12 +111,12 @@ impl<R> Matches<R> {
         self.look(|peers| peers.keys().copied().collect())
     }
 
-    /// The lifespan of this match's messages; `None` if it is unlimited.
+    /// The lifespan of a match's messages; `None` if it is unlimited.
     pub fn lifespan_of(&self, gid: Gid) -> Option<Duration> {
         self.look(|peers| peers.get(&gid).and_then(|peer| peer.qos.lifespan.finite()))
     }
 
-    /// Calls `look` with the matches, which do not change meanwhile.
+    /// Calls `look` with the matches, which do not change during the call.
     pub fn look<T>(&self, look: impl FnOnce(&BTreeMap<Gid, Peer<R>>) -> T) -> T {
         look(&self.state.lock().peers)
     }

@@ -1,5 +1,5 @@
-//! Requests that a server has received: those that its user has not taken yet, and those that were
-//! taken and have no response yet.
+//! Requests that a server has received: requests that the user has not taken yet, and taken
+//! requests that have no response yet.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,10 +8,11 @@ use feros_sync::Mutex;
 
 use crate::gate::Gate;
 
-/// The most requests that wait for their responses; goals of actions wait long.
+/// The limit on requests that wait for their responses. It is high because the goals of actions
+/// wait long.
 pub const MOST_PENDING: usize = 4096;
 
-/// Requests that the user has not taken yet, as many as the policies keep.
+/// Requests that the user has not taken yet, limited by the depth of the history.
 pub struct Requests<R> {
     queue: Mutex<VecDeque<R>>,
     depth: usize,
@@ -19,14 +20,14 @@ pub struct Requests<R> {
 }
 
 impl<R> Requests<R> {
-    /// An empty queue.
+    /// Creates an empty queue.
     #[must_use]
     pub fn new(qos: &QosProfile, on_request: Notify) -> Self {
         let depth = if qos.history == History::KeepAll { KEEP_ALL_LIMIT } else { qos.depth.max(1) };
         Self { queue: Mutex::default(), depth, on_request: Gate::new(Some(on_request)) }
     }
 
-    /// Adds a request and notifies; returns the oldest one if it was dropped.
+    /// Adds a request and calls the notification. Returns the oldest request if it was dropped.
     #[must_use = "its sender waits"]
     pub fn push(&self, request: R) -> Option<R> {
         let oldest = {
@@ -49,26 +50,26 @@ impl<R> Requests<R> {
         std::mem::take(&mut *self.queue.lock())
     }
 
-    /// The number of requests that may wait.
+    /// The limit on waiting requests.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Ends the notifications.
+    /// Closes the notification.
     pub fn close(&self) {
         self.on_request.close();
     }
 }
 
-/// A request of a client, by its number.
+/// The key of a request: its client and its number.
 type Key = (Gid, i64);
 
-/// Requests that were taken and wait for their responses, at most [`MOST_PENDING`].
+/// Taken requests that wait for their responses, at most [`MOST_PENDING`].
 #[derive(Debug)]
 pub struct Pending<R> {
     requests: HashMap<Key, R>,
-    /// Keys in order; those of answered requests remain for a while.
+    /// The keys in order of arrival. Keys of answered requests remain for a while.
     order: VecDeque<Key>,
 }
 
@@ -79,14 +80,14 @@ impl<R> Default for Pending<R> {
 }
 
 impl<R> Pending<R> {
-    /// Whether the client's request with this number waits.
+    /// Whether the client's request with this number waits for its response.
     #[must_use]
     pub fn has(&self, client: Gid, number: i64) -> bool {
         self.requests.contains_key(&(client, number))
     }
 
-    /// Adds the client's request with this number. Returns a request that was dropped for it: the
-    /// former one with the number, or the oldest one.
+    /// Adds the client's request with this number. Returns the request that was dropped to make
+    /// room: an earlier request with the same number, or the oldest request.
     #[must_use = "its sender waits"]
     pub fn insert(&mut self, client: Gid, number: i64, request: R) -> Option<R> {
         let key = (client, number);
@@ -103,7 +104,7 @@ impl<R> Pending<R> {
         std::iter::from_fn(|| self.order.pop_front()).find_map(|key| self.requests.remove(&key))
     }
 
-    /// Removes the client's request with this number, when it gets its response.
+    /// Removes the client's request with this number, because its response is sent.
     pub fn remove(&mut self, client: Gid, number: i64) -> Option<R> {
         self.requests.remove(&(client, number))
     }
@@ -152,7 +153,7 @@ mod tests {
         assert_eq!(pending.remove(CLIENT, 0), Some(0));
         assert_eq!(pending.remove(CLIENT, 0), None);
         assert_eq!(pending.insert(CLIENT, most, most), None);
-        // The oldest request that still waits.
+        // The oldest request that still waits was dropped.
         assert_eq!(pending.insert(CLIENT, most + 1, most + 1), Some(1));
         assert!(pending.has(CLIENT, most) && !pending.has(CLIENT, 1));
         assert_eq!(pending.insert(CLIENT, most, -1), Some(most), "the same number again");

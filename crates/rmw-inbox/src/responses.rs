@@ -8,8 +8,8 @@ use feros_sync::{AtomicU64, Mutex, Ordering};
 use crate::gate::Gate;
 use crate::inbox::Received;
 
-/// The most responses that wait for a client, in number and bytes. New ones do not displace them,
-/// since the client waits for each.
+/// The limit on the number of waiting responses of a client. New responses do not displace waiting
+/// ones, since the client waits for each.
 const MOST_WAITING: usize = 1024;
 const MOST_BYTES: usize = 64 << 20;
 
@@ -26,7 +26,7 @@ pub struct Responses<M> {
 }
 
 impl<M: Received> Responses<M> {
-    /// An empty queue.
+    /// Creates an empty queue.
     #[must_use]
     pub fn new(on_response: Notify) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl<M: Received> Responses<M> {
         }
     }
 
-    /// Adds a response and notifies; without room, it is lost.
+    /// Adds a response and calls the notification. If there is no room, the response is lost.
     pub fn push(&self, response: M) {
         {
             let mut waiting = self.waiting.lock();
@@ -66,7 +66,7 @@ impl<M: Received> Responses<M> {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Ends the notifications.
+    /// Closes the notification.
     pub fn close(&self) {
         self.on_response.close();
     }

@@ -1,13 +1,12 @@
-//! Room in the subscriptions of a session or process: publishers wait for subscriptions that keep
-//! all and are full.
+//! Makes publishers wait for keep-all subscriptions whose inboxes are full.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use feros_sync::{Condvar, Mutex};
 
-/// Counts the subscriptions of a session or process that keep all and are full; its publishers wait
-/// for them.
+/// Counts the keep-all subscriptions of a session or process that are full. The publishers of the
+/// session or process wait for these subscriptions.
 #[derive(Debug, Default)]
 pub struct Room {
     full: AtomicUsize,
@@ -21,14 +20,14 @@ impl Room {
         self.full.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Uncounts a subscription that has room again.
+    /// Stops counting a subscription that has room again.
     pub fn emptied(&self) {
         let _lock = self.lock.lock();
         self.full.fetch_sub(1, Ordering::AcqRel);
         self.made.notify_all();
     }
 
-    /// Waits until `is_full` returns false; returns false after the timeout.
+    /// Waits until `is_full` returns false. Returns false if that takes longer than `longest`.
     pub fn wait(&self, longest: Duration, is_full: impl Fn() -> bool) -> bool {
         if self.full.load(Ordering::Acquire) == 0 {
             return true;

@@ -1,4 +1,5 @@
-//! Counters behind the events of an endpoint: the totals, and the parts that were already taken.
+//! Counters behind the events of an endpoint: the totals, and the part of them that the user has
+//! already taken.
 
 use feros_rmw::event::difference;
 use feros_rmw::{MatchedStatus, PublisherEvent, SubscriptionEvent};
@@ -12,11 +13,11 @@ struct Total {
 
 impl Total {
     fn add(&mut self, more: u64) {
-        // The network can send huge numbers: the total saturates.
+        // The addition saturates because the network can send huge numbers.
         self.total = self.total.saturating_add(more);
     }
 
-    /// Total and change, if there is a change.
+    /// Returns the total and its change since the last call, if it has changed.
     fn take(&mut self) -> Option<(u64, u64)> {
         let change = self.total - self.taken;
         self.taken = self.total;
@@ -41,23 +42,23 @@ pub struct Status {
 }
 
 impl Status {
-    /// Notes a new match.
+    /// Records a new match.
     pub fn appeared(&mut self) {
         self.matched.add(1);
         self.current += 1;
     }
 
-    /// Notes the end of a match.
+    /// Records the end of a match.
     pub fn left(&mut self) {
         self.current = self.current.saturating_sub(1);
     }
 
-    /// Notes an endpoint with the same name and another type.
+    /// Records an endpoint with the same name and another type.
     pub fn clashed(&mut self) {
         self.incompatible_types.add(1);
     }
 
-    /// Notes lost messages.
+    /// Records lost messages.
     pub fn lost(&mut self, messages: u64) {
         self.lost.add(messages);
     }
@@ -75,7 +76,7 @@ impl Status {
         })
     }
 
-    /// Takes the next event of a publisher that was not taken yet.
+    /// Takes the next event of a publisher that has not been taken yet.
     pub fn take_of_publisher(&mut self) -> Option<PublisherEvent> {
         if let Some(status) = self.take_matched() {
             return Some(PublisherEvent::Matched(status));
@@ -84,12 +85,12 @@ impl Status {
         Some(PublisherEvent::IncompatibleType { total, change })
     }
 
-    /// Takes the next event of a subscription that was not taken yet.
+    /// Takes the next event of a subscription that has not been taken yet.
     pub fn take_of_subscription(&mut self) -> Option<SubscriptionEvent> {
         if let Some(status) = self.take_matched() {
             return Some(SubscriptionEvent::Matched(status));
         }
-        // A publisher counts as alive while it is known.
+        // A publisher counts as alive as long as it is known.
         let alive_change = difference(self.current, self.alive_taken);
         self.alive_taken = self.current;
         if alive_change != 0 {
