@@ -244,7 +244,7 @@ fn hand_on(event: &tracing::Event<'_>) {
     event.record(&mut fields);
     let current = || CURRENT_LOGGER.with(|current| current.borrow().as_deref().map(str::to_owned));
     // Messages of the library may contain untrusted text from other processes, so control
-    // characters are replaced. The user's own messages are not changed, since they may contain
+    // characters are escaped. The user's own messages are not changed, since they may contain
     // colours.
     if fields.logger.is_none() && is_of_the_library(metadata.target()) {
         fields.text = feros_wording::harmless_block(&fields.text).into_owned();

@@ -1,4 +1,5 @@
-//! The forms of a received message besides the owned struct: read in place, and as raw bytes.
+//! Two forms of a received message besides the owned struct: a view, which reads the message where
+//! it is, and raw bytes.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,9 +7,10 @@ use std::marker::PhantomData;
 use feros_message::{DecodeError, Message};
 use feros_rmw::Payload;
 
-/// A received message that stays in the memory in which it arrived.
+/// A received message that is read in the memory in which it arrived, without a copy.
 ///
-/// It keeps that memory as long as it lives, so hold it briefly, or copy the parts that you keep.
+/// A view occupies that memory as long as it lives. Drop it soon, and copy the parts that you want
+/// to keep.
 ///
 /// ```
 /// use feros::View;
@@ -30,21 +32,21 @@ impl<M: Message> View<M> {
         Ok(Self { payload, message: PhantomData })
     }
 
-    /// The message's fields, read in place: strings are `&str`, byte arrays `&[u8]`, and sequences
-    /// of numbers are slices.
+    /// Returns the message's fields, which refer to the received memory: strings are `&str`, byte
+    /// arrays are `&[u8]`, and sequences of numbers are slices.
     ///
-    /// Takes time in proportion to the number of fields, not to the size of the data; allocates
-    /// nothing.
+    /// The call takes time in proportion to the number of fields, not to the size of the data, and
+    /// allocates nothing.
     pub fn get(&self) -> M::View<'_> {
         feros_message::view::<M>(&self.payload).expect("was read once when the view was made")
     }
 
-    /// The message as an owned struct.
+    /// Returns the message as an owned struct.
     pub fn to_owned(&self) -> M {
         feros_message::from_bytes(&self.payload).expect("was read once when the view was made")
     }
 
-    /// The message as it arrived: serialized, with its 4-byte header.
+    /// Returns the message as it arrived: serialized, with its 4-byte header.
     pub fn serialized(&self) -> &[u8] {
         &self.payload
     }
@@ -56,7 +58,7 @@ impl<M: Message> fmt::Debug for View<M> {
     }
 }
 
-/// A serialized message: CDR bytes with their 4-byte header, not checked.
+/// A serialized message: CDR bytes with their 4-byte header. The content has not been checked.
 #[derive(Debug)]
 pub struct SerializedMessage(Payload);
 

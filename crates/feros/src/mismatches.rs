@@ -1,34 +1,34 @@
-//! The mismatches of an endpoint that are to be logged: each once per node, regardless of how many
-//! endpoints have it, and with the names of both nodes.
+//! Selects the mismatches of an endpoint that are to be logged, with the names of both nodes. A
+//! node logs each mismatch once, even if several of its endpoints have it.
 //!
-//! A participant announces its nodes after their endpoints, so the name of the other side may
-//! follow a little later than the mismatch. The node waits for the name, but not forever: plain DDS
-//! endpoints have no node name.
+//! A participant announces its nodes after their endpoints, so the name of the other node may
+//! become known a little later than the mismatch. The node waits for the name, but not forever,
+//! because plain DDS endpoints have no node name.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use feros_sync::Mutex;
 
-/// The wait for a name between two checks ...
+/// The time between two checks whether a name is known.
 pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-/// ... and the greatest number of checks.
+/// The limit on these checks.
 const MOST_LOOKS: u32 = 20;
-/// The number of different mismatches that a node remembers. Further ones are not logged, because
-/// they would be logged again and again.
+/// The limit on the different mismatches that a node remembers. Further mismatches are not logged,
+/// because without being remembered they would be logged again and again.
 const MAX_TOLD: usize = 256;
 
 /// A mismatch in the current snapshot of the graph.
 #[derive(Debug, Clone)]
 pub(crate) struct FoundMismatch {
     pub(crate) text: String,
-    /// Whether one side is known to belong to this node.
+    /// Whether one of the two endpoints is known to belong to this node.
     pub(crate) is_mine: bool,
-    /// Whether the nodes of both sides are known.
+    /// Whether the nodes of both endpoints are known.
     pub(crate) is_named: bool,
 }
 
-/// The mismatches that a node has logged for its endpoints.
+/// The mismatches that a node has logged, for all of its endpoints.
 #[derive(Default)]
 pub(crate) struct ToldMismatches(Mutex<Vec<String>>);
 
@@ -37,7 +37,7 @@ impl ToldMismatches {
         self.0.lock().contains(text)
     }
 
-    /// Whether the mismatch is to be logged now; if so, it counts as logged.
+    /// Returns whether the mismatch is to be logged now; if so, it counts as logged from now on.
     fn tell(&self, text: &String) -> bool {
         let mut told = self.0.lock();
         let is_new = told.len() < MAX_TOLD && !told.contains(text);
@@ -48,7 +48,7 @@ impl ToldMismatches {
     }
 }
 
-/// The mismatches of one endpoint.
+/// The selection for one endpoint.
 #[derive(Default)]
 pub(crate) struct Mismatches {
     told: Arc<ToldMismatches>,
@@ -56,13 +56,13 @@ pub(crate) struct Mismatches {
 }
 
 impl Mismatches {
-    /// The mismatches of an endpoint of the node that logged `told`.
+    /// Starts the selection for an endpoint of the node whose logged mismatches are `told`.
     pub(crate) fn new(told: Arc<ToldMismatches>) -> Self {
         Self { told, looks: 0 }
     }
 
-    /// The texts to log for the mismatches found now, and whether to check again after
-    /// [`LOOK_INTERVAL`].
+    /// Returns the texts to log for the mismatches that were found now, and whether to check again
+    /// after [`LOOK_INTERVAL`].
     pub(crate) fn sort(
         &mut self,
         found: Vec<FoundMismatch>,
@@ -99,7 +99,7 @@ mod tests {
         let named = || vec![found("known", true), found("camera", true)];
         assert_eq!(mismatches.sort(named(), true), (vec!["camera".into()], false));
         assert_eq!(mismatches.sort(named(), true), (vec![], false), "each is logged once");
-        // The owner of an endpoint may become known late, too.
+        // The node to which an endpoint belongs may also become known late.
         let nobodys = FoundMismatch { is_mine: false, ..found("mine?", false) };
         assert_eq!(mismatches.sort(vec![nobodys], true), (vec![], true));
         assert_eq!(mismatches.sort(vec![found("mine", true)], true), (vec!["mine".into()], false));

@@ -1,5 +1,5 @@
-//! The node: a name that groups publishers, subscriptions, services, clients and timers.
-//! `creation.rs` makes them.
+//! The node, which groups publishers, subscriptions, services, clients and timers under one name.
+//! `creation.rs` makes nodes and their endpoints.
 
 mod described_types;
 mod observer;
@@ -33,11 +33,11 @@ use crate::mismatches::{FoundMismatch, ToldMismatches};
 use crate::node_members::{Member, NodeMembers};
 use crate::rosout::Rosout;
 
-/// A node of the ROS graph. Clones refer to the same node; it leaves the graph when the last clone
-/// and endpoint are dropped.
+/// A node of the ROS graph. Clones refer to the same node, which leaves the graph when its last
+/// clone and its last endpoint have been dropped.
 ///
-/// Its callbacks run on the executor that it is added to; see [`Executor`](crate::Executor) and
-/// [`spin`](crate::spin).
+/// The callbacks of a node run on the executor to which the node is added; see
+/// [`Executor`](crate::Executor) and [`spin`](crate::spin).
 #[derive(Clone)]
 pub struct Node(Arc<NodeInner>);
 
@@ -48,17 +48,17 @@ pub(crate) struct NodeInner {
     pub(crate) name: NodeName,
     pub(crate) logger: Arc<str>,
     pub(crate) use_global_arguments: bool,
-    /// Remap rules of this node alone.
+    /// The remap rules of this node alone.
     pub(crate) remap_rules: Box<[RemapRule]>,
     pub(crate) parameters: NodeParameters,
-    /// Services that every node has, which live as long as the node.
+    /// The services that every node has, which live as long as the node.
     pub(crate) services: OnceLock<Box<dyn Any + Send + Sync>>,
     pub(crate) described_types: DescribedTypes,
     pub(crate) transports: TransportSet,
     pub(crate) members: NodeMembers,
     pub(crate) clock: Clock,
     pub(crate) rosout: Option<Arc<Rosout>>,
-    /// The mismatches of its endpoints that were logged.
+    /// The mismatches of the node's endpoints that have been logged.
     pub(crate) told_mismatches: Arc<ToldMismatches>,
 }
 
@@ -92,29 +92,30 @@ impl From<NodeInner> for Node {
 }
 
 impl Node {
-    /// Catches panics of the node's callbacks, wherever these run. Without this, a panic unwinds
-    /// out of the function that spins, or that publishes with direct dispatch.
+    /// Catches panics of the node's callbacks on any thread, and calls `hook` for the first one.
+    /// Without a hook, a panic propagates out of the function that spins, or out of `publish` with
+    /// direct dispatch.
     ///
-    /// After the first panic no further callback of the node begins (a callback that runs on
-    /// another thread ends normally), the node's entities on its executor are dropped, and then
-    /// `hook` is called with the panic's text, on the thread of the panic. The executor and its
-    /// other nodes go on. Handles of the node stay valid, without callbacks; to start again, make a
+    /// After the first panic no further callback of the node begins; a callback that is running on
+    /// another thread ends normally. The node's entities on its executor are dropped, and then the
+    /// thread that panicked calls `hook` with the panic's text. The executor and its other nodes go
+    /// on. Handles of the node stay valid, but no callbacks run any longer. To start again, make a
     /// new node.
     pub fn on_panic(&self, hook: impl FnOnce(&str) + Send + 'static) {
         self.0.members.on_panic(Box::new(hook));
     }
 
-    /// Namespace and name, after remapping.
+    /// The namespace and the name, after remapping.
     pub fn name(&self) -> &NodeName {
         &self.0.name
     }
 
-    /// Name of the node's logger: its full name, joined by dots.
+    /// The name of the node's logger: the node's full name, with dots in place of slashes.
     pub fn logger_name(&self) -> &str {
         &self.0.logger
     }
 
-    /// A logger below the node's own, for a part of the node.
+    /// Makes a logger below the node's own logger, for a part of the node.
     #[must_use]
     pub fn child_logger(&self, name: &str) -> Logger {
         let sink = self.0.rosout.as_ref().map(Rosout::sink);
@@ -126,17 +127,18 @@ impl Node {
         &self.0.context
     }
 
-    /// ROS time: the system's clock, or `/clock` with `use_sim_time`.
+    /// The clock for ROS time, which is the system's time, or the time of `/clock` with
+    /// `use_sim_time`.
     pub fn clock(&self) -> &Clock {
         &self.0.clock
     }
 
-    /// The time now, by [`Node::clock`].
+    /// The present time of [`Node::clock`].
     pub fn now(&self) -> Time {
         self.0.clock.now()
     }
 
-    /// A header with the current time and this frame.
+    /// Makes a message header with the present time and this frame.
     pub fn header(&self, frame_id: &str) -> Header {
         Header { stamp: self.now().into(), frame_id: frame_id.to_owned() }
     }
@@ -144,7 +146,7 @@ impl Node {
     /// Makes a topic name fully qualified and applies the remap rules.
     ///
     /// # Errors
-    /// When the name, or what replaces it, is not allowed.
+    /// When the name, or the name to which it is remapped, is not allowed.
     pub fn resolve_topic_name(
         &self,
         name: &str,
@@ -156,7 +158,7 @@ impl Node {
     /// Makes a service name fully qualified and applies the remap rules.
     ///
     /// # Errors
-    /// When the name, or what replaces it, is not allowed.
+    /// When the name, or the name to which it is remapped, is not allowed.
     pub fn resolve_service_name(&self, name: &str) -> Result<String, CreateError> {
         self.resolve(name, true)
     }
@@ -170,27 +172,27 @@ impl Node {
         Ok(remap_name(self.0.remap_rules.iter().chain(global), name, &self.0.name, service)?)
     }
 
-    /// The values with which its parameters start instead of their defaults: those of command
-    /// lines, parameter files and options.
+    /// The values with which the node's parameters start instead of their defaults. They come from
+    /// the command line, parameter files and options.
     pub fn parameter_overrides(&self) -> &BTreeMap<String, ParameterValue> {
         self.0.parameters.overrides()
     }
 
     /// Keeps services as long as the node lives.
     pub(crate) fn keep(&self, services: Box<dyn Any + Send + Sync>) {
-        let _ = self.0.services.set(services); // set once, when the node is made
+        let _ = self.0.services.set(services); // this is called only once, when the node is made
     }
 
-    /// Provides other nodes with the description of a type of its endpoints.
+    /// Makes the description of a type that the node's endpoints use available to other nodes.
     pub(crate) fn note_type(&self, description: &'static TypeDescription) {
         self.0.described_types.note(description);
     }
 
-    /// Provides other nodes with the description of a type that is known only at run time, with the
-    /// service `~/get_type_description`. Use it for types of generic endpoints, which know only
-    /// names and hashes. Endpoints of generated types do this themselves.
+    /// Makes the description of a type available to other nodes, through the service
+    /// `~/get_type_description`. Use this function for the types of generic endpoints, which know
+    /// only names and hashes; endpoints of generated types add their descriptions automatically.
     ///
-    /// The description is kept once, as long as the node lives.
+    /// The node stores each description once, as long as it lives.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -202,7 +204,7 @@ impl Node {
         self.0.described_types.note_dynamic(description);
     }
 
-    /// The description of a type that its endpoints have used.
+    /// Finds the description of a type that the node's endpoints have used.
     pub(crate) fn described_type(
         &self,
         hash: feros_message::TypeHash,
@@ -214,32 +216,33 @@ impl Node {
         &self.0.parameters
     }
 
-    /// The transports that messages of its endpoints may take.
+    /// The transports that messages of the node's endpoints may take.
     pub fn transports(&self) -> TransportSet {
         self.0.transports
     }
 
-    /// The names of all known nodes.
+    /// Returns the names of all known nodes.
     pub fn node_names(&self) -> Vec<NodeName> {
         self.0.context.graph().nodes.iter().map(|node| node.name.clone()).collect()
     }
 
-    /// All topics with their types.
+    /// Returns all topics of the graph with their types.
     pub fn topic_names_and_types(&self) -> NamesAndTypes {
         self.0.context.graph().topics()
     }
 
-    /// All services with their types.
+    /// Returns all services of the graph with their types.
     pub fn service_names_and_types(&self) -> NamesAndTypes {
         self.0.context.graph().services()
     }
 
-    /// All actions with their types.
+    /// Returns all actions of the graph with their types.
     pub fn action_names_and_types(&self) -> NamesAndTypes {
         self.0.context.graph().actions()
     }
 
-    /// The publishers of a topic; the name is resolved like the node's own names.
+    /// Returns the publishers of a topic. The name is resolved like the names of the node's own
+    /// topics.
     ///
     /// # Errors
     /// When the name is not allowed.
@@ -247,7 +250,8 @@ impl Node {
         self.endpoints_info(EndpointKind::Publisher, &self.resolve_topic_name(topic, false)?)
     }
 
-    /// The subscriptions of a topic; the name is resolved like the node's own names.
+    /// Returns the subscriptions of a topic. The name is resolved like the names of the node's own
+    /// topics.
     ///
     /// # Errors
     /// When the name is not allowed.
@@ -315,7 +319,7 @@ impl Node {
         members.add(entity, separate).map_err(|error| refused(&error))
     }
 
-    /// The node or publisher with this gid, as text for log messages.
+    /// Describes a publisher for log messages: by its node if that is known, or else by its gid.
     pub(crate) fn describe_publisher(&self, topic: &str, gid: Gid) -> String {
         let graph = self.0.context.graph();
         let found =
@@ -330,8 +334,9 @@ impl Node {
         &self.0.told_mismatches
     }
 
-    /// The mismatches of a topic that concern this node's endpoints, one sentence each, naming both
-    /// sides. Mismatches of unknown nodes are included, because they may be this node's.
+    /// Returns the mismatches of a topic that concern this node's endpoints, each as a sentence
+    /// that names both nodes. Mismatches whose nodes are not all known are included, because an
+    /// unknown node may be this one.
     pub(crate) fn mismatches(&self, topic: &str) -> Vec<FoundMismatch> {
         let mine = |side: &EndpointNode| side.name() == Some(&self.0.name);
         let graph = self.0.context.graph();

@@ -1,7 +1,8 @@
-//! The entities of one node, and the executor that they are on.
+//! The entities of one node (callbacks with their wake-up handles, see `feros_executor::Entity`),
+//! and the executor that runs them.
 //!
-//! An entity waits here until its node is added to an executor; the entity's ringer keeps earlier
-//! rings.
+//! An entity waits here until its node is added to an executor. Wake-ups before that are not lost,
+//! because the entity's ringer remembers them.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Weak};
@@ -20,7 +21,7 @@ pub(crate) struct NodeMembers(Arc<Shared>);
 struct Shared {
     state: Mutex<State>,
     panics: Panics,
-    /// The group of callbacks that name no group.
+    /// The group of the callbacks whose options name no group.
     default_group: ExclusiveGroup,
 }
 
@@ -30,16 +31,17 @@ struct State {
     members: Vec<Weak<Place>>,
 }
 
-/// Entities of a node that are added to an executor separately.
+/// The identity of a separate callback group, whose entities are added to an executor on their own.
 #[derive(Default)]
 pub(crate) struct SeparateGroup {
     executor: Mutex<Option<ExecutorHandle>>,
 }
 
-/// The place of one entity: waiting, or on an executor.
+/// The holder of one entity, which waits or is on an executor.
 struct Place {
     spot: Mutex<Option<Spot>>,
-    /// The group with which the entity goes, if it does not go with its node.
+    /// The separate group to which the entity belongs; `None` if it is added to executors with its
+    /// node.
     separate: Option<Arc<SeparateGroup>>,
 }
 
@@ -58,7 +60,7 @@ impl Place {
         Ok(())
     }
 
-    /// Takes the entity off its executor; a callback that is running ends first.
+    /// Takes the entity off its executor, and waits for a callback that is running.
     fn leave(&self) {
         let mut spot = self.spot.lock();
         *spot = match spot.take() {
@@ -67,10 +69,11 @@ impl Place {
         };
     }
 
-    /// The resource that keeps the entity from running during the callback on this thread.
+    /// Returns the resource that keeps the entity from running while this thread runs its present
+    /// callback.
     fn obstacle(&self) -> Option<Obstacle> {
-        // A thread that takes the entity off its executor may hold the lock while it waits for this
-        // very callback.
+        // The lock is only tried, because a thread that takes the entity off its executor holds it
+        // and may be waiting for this very callback.
         match &*self.spot.try_lock()? {
             Some(Spot::OnExecutor(handle)) => handle.obstacle(),
             _ => None,
@@ -82,7 +85,7 @@ impl Place {
     }
 }
 
-/// One entity of a node; it leaves the executor when this is dropped.
+/// The owner of one entity of a node; the entity leaves the executor when the owner is dropped.
 pub(crate) struct Member(
     #[allow(dead_code, reason = "owns the place until it is dropped")] Arc<Place>,
 );
@@ -98,20 +101,21 @@ impl Member {
 pub(crate) struct WeakMember(Weak<Place>);
 
 impl WeakMember {
-    /// The resource that keeps the entity from running during the callback on this thread.
+    /// Returns the resource that keeps the entity from running while this thread runs its present
+    /// callback.
     pub(crate) fn obstacle(&self) -> Option<Obstacle> {
         self.0.upgrade()?.obstacle()
     }
 }
 
 impl NodeMembers {
-    /// The group of callbacks that name no group.
+    /// The group of the callbacks whose options name no group.
     pub(crate) fn default_group(&self) -> &ExclusiveGroup {
         &self.0.default_group
     }
 
-    /// Takes in an entity; it goes at once to the executor of its separate group or of the node, if
-    /// there is one.
+    /// Adds an entity. If its separate group or, without a group, the node is on an executor, the
+    /// entity is moved there immediately.
     pub(crate) fn add(
         &self,
         entity: Entity,
@@ -133,8 +137,8 @@ impl NodeMembers {
         Ok(Member(place))
     }
 
-    /// Moves all entities to an executor, except those of separate groups. `false` means that the
-    /// node is on an executor already.
+    /// Moves all entities to an executor, except the entities of separate groups. Returns `false`
+    /// if the node is on an executor already.
     pub(crate) fn join(&self, executor: &ExecutorHandle) -> Result<bool, AddError> {
         let mut state = self.0.state.lock();
         if state.executor.is_some() {
@@ -165,7 +169,8 @@ impl NodeMembers {
         Ok(true)
     }
 
-    /// Takes all entities off the node's executor; a callback that is running ends first.
+    /// Takes all entities off the node's executor, except the entities of separate groups, and
+    /// waits for callbacks that are running.
     pub(crate) fn leave(&self) {
         self.0.state.lock().executor = None;
         self.0
@@ -187,7 +192,7 @@ impl NodeMembers {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Catches panics of the entities' callbacks; the first panic ends all entities, then calls
+    /// Catches panics of the entities' callbacks. The first panic drops all entities and then calls
     /// `hook`.
     pub(crate) fn on_panic(&self, hook: PanicHook) {
         let former = self.0.panics.hook.lock().replace(hook);
@@ -197,7 +202,7 @@ impl NodeMembers {
         let _ = supervision.compare_exchange(off, catch, Ordering::AcqRel, Ordering::Relaxed);
     }
 
-    /// Runs a callback outside any executor, under the same rules.
+    /// Runs a callback outside any executor, with the same treatment of panics.
     pub(crate) fn supervise(&self, work: impl FnOnce()) {
         feros_executor::supervise(&*self.0, work);
     }
@@ -208,7 +213,7 @@ type PanicHook = Box<dyn FnOnce(&str) + Send>;
 /// The reaction of a node to a panic of one of its callbacks.
 #[derive(Default)]
 struct Panics {
-    /// A [`Supervision`].
+    /// The number of a [`Supervision`].
     supervision: AtomicU8,
     hook: Mutex<Option<PanicHook>>,
 }
@@ -234,7 +239,7 @@ impl Supervisor for Shared {
             let spot = place.spot.lock().take();
             drop(spot); // outside the lock: the captures of a callback may run any code
         }
-        let hook = self.panics.hook.lock().take(); // of several callbacks that panic at once, the first calls it
+        let hook = self.panics.hook.lock().take(); // only the first panic calls it
         if let Some(hook) = hook {
             hook(text);
         }

@@ -1,8 +1,8 @@
-//! The parameters of a node: its methods, its services, its events, and a client for the parameters
-//! of other nodes. Values, rules and files are in the crate `feros-parameter`.
+//! The parameters of a node: the node's methods, the services for other nodes, and a client for the
+//! parameters of other nodes. Values, rules and files are in the crate `feros-parameter`.
 //!
-//! A parameter starts with a value from one of these sources, from the weakest to the strongest:
-//! the default that a node declares, the process's command line (`-p`, `--params-file`),
+//! A parameter starts with the value from one of the following sources; a later source wins over an
+//! earlier one: the default in the declaration, the process's command line (`-p`, `--params-file`),
 //! [`NodeOptions::arguments`](crate::NodeOptions::arguments), and
 //! [`NodeOptions::parameter_overrides`](crate::NodeOptions::parameter_overrides).
 

@@ -5,11 +5,11 @@ use feros_message::{BuildError, EncodeError};
 /// Why a message was not published.
 ///
 /// Nothing was sent, except with [`PublishError::Engine`]: in that case subscriptions on the
-/// intra-process and shared-memory transports may have the message.
+/// intra-process and shared-memory transports may have received the message.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
-    /// The message violates its own type: a bound, a NUL inside a string.
+    /// The message violates its type, for example a bound, or it has a NUL in a string.
     #[error("the message for {topic} cannot be serialized: {source}")]
     Encode {
         /// The topic or service.
@@ -17,7 +17,7 @@ pub enum PublishError {
         /// The reason.
         source: EncodeError,
     },
-    /// The sizes of a message to be built in place violate its type.
+    /// The sizes requested for a loan violate the type of the message.
     #[error("no message for {topic} can be built: {source}")]
     Shape {
         /// The topic.
@@ -25,7 +25,8 @@ pub enum PublishError {
         /// The reason.
         source: BuildError,
     },
-    /// The layout of the shared memory that was lent for a message has changed.
+    /// The layout of a message in lent shared memory is no longer valid, because another process
+    /// has overwritten it.
     #[error(
         "the message being built for {topic} was overwritten by another process, which must belong to this user: {source}"
     )]
@@ -35,7 +36,8 @@ pub enum PublishError {
         /// The reason.
         source: BuildError,
     },
-    /// No shared memory is left, and the publisher's options forbid the network transport instead.
+    /// No shared memory is left, and the publisher's options do not allow the network transport
+    /// instead.
     #[error("{topic} was not published: {source}")]
     SharedMemory {
         /// The topic.
@@ -43,7 +45,7 @@ pub enum PublishError {
         /// The resource that is exhausted.
         source: feros_shm::LoanError,
     },
-    /// No server is there for the request.
+    /// There is no server for the request.
     #[error(
         "{service} has no server, so the request was not sent: start it, and wait for it with `wait_for_service` before the call"
     )]

@@ -1,4 +1,4 @@
-//! Publishers: typed, and for types that are known only at run time.
+//! Publishers for generated types, and for types that are known only at run time.
 
 mod loan;
 mod outgoing;
@@ -32,26 +32,28 @@ use crate::wait_error::WaitError;
 use outgoing::OutgoingMessage;
 use pool::SharedPool;
 
-/// The options of a publisher; a depth or a [`QosProfile`] is enough if the rest is default.
+/// The options of a publisher. A depth or a [`QosProfile`] converts into options with defaults for
+/// the rest.
 #[derive(Default)]
 pub struct PublisherOptions {
     /// The publisher's policies.
     pub qos: QosProfile,
-    /// Whether publishing waits for the network.
+    /// Whether the thread that publishes also sends over the network, and may have to wait.
     pub mode: PublishMode,
-    /// The transports that its messages may take, as far as the context allows them too.
+    /// The transports that the publisher's messages may take; the context must allow a transport
+    /// too.
     pub transports: TransportSet,
     /// The publisher's use of shared memory.
     pub shared_memory: SharedMemoryOptions,
-    /// The policies that parameters may override; by default no policies.
+    /// The policies that parameters may override; by default none.
     pub qos_overrides: Option<QosOverrides>,
     /// The closure that the executor calls for each of the publisher's events.
     pub on_event: Option<Box<dyn FnMut(PublisherEvent) + Send>>,
 }
 
 impl PublisherOptions {
-    /// These options, with a thread of the publisher's own that sends from a queue of at most
-    /// `queue_depth` messages.
+    /// These options, with a separate thread for the publisher that sends messages from a queue of
+    /// at most `queue_depth`.
     pub fn asynchronous(self, queue_depth: usize) -> Self {
         Self { mode: PublishMode::Asynchronous { queue_depth }, ..self }
     }
@@ -89,11 +91,11 @@ impl From<usize> for PublisherOptions {
     }
 }
 
-/// Publishes messages of one type on one topic. Clones publish through the same endpoint; dropping
-/// the last one withdraws it.
+/// Publishes messages of one type on one topic. Clones publish through the same endpoint, which is
+/// removed from the graph when the last clone is dropped.
 pub struct Publisher<M> {
     untyped: GenericPublisher,
-    /// The messages that several subscriptions of this process share.
+    /// The memory of messages that several subscriptions of this process share.
     shared: Arc<Mutex<SharedPool<M>>>,
 }
 
@@ -117,13 +119,13 @@ impl<M: Message> Publisher<M> {
     /// Publishes a message: `publish(message)`, `publish(&message)` or
     /// `publish(Arc::clone(&message))`.
     ///
-    /// Subscriptions of this process get the message itself: a message moved in reaches a single
-    /// owning subscription without a copy, and several sharing subscriptions behind one `Arc`. It
-    /// is serialized at most once, and only if a subscription takes it as bytes: one with views or
-    /// raw messages, or one outside this process.
+    /// Subscriptions of this process get the message itself. A message that is passed by value
+    /// reaches a single subscription that takes `M` without a copy, and several subscriptions that
+    /// take `Arc<M>` in one `Arc`. The message is serialized at most once, and only if a
+    /// subscription needs bytes, because it takes views or raw messages or is outside this process.
     ///
-    /// With reliable delivery, waits up to a second for subscriptions that keep all messages and
-    /// have no room.
+    /// With reliable delivery, waits up to a second for subscriptions with the history `KeepAll`
+    /// whose queues are full.
     ///
     /// # Errors
     /// When the message violates its type, a subscription stays full, or the engine cannot send it;
@@ -140,11 +142,11 @@ impl<M: Message> Publisher<M> {
         }
     }
 
-    /// Lends memory for a message whose variable parts have these sizes. Build the message there,
-    /// and publish it.
+    /// Lends memory for a message whose strings and sequences have the sizes in `shape`. Build the
+    /// message in this memory, then publish it.
     ///
-    /// If a subscription of another process of this host takes the message, the memory is shared
-    /// memory: the subscription reads the message where it is written, without a copy.
+    /// If a subscription in another process of this host takes the message, the memory is shared
+    /// memory, from which the subscription reads the message without a copy.
     ///
     /// # Errors
     /// When the sizes violate the type, or shared memory is exhausted and
@@ -220,20 +222,21 @@ impl GenericPublisher {
         Ok(Self(Arc::new(Inner { topic, end, node, _events: events })))
     }
 
-    /// Publishes a message that is serialized already, with its 4-byte header. Its content is not
+    /// Publishes a message that is already serialized, with its 4-byte header. The content is not
     /// checked.
     ///
     /// # Errors
-    /// When the bytes cannot be a message, or the engine cannot send them; see [`PublishError`].
+    /// When the bytes are not a serialized message, or the engine cannot send them; see
+    /// [`PublishError`].
     pub fn publish_serialized(&self, bytes: &[u8]) -> Result<(), PublishError> {
         let mut trace = Outbound::publish();
         check_header(bytes, &self.0.topic)?;
         Ok(self.0.end.publish_bytes(bytes, &mut trace)?)
     }
 
-    /// Lends memory for a serialized message of this size, its 4-byte header included, to be built
-    /// in place and published. It is shared memory if a subscription of another process of this
-    /// host reads the message there.
+    /// Lends memory for a serialized message of this size, including its 4-byte header. Build the
+    /// message in this memory, then publish it. The memory is shared memory if a subscription in
+    /// another process of this host reads the message from there.
     ///
     /// # Errors
     /// When shared memory is exhausted and [`WhenExhausted`](crate::WhenExhausted) asks for an
@@ -242,7 +245,7 @@ impl GenericPublisher {
         SerializedLoan::new(&self.0.end, size_bytes)
     }
 
-    /// The transport of each match, and why it is not a shorter one.
+    /// The transport of each match, with the reason why no shorter transport is used.
     ///
     /// ```no_run
     /// # let publisher: feros::GenericPublisher = unimplemented!();
@@ -254,13 +257,13 @@ impl GenericPublisher {
         self.0.end.transports()
     }
 
-    /// The use of the publisher's shared memory; `None` while no subscription of another process of
-    /// this host needs it.
+    /// The use of the publisher's shared memory. `None` while no subscription in another process of
+    /// this host needs shared memory.
     pub fn pool(&self) -> Option<PoolUse> {
         self.0.end.pool()
     }
 
-    /// The messages sent so far, by transport.
+    /// The numbers of messages sent so far, by transport.
     pub fn counts(&self) -> PublisherCounts {
         self.0.end.counts()
     }
@@ -285,13 +288,13 @@ impl GenericPublisher {
         self.0.end.matched_subscriptions()
     }
 
-    /// Waits until at least `count` subscriptions match, and until the best-effort subscriptions
-    /// among them have found this publisher, so that the next message reaches them. This second
-    /// wait takes at most another second, if the other side does not report that it has found the
-    /// publisher.
+    /// Waits until at least `count` subscriptions match. Then waits until the best-effort
+    /// subscriptions among them have found this publisher, so that the next message reaches them;
+    /// this second wait ends after one second at the latest, since some subscriptions do not report
+    /// that they have found the publisher.
     ///
     /// # Errors
-    /// When time runs out or the context is shut down before.
+    /// When `timeout` passes or the context is shut down before the subscriptions match.
     pub fn wait_for_subscriptions(&self, count: usize, timeout: Duration) -> Result<(), WaitError> {
         const PATIENCE: Duration = Duration::from_secs(1);
         let what = || format!("{count} subscriptions of {}", self.0.topic);
@@ -306,12 +309,12 @@ impl GenericPublisher {
     /// Waits until all reliable subscriptions have acknowledged all published messages.
     ///
     /// # Errors
-    /// When time runs out.
+    /// When `timeout` passes before that.
     pub fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
         self.0.end.wait_for_all_acked(timeout)
     }
 
-    /// Asserts that the publisher is alive, for manual liveliness.
+    /// Asserts the publisher's liveliness, for the policy of manual liveliness.
     ///
     /// # Errors
     /// When the engine refuses.
@@ -319,7 +322,8 @@ impl GenericPublisher {
         self.0.end.assert_liveliness()
     }
 
-    /// Messages that an asynchronous publisher dropped because its queue was full.
+    /// The number of messages that an asynchronous publisher has dropped because its queue was
+    /// full.
     pub fn dropped_messages(&self) -> u64 {
         self.0.end.dropped_messages()
     }

@@ -1,5 +1,4 @@
-//! Policies of publishers and subscriptions that parameters may override, for endpoints that opt
-//! in.
+//! QoS policies that parameters may override, for publishers and subscriptions that opt in.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +10,8 @@ use feros_rmw::{EndpointKind, QosDuration, QosPolicy, QosProfile};
 use crate::create_error::CreateError;
 use crate::node::Node;
 
-/// The value of a policy as a parameter has it: a word, a number, or nanoseconds.
+/// Reads a policy from the profile as the value of a parameter: a boolean, a word, a number, or
+/// nanoseconds.
 fn read(policy: QosPolicy, qos: &QosProfile) -> ParameterValue {
     let word = |policy: &dyn fmt::Display| policy.to_string().to_lowercase().into();
     match policy {
@@ -27,8 +27,8 @@ fn read(policy: QosPolicy, qos: &QosProfile) -> ParameterValue {
     }
 }
 
-/// Writes the value of a parameter, which has the type that [`read`] returns, into the profile; the
-/// error is the reason for refusing it.
+/// Writes the value of a parameter into the profile; the reverse of [`read`]. The error is the
+/// reason for refusing the value.
 fn write(policy: QosPolicy, qos: &mut QosProfile, value: &ParameterValue) -> Result<(), String> {
     match (policy, value) {
         (QosPolicy::AvoidRosNamespaceConventions, ParameterValue::Bool(value)) => {
@@ -57,7 +57,7 @@ fn write(policy: QosPolicy, qos: &mut QosProfile, value: &ParameterValue) -> Res
     Ok(())
 }
 
-/// The values that stock ROS 2 reads as "no limit", and as "resolve when the endpoint is made".
+/// The values that stock ROS 2 reads as "no limit", and as "determined when the endpoint is made".
 const INFINITE_NANOS: i64 = i64::MAX;
 const BEST_AVAILABLE_NANOS: i64 = i64::MAX - 1;
 
@@ -87,8 +87,8 @@ fn parse<P: FromStr<Err: fmt::Display>>(text: &str) -> Result<P, String> {
 
 type Validate = Box<dyn Fn(&QosProfile) -> Result<(), String> + Send>;
 
-/// The policies of an endpoint that parameters may override:
-/// `qos_overrides.<topic>.<publisher|subscription>[_<id>].<policy>`, declared read-only.
+/// The policies of an endpoint that parameters may override. The parameters are declared read-only,
+/// with names of the form `qos_overrides.<topic>.<publisher|subscription>[_<id>].<policy>`.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -105,25 +105,26 @@ pub struct QosOverrides {
 }
 
 impl Default for QosOverrides {
-    /// History, depth and reliability.
+    /// Allows overrides of the history, the depth and the reliability.
     fn default() -> Self {
         Self::of([QosPolicy::History, QosPolicy::Depth, QosPolicy::Reliability])
     }
 }
 
 impl QosOverrides {
-    /// Overrides for these policies.
+    /// Allows overrides of these policies.
     pub fn of(policies: impl IntoIterator<Item = QosPolicy>) -> Self {
         Self { policies: policies.into_iter().collect(), id: None, validate: None }
     }
 
-    /// Sets the id of the endpoint, which distinguishes several endpoints of one topic.
+    /// Sets the id of the endpoint in the names of its parameters, to distinguish several endpoints
+    /// of one topic.
     pub fn id(self, id: &str) -> Self {
         Self { id: Some(id.to_owned()), ..self }
     }
 
-    /// Sets a closure that checks the resulting policies; its error is the reason for refusing
-    /// them.
+    /// Sets a closure that checks the resulting policies; an error from the closure refuses the
+    /// policies and gives the reason.
     pub fn validate(
         self,
         validate: impl Fn(&QosProfile) -> Result<(), String> + Send + 'static,
@@ -131,8 +132,8 @@ impl QosOverrides {
         Self { validate: Some(Box::new(validate)), ..self }
     }
 
-    /// Declares the parameters of an endpoint of this topic, fully qualified, and applies their
-    /// values.
+    /// Declares the parameters for an endpoint of this fully qualified topic, and applies their
+    /// values to `qos`.
     pub(crate) fn apply(
         &self,
         node: &Node,
@@ -176,7 +177,8 @@ impl fmt::Debug for QosOverrides {
     }
 }
 
-/// The value of a parameter, which an earlier endpoint of the topic may already have declared.
+/// Returns the value of a parameter; declares the parameter first, unless an earlier endpoint of
+/// the topic has done so.
 fn declare_or_get(
     node: &Node,
     name: &str,

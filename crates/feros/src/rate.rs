@@ -8,7 +8,7 @@ use crate::clock::{Clock, ClockType};
 use crate::context::Context;
 use crate::node::Node;
 
-/// Paces a loop of your own, like `rclcpp::Rate`. Callbacks do not need it: they have timers.
+/// Runs your own loop at a fixed rate, like `rclcpp::Rate`. For periodic callbacks, use timers.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -28,33 +28,34 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// A round every `period` of the node's ROS time, beginning now.
+    /// Starts a rate with one round per `period` of the node's ROS time. The first round begins
+    /// now.
     pub fn new(node: &Node, period: Duration) -> Self {
         Self::on(node.clock(), node.context(), period)
     }
 
-    /// A round every `period` of the steady clock, beginning now.
+    /// Starts a rate with one round per `period` of the steady clock. The first round begins now.
     pub fn wall(context: &Context, period: Duration) -> Self {
         Self::on(&Clock::new(ClockType::Steady), context, period)
     }
 
-    /// A round every `period` of a clock, beginning now.
+    /// Starts a rate with one round per `period` of a clock. The first round begins now.
     pub fn on(clock: &Clock, context: &Context, period: Duration) -> Self {
         Self { clock: clock.clone(), context: context.clone(), period, last: clock.now() }
     }
 
-    /// Sleeps for the rest of the round. Returns whether it slept: `false` if the round was already
-    /// over, the context was shut down, or the clock's source changed.
+    /// Sleeps until the end of the round. Returns `false` if the round was already over, the
+    /// context was shut down, or the clock's source changed.
     ///
-    /// A round that takes too long shortens the next one; after a round longer than two periods, a
-    /// new round begins at once.
+    /// A round that takes too long shortens the next round. After a round longer than two periods,
+    /// a new round of full length begins immediately.
     pub fn sleep(&mut self) -> bool {
         let (last, until) = next_round(self.last, self.clock.now(), self.period);
         self.last = last;
         until.is_some_and(|until| self.clock.sleep_until(until, &self.context))
     }
 
-    /// Begins a round now.
+    /// Begins a new round now.
     pub fn reset(&mut self) {
         self.last = self.clock.now();
     }
@@ -65,10 +66,10 @@ impl Rate {
     }
 }
 
-/// The start of the next round, and the time until which to sleep for it; `None` if that time has
-/// passed.
+/// Returns the start of the next round, and the time until which to sleep; `None` if no sleep is
+/// needed.
 fn next_round(last: Time, now: Time, period: Duration) -> (Time, Option<Time>) {
-    // After time has jumped back, a round begins now.
+    // If time has jumped back, a round begins now.
     let next = last.min(now) + period;
     if now < next {
         (next, Some(next))
@@ -91,7 +92,7 @@ mod tests {
             (105, Some(110)), // on time
             (119, Some(120)), // barely on time
             (133, None),      // late: the round ended at 130
-            (135, Some(140)), // and the next one is shorter for it
+            (135, Some(140)), // and the next round is shorter
             (171, None),      // so late that a new round begins now
             (172, Some(181)),
             (50, Some(60)), // time has jumped back

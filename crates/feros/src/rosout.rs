@@ -1,4 +1,4 @@
-//! `/rosout`: a node's log messages as `rcl_interfaces/msg/Log`.
+//! Publishes a node's log messages on `/rosout`, as `rcl_interfaces/msg/Log`.
 
 use std::sync::{Arc, Weak};
 
@@ -38,12 +38,12 @@ impl Rosout {
         Ok(Arc::new(Self { engine }))
     }
 
-    /// Takes the messages of this logger from now on.
+    /// Publishes the messages of this logger from now on.
     pub(crate) fn listen_to(self: &Arc<Self>, logger: &str) {
         logging::register_sink(logger, self.sink());
     }
 
-    /// The destination of log messages, as long as the node lives.
+    /// Returns this publisher as a destination of log messages; it lives as long as the node.
     pub(crate) fn sink(self: &Arc<Self>) -> Weak<dyn LogSink> {
         let sink: Arc<dyn LogSink> = self.clone();
         Arc::downgrade(&sink)
@@ -62,8 +62,8 @@ impl LogSink for Rosout {
             function: record.function.clone().into_owned(),
             line: record.line,
         };
-        // A log message that cannot be published has been printed; logging the error would only
-        // cause more errors.
+        // A log message that cannot be published has still been printed. Logging the error would
+        // only cause more errors.
         let _ =
             serialize_into(&message, TOPIC, |size, fill| self.engine.publish(size, fill).map(drop));
     }

@@ -1,13 +1,13 @@
-//! Writes serialized messages into memory that is lent for them, and tells errors of the message
-//! from errors of the engine.
+//! Writes serialized messages into memory that the engine lends, and distinguishes errors of the
+//! message from errors of the engine.
 
 use feros_message::Message;
 use feros_rmw::FillAborted;
 
 use crate::publish_error::PublishError;
 
-/// Serializes a message into the memory that `send` lends, and returns the message's error or the
-/// engine's.
+/// Serializes a message into the memory that `send` lends. Fails with the error of the message or
+/// of the engine.
 pub(crate) fn serialize_into<M: Message, R>(
     message: &M,
     name: &str,
@@ -26,7 +26,7 @@ pub(crate) fn serialize_into<M: Message, R>(
     }
 }
 
-/// Copies serialized bytes into the memory that `send` lends, after a check of their header.
+/// Checks the header of serialized bytes, and copies the bytes into the memory that `send` lends.
 pub(crate) fn copy_into<R>(
     bytes: &[u8],
     name: &str,
@@ -39,7 +39,7 @@ pub(crate) fn copy_into<R>(
     })?)
 }
 
-/// Whether bytes may be a serialized message.
+/// Fails if the length or the header of `bytes` cannot be that of a serialized message.
 pub(crate) fn check_header(bytes: &[u8], name: &str) -> Result<(), PublishError> {
     match header_fault(bytes) {
         None => Ok(()),
@@ -47,7 +47,8 @@ pub(crate) fn check_header(bytes: &[u8], name: &str) -> Result<(), PublishError>
     }
 }
 
-/// The reason why bytes cannot be a serialized message; `None` if they can.
+/// Returns the reason why `bytes` cannot be a serialized message; `None` if the length and the
+/// header are plausible.
 pub(crate) fn header_fault(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0, 0 | 1, _, _, _, ..] => None,

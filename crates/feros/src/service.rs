@@ -34,22 +34,22 @@ use crate::service_introspection::{SerializedEvents, ServiceEvents, ServiceIntro
 /// The options of a service server.
 #[derive(Clone)]
 pub struct ServiceOptions {
-    /// Policies of requests and responses.
+    /// The QoS policies of requests and responses.
     pub qos: QosProfile,
-    /// The mapping in which the server announces itself; it understands the clients of every stock
-    /// engine in any case.
+    /// The mapping that the server announces. With any mapping, the server understands the clients
+    /// of all stock engines.
     pub mapping: ServiceMapping,
-    /// Whether the endpoint that sends responses may be made only when there is a client; the
-    /// service is visible in any case. It saves memory for services with few clients, such as those
-    /// of parameters.
+    /// Whether the endpoint that sends responses is made only when there is a client. This saves
+    /// memory for services that seldom have clients, such as the parameter services. The service is
+    /// visible in any case.
     pub replies_on_demand: bool,
-    /// Whether requests from other hosts, judged by their source address, are ignored with a logged
-    /// warning; their clients wait in vain. A container with a network of its own is another host.
-    /// Requests by shared memory are from this host and the same user.
+    /// Whether to ignore requests from other hosts, determined by their source address. A warning
+    /// is logged, and the client gets no response. A container with its own network counts as
+    /// another host. Requests through shared memory always come from this host and the same user.
     pub local_requests_only: bool,
-    /// The transports allowed for requests and responses, as far as the context allows them too.
+    /// The transports allowed for requests and responses; the context must allow a transport too.
     pub transports: TransportSet,
-    /// The scheduling of the callback.
+    /// The scheduling options of the callback.
     pub callback: CallbackOptions,
 }
 
@@ -82,8 +82,8 @@ impl From<QosProfile> for ServiceOptions {
     }
 }
 
-/// Answers the requests of a service as long as it lives; the executor that spins its node calls
-/// its closure.
+/// Answers the requests of a service as long as it lives. The executor that spins its node calls
+/// the closure.
 #[must_use = "a service ends when it is dropped"]
 pub struct Service<S: ServiceType> {
     name: String,
@@ -124,14 +124,16 @@ impl<S: ServiceType> Service<S> {
         Ok(Self { name, end, node: node.downgrade(), events, _member: member, _entry: entry })
     }
 
-    /// Publishes the events of each request on `<service>/_service_event`, with the times of this
-    /// clock and these policies. [`ServiceIntrospectionState::Off`], the initial state, stops this.
+    /// Turns introspection on: publishes events of each request on `<service>/_service_event`, with
+    /// the times of `clock` and the policies `qos`. [`ServiceIntrospectionState::Off`], the initial
+    /// state, turns it off.
     ///
-    /// An event is published when the request is taken, before the closure is called, and when the
-    /// response is sent. `feros service echo` shows them.
+    /// One event is published when the request is taken, before the closure is called, and one when
+    /// the response is sent. `feros service echo` shows the events.
     ///
     /// # Errors
-    /// When the node is gone, the policies are not allowed, or the engine refuses.
+    /// When the node no longer exists, the policies are not allowed, or the engine refuses the
+    /// publisher.
     pub fn configure_introspection(
         &self,
         clock: &Clock,
@@ -143,7 +145,7 @@ impl<S: ServiceType> Service<S> {
         self.events.configure(&node, &self.name, clock, qos.into(), state)
     }
 
-    /// The fully qualified name, after remapping.
+    /// The fully qualified name of the service, after remapping.
     pub fn service_name(&self) -> &str {
         &self.name
     }
@@ -153,23 +155,23 @@ impl<S: ServiceType> Service<S> {
         self.end.qos()
     }
 
-    /// Identity of the endpoint that receives requests.
+    /// The identity of the endpoint that receives requests.
     pub fn gid(&self) -> Gid {
         self.end.gid()
     }
 
-    /// The transport of each client's requests, and why it is not a shorter one.
+    /// The transport of each client's requests, with the reason why no shorter transport is used.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.end.transports()
     }
 
-    /// The requests and responses so far, by transport.
+    /// The numbers of requests and responses so far, by transport.
     pub fn counts(&self) -> CallCounts {
         self.end.counts()
     }
 }
 
-/// Takes one request per turn and calls the closure to answer it.
+/// The executor's side of a server: takes one request per call and answers it with the closure.
 struct Server<S: ServiceType, Form, C> {
     troubles: Arc<Troubles>,
     end: feros_transport::Service,
@@ -177,7 +179,8 @@ struct Server<S: ServiceType, Form, C> {
     logger: Arc<str>,
     events: Arc<ServiceEvents<S>>,
     malformed: FailureCounter,
-    /// A request that was taken before its turn.
+    /// A request that the executor had taken ahead of its execution, for a policy that takes all
+    /// inputs first.
     taken: Option<(Request, Sample)>,
     service: PhantomData<fn() -> (S, Form)>,
 }
@@ -238,7 +241,7 @@ impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
     }
 }
 
-/// Makes the untyped end of a server, whose requests ring the doorbell.
+/// Makes the untyped end of a server; its requests ring `ringer`.
 pub(crate) fn open_end(
     node: &Node,
     name: &str,

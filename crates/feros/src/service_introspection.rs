@@ -1,5 +1,5 @@
 //! Service introspection: a client or a server publishes an event for each request and each
-//! response on `<service>/_service_event`, as `rcl` does.
+//! response on `<service>/_service_event`, like `rcl`.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use crate::create_error::CreateError;
 use crate::node::Node;
 use crate::publisher::Publisher;
 
-/// The suffix of a service's name for the topic of its events.
+/// The suffix that turns the name of a service into the topic of its events.
 const TOPIC_SUFFIX: &str = "/_service_event";
 
-/// The amount of detail that a client or a server publishes about its calls.
+/// How much a client or a server publishes about its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ServiceIntrospectionState {
     /// No events.
     #[default]
     Off,
-    /// The client, the time, and the number of the request.
+    /// Events with the client, the time, and the number of the request.
     Metadata,
-    /// Requests and responses as well.
+    /// Events that also contain the requests and responses.
     Contents,
 }
 
-/// The publisher of the events of a client or a server, while introspection is on. It costs a
-/// pointer while introspection is off.
+/// The events of a client or a server: a publisher while introspection is on, and one empty pointer
+/// while it is off.
 pub(crate) struct ServiceEvents<S: ServiceType>(RwLock<Option<Arc<EventPublisher<S>>>>);
 
 impl<S: ServiceType> Default for ServiceEvents<S> {
@@ -38,10 +38,10 @@ impl<S: ServiceType> Default for ServiceEvents<S> {
     }
 }
 
-/// Publishes the events of one end of a service.
+/// Publishes the events of one client or server.
 pub(crate) struct EventPublisher<S: ServiceType> {
     publisher: Publisher<S::Event>,
-    /// The policies that were requested: a publisher with the same policies is reused.
+    /// The policies that were requested; a publisher with the same policies is reused.
     qos: QosProfile,
     clock: Clock,
     has_contents: bool,
@@ -51,16 +51,16 @@ pub(crate) struct EventPublisher<S: ServiceType> {
 /// The id of a call in introspection events: the same for the client and the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallId {
-    /// The endpoint that receives the client's responses: the gid that `rmw_get_gid_for_client`
+    /// The gid of the endpoint that receives the client's responses, which `rmw_get_gid_for_client`
     /// returns.
     pub client: Gid,
-    /// The client's number of the call.
+    /// The number that the client gave the call.
     pub sequence_number: i64,
 }
 
-/// The events of a service whose messages are available as bytes, whatever their types are.
+/// The events of a service for code that has requests and responses only as bytes.
 pub(crate) trait SerializedEvents: Send + Sync {
-    /// Sets the state of introspection. A publisher that already has these policies is kept.
+    /// Turns introspection on or off. A publisher that already has these policies is reused.
     fn configure(
         &self,
         node: &Node,
@@ -73,11 +73,10 @@ pub(crate) trait SerializedEvents: Send + Sync {
     /// Whether introspection is on.
     fn is_active(&self) -> bool;
 
-    /// Publishes an event of a request. A request that does not have the service's type is ignored.
+    /// Publishes an event of a request, unless the bytes do not have the service's type.
     fn request(&self, kind: ServiceEventKind, call: CallId, serialized: &[u8]);
 
-    /// Publishes an event of a response. A response that does not have the service's type is
-    /// ignored.
+    /// Publishes an event of a response, unless the bytes do not have the service's type.
     fn response(&self, kind: ServiceEventKind, call: CallId, serialized: &[u8]);
 }
 
@@ -153,8 +152,8 @@ impl<S: ServiceType> EventPublisher<S> {
         self.publish(kind, call, None, response);
     }
 
-    /// A call goes on whether or not its events are published: failures are counted, and seldom
-    /// logged.
+    /// Publishes an event. Calls do not fail because of their events, so a failure is only counted,
+    /// and logged each time the count doubles.
     fn publish(
         &self,
         kind: ServiceEventKind,

@@ -1,14 +1,14 @@
-//! Signals that end a program: SIGINT and SIGTERM shut contexts down.
+//! Handles the signals that end a program: SIGINT and SIGTERM shut contexts down.
 //!
-//! A second signal ends the process at once, for a program that hangs. A program that must finish
-//! work first, such as a recorder that closes its file, calls [`set_patience`]: terminals and
-//! launchers send signals twice, and a closing session sends SIGHUP.
+//! A second signal ends the process at once, in case the program hangs. But terminals and launchers
+//! may send signals twice, and a closing session sends SIGHUP. A program that must finish work
+//! after the first signal, such as a recorder that closes its file, calls [`set_patience`].
 //!
 //! ```no_run
 //! use std::time::Duration;
 //! feros::signals::set_patience(Duration::from_secs(10));
 //! let context = feros::Context::from_env()?;
-//! // ... spin, and write what is left.
+//! // ... spin, then write the remaining data ...
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -26,7 +26,7 @@ pub(crate) trait ShutDown: Send + Sync {
     fn shut_down(&self);
 }
 
-/// Contexts that a signal shuts down.
+/// The contexts that a signal shuts down.
 static LISTENING: Mutex<Vec<Weak<dyn ShutDown>>> = Mutex::new(Vec::new());
 
 /// The signal handler; `None` if it cannot be installed, which is logged once.
@@ -35,8 +35,8 @@ static INSTALLED: OnceLock<Option<Handle>> = OnceLock::new();
 /// The duration of [`set_patience`], in milliseconds.
 static PATIENCE_MILLIS: AtomicU64 = AtomicU64::new(0);
 
-/// From now on SIGHUP acts like SIGINT, and further signals within this time after the first one
-/// are ignored. Later signals end the process at once.
+/// Makes the process ignore further signals for this time after the first signal, and treat SIGHUP
+/// like SIGINT. Signals after this time end the process at once.
 pub fn set_patience(patience: Duration) {
     let millis = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
     PATIENCE_MILLIS.store(millis, Ordering::Relaxed);
@@ -46,13 +46,15 @@ pub fn set_patience(patience: Duration) {
     }
 }
 
-/// Keeps a function that is called at the first signal; dropping this removes it.
+/// Keeps a function registered that is called at the first signal; dropping this value removes the
+/// function.
 #[must_use = "the function is called as long as this lives"]
 pub struct OnSignal(
     #[expect(dead_code, reason = "the handler has a weak reference to it")] Arc<dyn ShutDown>,
 );
 
-/// Calls `end` at the first signal that ends the program, on a thread that handles signals.
+/// Registers `end`, which is called at the first signal that ends the program, on the thread that
+/// handles signals.
 ///
 /// ```
 /// let stopper = feros::Executor::new().stopper();
@@ -70,7 +72,7 @@ pub fn on_signal(end: impl Fn() + Send + Sync + 'static) -> OnSignal {
     OnSignal(called)
 }
 
-/// Makes signals shut the context down.
+/// Makes the first signal shut `context` down.
 pub(crate) fn listen(context: Weak<dyn ShutDown>) {
     let mut listening = LISTENING.lock();
     listening.retain(|context| context.strong_count() > 0);

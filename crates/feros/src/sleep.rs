@@ -1,4 +1,4 @@
-//! Sleeping by a clock, simulated time included.
+//! Sleeping until a clock shows a time, which also works with simulated time.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -9,11 +9,11 @@ use feros_sync::{Condvar, Mutex};
 use crate::clock::Clock;
 use crate::context::Context;
 
-/// The system's clock may be set while a thread sleeps by it: the thread notices that within this
-/// time.
+/// The limit on one uninterrupted sleep. The system's clock may be set while a thread sleeps until
+/// a time of that clock; the thread notices this after its present sleep.
 const LONGEST_NAP: Duration = Duration::from_secs(1);
 
-/// The events that wake a thread before its time.
+/// Wakes a sleeping thread before its time: when the clock changes or the context is shut down.
 #[derive(Default)]
 struct Sleeper {
     state: Mutex<State>,
@@ -22,7 +22,7 @@ struct Sleeper {
 
 #[derive(Default)]
 struct State {
-    /// The number of events, so that none is missed between a check and a nap.
+    /// The number of wake-ups, so that none is missed between a check and the sleep after it.
     events: u64,
     source_changed: bool,
 }
@@ -45,15 +45,15 @@ impl TimeWatcher for Sleeper {
 
 /// # Sleeping
 impl Clock {
-    /// Blocks this thread until the clock shows a time; returns whether it does. It does not if the
-    /// context is shut down, or simulated time is turned on or off meanwhile.
+    /// Blocks this thread until the clock shows the time `until`. Returns `false` if the context is
+    /// shut down, or simulated time is turned on or off, before that.
     ///
-    /// With simulated time it sleeps until `/clock` reaches the time, which may never happen.
+    /// With simulated time, this sleeps until `/clock` reaches the time, which may never happen.
     pub fn sleep_until(&self, until: Time, context: &Context) -> bool {
         sleep_until(&self.source(), until, context)
     }
 
-    /// Blocks this thread for a duration of this clock, like [`Clock::sleep_until`].
+    /// Blocks this thread for a duration on this clock, like [`Clock::sleep_until`].
     pub fn sleep_for(&self, duration: Duration, context: &Context) -> bool {
         self.sleep_until(self.now() + duration, context)
     }

@@ -1,4 +1,4 @@
-//! `spin`: a node on an executor of its own.
+//! The function `spin`, which runs one node on a new executor.
 
 use crate::error::Error;
 use crate::executor::Executor;

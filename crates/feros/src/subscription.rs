@@ -1,5 +1,5 @@
-//! Subscriptions: typed with a choice of message forms, and for types that are known only at run
-//! time.
+//! Subscriptions for generated types, with a choice of message forms, and for types that are known
+//! only at run time.
 
 mod callback;
 mod content_filter;
@@ -38,26 +38,28 @@ use crate::topic_statistics::{Collector, TopicStatistics, TopicStatisticsOptions
 use crate::wait_error::WaitError;
 use receiver::Receiver;
 
-/// The options of a subscription; a depth or a [`QosProfile`] is enough if the rest is default.
+/// The options of a subscription. A depth or a [`QosProfile`] converts into options with defaults
+/// for the rest.
 pub struct SubscriptionOptions {
     /// The subscription's policies.
     pub qos: QosProfile,
-    /// Whether to ignore publishers of the same context.
+    /// Whether to ignore messages from publishers of the same context.
     pub ignore_local_publications: bool,
-    /// Whether to log lost messages each time their count doubles; the event comes in any case.
+    /// Whether to log lost messages each time their count doubles. `on_event` gets the event in any
+    /// case.
     pub log_lost_messages: bool,
-    /// The thread that runs the callback for messages from publishers of this process.
+    /// The thread that runs the callback.
     pub dispatch: Dispatch,
-    /// The transports that messages may take, as far as the context allows them too. Without the
-    /// network transport there is no history for late joiners.
+    /// The transports that messages may take; the context must allow a transport too. Without the
+    /// network transport, the subscription gets no messages that were published before it existed.
     pub transports: TransportSet,
-    /// The policies that parameters may override; by default no policies.
+    /// The policies that parameters may override; by default none.
     pub qos_overrides: Option<QosOverrides>,
-    /// The filter for messages; by default all messages pass. For typed subscriptions only.
+    /// The filter for messages, for typed subscriptions only; by default all messages pass.
     pub content_filter: Option<ContentFilterOptions>,
-    /// The options of statistics of received messages; by default no statistics are published.
+    /// The options of the statistics of received messages; by default no statistics are published.
     pub topic_statistics: Option<TopicStatisticsOptions>,
-    /// The scheduling of the callback.
+    /// The scheduling options of the callback.
     pub callback: CallbackOptions,
     /// The closure that the executor calls for each of the subscription's events.
     pub on_event: Option<Box<dyn FnMut(SubscriptionEvent) + Send>>,
@@ -71,13 +73,13 @@ pub enum Dispatch {
     /// The thread that spins the node's executor.
     #[default]
     Executor,
-    /// The thread that publishes, before `publish` returns, for messages from publishers of the
-    /// same process: there is no hand-over between threads. All other messages, and events, wait
+    /// For messages from publishers of the same process: the thread that publishes, before
+    /// `publish` returns, so that no message changes threads. All other messages, and events, wait
     /// for the executor.
     ///
     /// The callback never runs on two threads at once. If it is already running, on another thread
-    /// or because it published itself, the message waits, and the running thread delivers it.
-    /// `publish` takes as long as the callbacks do.
+    /// or because it published the message itself, the message waits, and the thread that runs the
+    /// callback delivers the message next. `publish` takes as long as the callbacks that it calls.
     PublishingThread,
 }
 
@@ -105,7 +107,7 @@ impl SubscriptionOptions {
         Self { ignore_local_publications: true, ..self }
     }
 
-    /// These options, with this thread for the callback.
+    /// These options, with this choice of the thread that runs the callback.
     pub fn dispatch(self, dispatch: Dispatch) -> Self {
         Self { dispatch, ..self }
     }
@@ -115,7 +117,7 @@ impl SubscriptionOptions {
         Self { transports: transports.into(), ..self }
     }
 
-    /// These options, with lost messages logged or not.
+    /// These options, with or without logging of lost messages.
     pub fn log_lost_messages(self, log_lost_messages: bool) -> Self {
         Self { log_lost_messages, ..self }
     }
@@ -127,14 +129,15 @@ impl SubscriptionOptions {
 
     /// These options, with a filter that decides which messages reach the callback.
     ///
-    /// The filter is applied on reception: all messages are transferred, and each is decoded as a
-    /// whole for the check. The filter saves calls of the callback, not network traffic.
+    /// The filter is applied on reception: all messages are transferred, and each message is
+    /// decoded completely for the check. So the filter saves calls of the callback, but no network
+    /// traffic.
     pub fn content_filter(self, content_filter: ContentFilterOptions) -> Self {
         Self { content_filter: Some(content_filter), ..self }
     }
 
-    /// These options, with published statistics of the age and period of messages, like `rclcpp`'s
-    /// topic statistics.
+    /// These options, with statistics about the age and the period of messages, which are published
+    /// like `rclcpp`'s topic statistics.
     pub fn topic_statistics(self, topic_statistics: TopicStatisticsOptions) -> Self {
         Self { topic_statistics: Some(topic_statistics), ..self }
     }
@@ -157,8 +160,8 @@ impl From<usize> for SubscriptionOptions {
     }
 }
 
-/// Receives messages of one type from one topic as long as it lives; the executor that spins its
-/// node calls its closure.
+/// Receives messages of one type from one topic as long as it lives. The executor that spins its
+/// node calls the closure.
 #[must_use = "a subscription ends when it is dropped"]
 pub struct Subscription<M> {
     untyped: GenericSubscription,
@@ -182,7 +185,7 @@ impl<M: Message> Subscription<M> {
         };
         let identity = TypeIdentity::of::<M>();
         let own = <C as SubscriptionCallback<M, Form>>::WANT;
-        // A filter needs bytes.
+        // A filter reads serialized messages.
         let want = if filter.is_some() { Want::Bytes } else { own };
         let untyped =
             GenericSubscription::deliver_to(node, topic, &identity, options, want, deliver)?;
@@ -210,13 +213,13 @@ impl<M: Message> Subscription<M> {
         self.filter.as_ref().map(|filter| filter.options())
     }
 
-    /// The number of messages that the content filter left out.
+    /// The number of messages that the content filter has rejected.
     pub fn filtered_messages(&self) -> u64 {
         self.filter.as_ref().map_or(0, |filter| filter.filtered())
     }
 }
 
-/// Notes each message for statistics, if they are on, before it is delivered.
+/// Wraps `deliver` so that each message is counted for the statistics first, if these are on.
 fn noting<O: Object>(
     collector: Option<Arc<Collector>>,
     mut deliver: impl FnMut(Received<O>) -> Result<(), DecodeError>,
@@ -234,7 +237,7 @@ fn no_filter(node: &Node, topic: &str, reason: String) -> CreateError {
 }
 
 impl<M> Subscription<M> {
-    /// The same subscription, without its type.
+    /// Converts the subscription into one without its type.
     pub(crate) fn into_untyped(self) -> GenericSubscription {
         self.untyped
     }
@@ -255,10 +258,10 @@ pub struct GenericSubscription {
     topic: String,
     end: Arc<feros_transport::Subscription>,
     node: Node,
-    /// Messages that do not have the subscription's type.
+    /// Counts messages that do not have the subscription's type.
     malformed: Arc<FailureCounter>,
     _statistics: Option<TopicStatistics>,
-    /// Ends direct dispatch, whose closure owns the callback, together with the subscription.
+    /// Keeps direct dispatch on; dropping it drops the closure that owns the callback.
     _direct: Option<DirectDispatch>,
     /// Keeps the subscription on the node's executor.
     _member: Member,
@@ -390,25 +393,25 @@ impl GenericSubscription {
     /// Waits until at least `count` publishers match.
     ///
     /// # Errors
-    /// When time runs out or the context is shut down before.
+    /// When `timeout` passes or the context is shut down before the publishers match.
     pub fn wait_for_publishers(&self, count: usize, timeout: Duration) -> Result<(), WaitError> {
         let what = || format!("{count} publishers of {}", self.topic);
         self.node.context().wait_for_graph(timeout, what, || self.publisher_count() >= count)
     }
 
-    /// The number of samples that were refused because they do not have the subscription's type.
+    /// The number of messages that were refused because they do not have the subscription's type.
     pub fn refused_messages(&self) -> u64 {
         self.malformed.total() + self.end.refused_samples()
     }
 
-    /// The messages received so far, by transport.
+    /// The numbers of messages received so far, by transport.
     pub fn counts(&self) -> SubscriptionCounts {
         self.end.counts()
     }
 
-    /// The transport of each match, and why it is not a shorter one. Shared memory is opened when
-    /// the executor looks for messages: until the node is spun, messages take the network
-    /// transport.
+    /// The transport of each match, with the reason why no shorter transport is used. The executor
+    /// opens shared memory when it first takes messages, so messages take the network transport
+    /// until the node is spun.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.end.transports()
     }

@@ -1,4 +1,4 @@
-//! Timers and guard conditions of a node: they live as long as their handles.
+//! Timers and guard conditions of a node, which live as long as their handles.
 
 use std::time::Duration;
 
@@ -17,22 +17,22 @@ pub struct TimerOptions {
     pub period: Duration,
     /// The timer's clock; `None` means the node's ROS time.
     pub clock: Option<Clock>,
-    /// The scheduling of the callback.
+    /// The scheduling options of the callback.
     pub callback: CallbackOptions,
 }
 
 impl TimerOptions {
-    /// A timer with a `period` of the node's ROS time.
+    /// The options of a timer with this period of the node's ROS time.
     pub fn new(period: Duration) -> Self {
         Self { period, clock: None, callback: CallbackOptions::default() }
     }
 
-    /// A timer with a `period` of the steady clock.
+    /// The options of a timer with this period of the steady clock.
     pub fn wall(period: Duration) -> Self {
         Self::on(&Clock::new(ClockType::Steady), period)
     }
 
-    /// A timer with a `period` of a clock.
+    /// The options of a timer with this period of a clock.
     pub fn on(clock: &Clock, period: Duration) -> Self {
         Self { clock: Some(clock.clone()), ..Self::new(period) }
     }
@@ -40,7 +40,7 @@ impl TimerOptions {
 
 callback_setters!(TimerOptions);
 
-/// A timer of a node; dropping it ends the timer. It has all methods of a [`Timer`].
+/// A timer of a node, which ends when it is dropped. It has all methods of a [`Timer`].
 #[must_use = "a timer ends when it is dropped"]
 pub struct NodeTimer {
     timer: Timer,
@@ -48,7 +48,7 @@ pub struct NodeTimer {
 }
 
 impl NodeTimer {
-    /// Puts a timer on the node's executor.
+    /// Starts a timer on the node's executor.
     pub(crate) fn start(
         node: &Node,
         options: TimerOptions,
@@ -74,8 +74,8 @@ impl std::ops::Deref for NodeTimer {
     }
 }
 
-/// A guard condition of a node; dropping this ends it. Clones of the [`GuardCondition`] may trigger
-/// it from any thread.
+/// A guard condition of a node, which ends when this value is dropped. Clones of the
+/// [`GuardCondition`] can trigger the callback from any thread.
 #[must_use = "a guard condition ends when it is dropped"]
 pub struct NodeGuardCondition {
     condition: GuardCondition,

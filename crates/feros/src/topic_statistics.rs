@@ -1,4 +1,4 @@
-//! Statistics of received messages: their age and the period between them, published like
+//! Statistics about received messages (their age and the period between them), published like
 //! `rclcpp`'s topic statistics.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::timer::{NodeTimer, TimerOptions};
 /// The options of a subscription's statistics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TopicStatisticsOptions {
-    /// The length of a window; its statistics are published at its end.
+    /// The length of a window. The statistics of a window are published at its end.
     pub period: Duration,
     /// The topic of the statistics.
     pub topic: String,
@@ -36,7 +36,7 @@ impl Default for TopicStatisticsOptions {
     }
 }
 
-/// Publishes the statistics of one subscription as long as it lives.
+/// Publishes the statistics of one subscription until it is dropped.
 pub(crate) struct TopicStatistics {
     _timer: NodeTimer,
 }
@@ -52,7 +52,7 @@ struct Window {
     last_arrival: Option<SystemTime>,
 }
 
-/// Statistics of measurements in milliseconds, updated with each one.
+/// Statistics over measurements in milliseconds, updated with each measurement.
 #[derive(Debug, Clone, Copy, Default)]
 struct Measurements {
     count: u64,
@@ -64,7 +64,7 @@ struct Measurements {
 }
 
 impl TopicStatistics {
-    /// Starts to publish the collector's measurements.
+    /// Starts to publish the collector's statistics.
     pub(crate) fn start(
         node: &Node,
         collector: &Arc<Collector>,
@@ -98,7 +98,7 @@ impl TopicStatistics {
 }
 
 impl Collector {
-    /// Notes the arrival of a message.
+    /// Records the arrival of a message.
     pub(crate) fn note(&self, info: &MessageInfo) {
         let now = info.received_timestamp.unwrap_or_else(SystemTime::now);
         let mut window = self.0.lock();
@@ -110,14 +110,15 @@ impl Collector {
         }
     }
 
-    /// Age and period in the window that ends now.
+    /// Returns the ages and the periods of the window that ends now, and begins a new window.
     fn take(&self) -> (Measurements, Measurements) {
         let mut window = self.0.lock();
         (std::mem::take(&mut window.age), std::mem::take(&mut window.period))
     }
 }
 
-/// Milliseconds between two times; negative if the clock was set back, or two hosts' clocks differ.
+/// Returns the milliseconds between two times. They are negative if the clock was set back, or the
+/// clocks of two hosts differ.
 fn milliseconds_since(earlier: SystemTime, later: SystemTime) -> f64 {
     match later.duration_since(earlier) {
         Ok(since) => since.as_secs_f64() * 1e3,
@@ -138,8 +139,8 @@ impl Measurements {
         self.squares += difference * (milliseconds - self.mean);
     }
 
-    /// Converts to a message as `libstatistics_collector` does; values without measurements are
-    /// NaN.
+    /// Converts the statistics into a message, like `libstatistics_collector`; without
+    /// measurements, the values are NaN.
     #[expect(clippy::cast_precision_loss, reason = "statistics for display")]
     fn to_message(
         self,
@@ -208,7 +209,7 @@ mod tests {
         let (age, period) = collector.take();
         assert_eq!((age.count, age.greatest.round(), age.least.round()), (2, 10.0, -1.0));
         assert_eq!((period.count, period.mean.round()), (2, 20.0));
-        // The first period of the next window begins in this one.
+        // The first period of the next window begins with the last message of this window.
         collector.note(&info(None, 150));
         assert_eq!(collector.take().1.count, 1);
     }

@@ -1,5 +1,5 @@
-//! `~/get_type_description`: descriptions of the types of a node's endpoints, served to other nodes
-//! and requested from them.
+//! The service `~/get_type_description`: a node serves the descriptions of its endpoints' types to
+//! other nodes, and requests descriptions from them.
 
 use std::future::Future as _;
 use std::pin::Pin;
@@ -26,14 +26,14 @@ use crate::wait_error::WaitError;
 
 const SERVICE: &str = "get_type_description";
 
-/// Why another node did not provide the description of a type.
+/// Why no other node provided the description of a type.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TypeDescriptionError {
     /// The client could not be made.
     #[error(transparent)]
     Create(#[from] CreateError),
-    /// The node does not have the service, or discovery did not find it.
+    /// The node does not have the service, or discovery did not find the service.
     #[error("node {node} does not describe its types: {source}")]
     NoService {
         /// The node.
@@ -59,7 +59,7 @@ pub enum TypeDescriptionError {
     Wrong(Box<WrongTypeDescription>),
 }
 
-/// A description of another type than the requested one.
+/// The error for a description of another type than the requested type.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
     "node {node} describes `{type_name}` as another type: the description is of `{found_name}` with the hash {found_hash}, \
@@ -72,7 +72,7 @@ pub struct WrongTypeDescription {
     pub type_name: String,
     /// The requested hash.
     pub asked_hash: TypeHash,
-    /// The name in the description.
+    /// The name of the type in the description.
     pub found_name: String,
     /// The hash of the description.
     pub found_hash: TypeHash,
@@ -80,10 +80,10 @@ pub struct WrongTypeDescription {
 
 impl Node {
     /// Asks another node for the description of a type that one of its endpoints uses, and waits
-    /// for the answer, for at most `timeout`. Needs no executor.
+    /// for the answer, for at most `timeout`. This needs no executor.
     ///
-    /// The answer is untrusted: it is returned only if its own hash is the requested one. The hash
-    /// does not cover the defaults of fields.
+    /// The answer is untrusted. It is returned only if the hash computed from the description is
+    /// `hash`; the hash does not cover the defaults of fields.
     ///
     /// # Errors
     /// See [`TypeDescriptionError`].
@@ -111,12 +111,12 @@ impl Node {
         self.get_type_description_of_any(node, &[], type_name, hash, timeout)
     }
 
-    /// Like [`get_type_description`](Self::get_type_description), from the node that answers first.
-    /// The requests to this node and the others run in parallel, at most 16 at a time, so that
-    /// nodes without an answer do not delay one that answers.
+    /// Like [`get_type_description`](Self::get_type_description), but asks `node` and all `others`,
+    /// and returns the first answer. At most 16 requests run in parallel, so that nodes that do not
+    /// answer do not delay a node that does.
     ///
     /// # Errors
-    /// When none of the nodes describes the type; the error is that of `node`.
+    /// When none of the nodes describes the type; the error is the one of the request to `node`.
     pub fn get_type_description_of_any(
         &self,
         node: &NodeName,
@@ -150,10 +150,11 @@ impl Node {
     }
 }
 
-/// The number of nodes asked at a time: each request needs endpoints, which are announced.
+/// The limit on the requests that run at the same time. Each request needs endpoints, which are
+/// announced to the whole graph.
 const MOST_ASKED: usize = 16;
 
-/// Wakes the waits for the graph, so that they check for an answer.
+/// A waker that makes the waits for the graph check again, here for an answer.
 struct Announcement(Arc<GraphChanges>);
 
 impl Wake for Announcement {
@@ -175,7 +176,8 @@ impl<'a> Question<'a> {
         Self { node, client: None, call: None, refusal: None }
     }
 
-    /// Polls for the answer; `None` means that there will be no answer, and the reason is kept.
+    /// Polls for the answer. `None` means that there will be no answer; the reason is stored in
+    /// `refusal`.
     fn ask(
         &mut self,
         asker: &Node,
@@ -228,12 +230,12 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// The reason why there is no answer when the wait has ended.
+    /// Returns the reason why there is no answer, after the wait has ended.
     fn why_not(self, waited: Result<(), WaitError>) -> TypeDescriptionError {
         let ended = match (self.refusal, waited) {
             (Some(refusal), _) => return refusal,
             (None, Err(ended)) => ended,
-            // The wait ends by itself when all nodes have refused.
+            // The wait ends with `Ok` only if all nodes have refused, so this case does not occur.
             (None, Ok(())) => WaitError::Shutdown { what: self.node.to_string() },
         };
         let Some(client) = self.client.filter(|_| self.call.is_some()) else {
@@ -247,7 +249,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// The description in an answer, if it describes the requested type.
+/// Returns the description in an answer if it describes the requested type.
 fn checked(
     answer: GetTypeDescription_Response,
     node: &NodeName,
@@ -276,12 +278,12 @@ fn checked(
     Ok(description)
 }
 
-/// Describes the types of a node's endpoints as long as this lives.
+/// The service that describes the types of a node's endpoints, until it is dropped.
 pub(crate) struct TypeDescriptionService {
     _service: Service<GetTypeDescription>,
 }
 
-/// Serves the types that the node has noted.
+/// Starts the service, which describes the types that the node has noted.
 pub(crate) fn start(node: &Node) -> Result<TypeDescriptionService, CreateError> {
     let options = ServiceOptions { replies_on_demand: true, ..ServiceOptions::default() };
     let weak = node.downgrade();
@@ -300,8 +302,8 @@ pub(crate) fn start(node: &Node) -> Result<TypeDescriptionService, CreateError> 
                 ..GetTypeDescription_Response::default()
             },
             Err(failure_reason) => GetTypeDescription_Response {
-                // The reason quotes text from the client, which may contain a NUL; a ROS string may
-                // not.
+                // The reason quotes text from the client, which may contain a NUL character, but a
+                // ROS string may not.
                 failure_reason: failure_reason.replace('\0', "\u{fffd}"),
                 ..GetTypeDescription_Response::default()
             },

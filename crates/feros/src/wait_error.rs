@@ -6,20 +6,20 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// Time ran out.
+    /// The timeout passed.
     #[error(
         "{what} did not appear within {waited:?}; is it running in the same domain? `feros doctor` helps"
     )]
     Timeout {
-        /// The object of the wait.
+        /// What the program waited for.
         what: String,
-        /// The duration of the wait.
+        /// The timeout.
         waited: Duration,
     },
     /// The context was shut down.
     #[error("the context was shut down while waiting for {what}")]
     Shutdown {
-        /// The object of the wait.
+        /// What the program waited for.
         what: String,
     },
 }

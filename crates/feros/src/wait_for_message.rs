@@ -1,4 +1,4 @@
-//! Waits for one message of a topic: blocking, without an executor, or as a future.
+//! Waits for one message of a topic, either by blocking without an executor or as a future.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use crate::node::Node;
 use crate::subscription::{Subscription, SubscriptionOptions};
 use crate::wait_error::WaitError;
 
-/// The first message that arrives, and the task that waits for it.
+/// The storage for the first message that arrives, with the waker of the task that waits for it.
 struct Inbox<M> {
     message: Option<M>,
     is_full: bool,
@@ -44,12 +44,12 @@ fn put<M>(inbox: &Mutex<Inbox<M>>, message: M) {
 
 /// # One message
 impl Node {
-    /// Blocks until the next message of a topic arrives, like `rclcpp::wait_for_message`. The node
-    /// need not be spun.
+    /// Subscribes to a topic and blocks until a message arrives, like `rclcpp::wait_for_message`.
+    /// The node need not be spun.
     ///
     /// # Errors
-    /// When the subscription cannot be made, no message comes in time, or the context is shut down
-    /// before.
+    /// When the subscription cannot be made, or `timeout` passes or the context is shut down before
+    /// a message arrives.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -89,8 +89,8 @@ impl Node {
         })
     }
 
-    /// The next message of a topic, to be awaited on any async runtime while an executor spins the
-    /// node.
+    /// Subscribes to a topic and returns a future for the next message. Await the future on any
+    /// async runtime, while an executor spins the node.
     ///
     /// # Errors
     /// When the subscription cannot be made.
@@ -116,10 +116,10 @@ impl Node {
     }
 }
 
-/// The next message of a topic; see [`Node::next_message`].
+/// A future for the next message of a topic; see [`Node::next_message`].
 ///
 /// # Cancel safety
-/// Dropping it ends the subscription; a message that has arrived is lost with it.
+/// Dropping the future ends the subscription; a message that has arrived meanwhile is lost.
 #[must_use = "the message is lost when this is dropped"]
 pub struct MessageFuture<M> {
     inbox: Arc<Mutex<Inbox<M>>>,
@@ -132,7 +132,8 @@ impl<M: Message> Future for MessageFuture<M> {
     type Output = Result<M, WaitError>;
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        // The waker is stored before the check of the context, whose shutdown wakes it.
+        // The waker is stored before the context is checked, so that a shutdown after the check
+        // wakes the task.
         let message = {
             let mut inbox = self.inbox.lock();
             inbox.waker = Some(task.waker().clone());
