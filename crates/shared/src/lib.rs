@@ -5,9 +5,9 @@
 //!
 //! # Invariants
 //!
-//! The crate is not a member of the workspace (`Cargo.toml` has the reason). It asks for every
-//! feature that members of the workspace ask of its dependencies; a test of `feros-container`
-//! reports missing ones.
+//! The crate is not a member of the workspace (`Cargo.toml` has the reason). It enables every
+//! feature that members of the workspace enable in its dependencies; a test of `feros-container`
+//! reports missing features.
 #![forbid(unsafe_code)]
 
 pub use feros;

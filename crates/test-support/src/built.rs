@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The variable that says that all packages of the workspace are built: `./test` builds them. Cargo
-/// would otherwise wait for its next build.
+/// The variable that says that all packages of the workspace are built, which `./test` does. A test
+/// that then called cargo would have to wait for the build that runs beside the tests.
 const ALL_BUILT: &str = "FEROS_TESTS_BUILT";
 
 /// Builds these packages, and returns the folder with their programs and libraries, which is the
