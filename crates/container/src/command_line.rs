@@ -1,4 +1,4 @@
-//! The containers' own arguments, besides those after `--ros-args`.
+//! The containers' own arguments, apart from those after `--ros-args`.
 
 use crate::restart::RestartPolicy;
 
@@ -15,7 +15,7 @@ pub enum Kind {
     Process,
 }
 
-/// The request of a command line.
+/// The result of reading a command line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum CommandLine {
     Run(Options),
@@ -25,9 +25,9 @@ pub(crate) enum CommandLine {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     pub(crate) restart: RestartPolicy,
-    /// Isolated components get executors of several threads.
+    /// True if isolated components get executors of several threads.
     pub(crate) use_multi_threaded_executor: bool,
-    /// Requests from other hosts are ignored.
+    /// True if requests from other hosts are ignored.
     pub(crate) local_requests_only: bool,
 }
 
@@ -35,7 +35,7 @@ impl CommandLine {
     /// Reads the arguments that do not belong to ROS.
     ///
     /// # Errors
-    /// The first unknown argument, with the known ones.
+    /// Names the first unknown argument, and the known ones.
     pub(crate) fn read(kind: Kind, line: Vec<String>) -> Result<Self, String> {
         let mut options = Options::default();
         let mut line = line.into_iter();

@@ -1,5 +1,5 @@
-//! An event that happens once: the end of a failed component, which may take time on another thread
-//! while a client unloads the component.
+//! An event that happens once. Here it is the end of a failed component: that may take time on
+//! another thread while a client unloads the component.
 
 use feros_sync::Mutex;
 

@@ -15,7 +15,8 @@ use crate::placement::{
 };
 use crate::request::apply_log_level;
 
-/// Makes a component and reports its panics. The node is not yet on an executor.
+/// Creates a component, and from then on reports panics of its callbacks. The component's node is
+/// not yet on an executor.
 fn begin(
     context: &Context,
     start_request: StartRequest,
@@ -77,8 +78,8 @@ pub(crate) struct Isolated {
 impl Placement for Isolated {
     fn start(&self, start_request: StartRequest, done: Done) {
         let (context, new_executor) = (self.context.clone(), self.new_executor.clone());
-        // The system shows the first 15 bytes: the name that the request gives the component tells
-        // more than its library.
+        // The system shows only the first 15 bytes of the name: the request's node name says more in
+        // them than the plugin name.
         let request = &start_request.request;
         let name =
             if request.node_name.is_empty() { &request.plugin_name } else { &request.node_name };
@@ -122,8 +123,8 @@ fn run(
     let ending = Arc::new(Mutex::new(Ending::Running));
     let running = RunningIsolated { stopper: executor.stopper(), ending: ending.clone() };
     done(Ok(Started { name: name.clone(), running: Box::new(running) }));
-    // The node catches panics of callbacks; this is for other panics, such as one of the executor
-    // itself.
+    // The node catches panics of callbacks; this catches other panics, such as a panic of the
+    // executor itself.
     match catch_unwind(AssertUnwindSafe(|| executor.spin())) {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::error!("{name} cannot be spun: {error}"),

@@ -2,7 +2,7 @@
 //!
 //! The binaries `component_container`, `component_container_mt`, `component_container_isolated` and
 //! `component_container_process` are [`main`] with a [`Kind`]. Another program becomes a container
-//! in the same way, if it links the Feros that its component libraries link:
+//! in the same way, if it is linked with the same Feros as its component libraries:
 //!
 //! ```ignore
 //! fn main() -> std::process::ExitCode {
@@ -10,13 +10,12 @@
 //! }
 //! ```
 //!
-//!
 //! # Modules
 //!
 //! | module | holds |
 //! |---|---|
 //! | `manager`, `request`, `services`, `completion` | the components of a container, load requests, the services |
-//! | `placement`, `in_process`, `process` | the trait of placements; components in this process, or in one each |
+//! | `placement`, `in_process`, `process` | the trait of placements, and the components in this process or in one process each |
 //! | `loader` | opens libraries |
 //! | `restart`, `command_line` | restarts of failed components, and the arguments of containers |
 //!
@@ -55,7 +54,8 @@ use placement::Placement;
 use process::{CHILD_FLAG, InProcesses};
 use services::Services;
 
-/// The time that a container may take to end before another signal ends it at once.
+/// The time that a container may take to end after the first signal, before a further signal ends
+/// it immediately.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The exit code for wrong usage.

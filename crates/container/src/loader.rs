@@ -1,10 +1,10 @@
 //! Opens component libraries: the one place of the containers with `unsafe`.
 //!
-//! An opened library stays mapped until the process ends. Its code leaves more behind than its
-//! components: `tracing` keeps the places that log, threads keep destructors of thread-locals, and
-//! messages on their way to other components keep the drop code of their types. Closing the library
-//! would leave pointers to code that is gone; an open library costs its pages once, however many
-//! times its components are loaded.
+//! An opened library stays mapped until the process ends, because other code still refers to it
+//! after its components are gone: `tracing` to its callsites, threads to destructors of its
+//! thread-locals, and messages on their way to other components to the drop code of their types.
+//! Closing the library would leave dangling pointers; an open library costs its pages once, however
+//! many times its components are loaded.
 #![allow(unsafe_code)]
 
 use std::collections::HashMap;
@@ -57,8 +57,8 @@ struct Open {
 /// The libraries that this process has opened; there is one list, as there is one address space.
 static OPEN: Mutex<Option<HashMap<PathBuf, Open>>> = Mutex::new(None);
 
-/// The constructor of a component. Checks that its library fits, and opens the library unless it is
-/// open.
+/// Returns the constructor of a component, after a check that its library fits. Opens the library
+/// unless it is already open.
 pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, LoadError> {
     let failed = |source| LibraryError::File { path: path.to_owned(), source };
     let path = &path.canonicalize().map_err(failed)?;
@@ -66,16 +66,16 @@ pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, Load
     let file = Library::read(path)?;
     file.check(plugin)?;
     check_shared_feros(path, file.shared_feros())?;
-    // Initializers of a library run below while this lock is held. Only the language's runtime has
-    // initializers: Rust has no code that runs before main.
+    // The initializers of the library run below while this lock is held. They belong to the
+    // language's runtime only, since no Rust code runs before `main`.
     let mut open = OPEN.lock();
     let open = open.get_or_insert_default();
     if !open.contains_key(path) {
         tracing::info!("Load Library: {}", path.display());
         let flags = libloading::os::unix::RTLD_NOW | libloading::os::unix::RTLD_LOCAL;
-        // SAFETY: by the stamp, compiler, target and Feros are this program's own, so the
-        // initializers are those of Rust libraries. All symbols are bound now: a missing symbol
-        // fails here, before any code of the library runs.
+        // SAFETY: the stamp says that the library has this program's own compiler, target and
+        // Feros, so its initializers are those of a Rust library. All symbols are bound now: a
+        // missing symbol fails here, before any code of the library runs.
         let library = unsafe { libloading::os::unix::Library::open(Some(path), flags) };
         let library = library.map_err(|error| refused(path, &error))?;
         open.insert(path.clone(), Open { library: library.into(), version });
@@ -85,15 +85,15 @@ pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, Load
         return Err(LoadError::Changed(path.clone()));
     }
     let symbol = format!("{CONSTRUCTOR_PREFIX}{plugin}");
-    // SAFETY: the file has this symbol beside a stamp equal to ours, so `register!` of this Feros
-    // made it, with this type. The pointer outlives the borrow, because libraries are never closed
-    // (see above).
+    // SAFETY: the file has this symbol and a stamp equal to ours, so `register!` of this Feros made
+    // the symbol, with this type. The pointer outlives the borrow, because libraries are never
+    // closed (see above).
     let constructor = unsafe { library.library.get::<Constructor>(symbol.as_bytes()) };
     constructor.map(|symbol| *symbol).map_err(|error| refused(path, &error))
 }
 
-/// Refuses a library that would bring another Feros than this program's: a shared Feros from a
-/// registry has a number in its name, and a prefix may hold several.
+/// Refuses a library that would load another Feros than this program's. Two may be in one prefix,
+/// because the file name of a shared Feros from a registry contains a number.
 fn check_shared_feros(path: &Path, theirs: Option<&str>) -> Result<(), LoadError> {
     let ours = shared_feros(needed_libraries(Path::new("/proc/self/exe"))?);
     if ours.as_deref() == theirs {
@@ -112,7 +112,7 @@ fn version_of(path: &Path) -> std::io::Result<FileVersion> {
     Ok(FileVersion(m.dev(), m.ino(), m.len(), m.mtime(), m.mtime_nsec()))
 }
 
-/// The refusal of the system's loader, whose text is in the source of the error of `libloading`.
+/// Converts the refusal of the system's loader; the text is in the source of `libloading`'s error.
 fn refused(path: &Path, error: &libloading::Error) -> LoadError {
     let path = path.to_owned();
     let reason = match std::error::Error::source(error) {

@@ -1,5 +1,5 @@
-//! The manager of a container: starts, ends and restarts components, by their unique ids. It
-//! answers like rclcpp's ComponentManager (`rclcpp_components/src/component_manager.cpp`).
+//! The manager of a container: starts, ends and restarts components, which have unique ids. It
+//! answers requests like rclcpp's ComponentManager (`rclcpp_components/src/component_manager.cpp`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -23,7 +23,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(15);
 /// Receives the result of a request; the text of an error is what the client reads.
 pub(crate) type Answer<T> = Box<dyn FnOnce(Result<T, String>) + Send>;
 
-/// The components of a container. Its services and the failures of components drive it.
+/// The components of a container. The container's services and the failures of components drive it.
 pub(crate) struct Manager {
     node: Node,
     placement: Box<dyn Placement>,
@@ -34,7 +34,7 @@ pub(crate) struct Manager {
     /// Makes the container's executor call [`Manager::handle_failures`].
     wake: GuardCondition,
     itself: Weak<Self>,
-    /// The load requests that failed.
+    /// Counts the refused requests, so that not every refusal is logged.
     refused: Arc<FailureCounter>,
 }
 
@@ -43,7 +43,7 @@ struct State {
     last_id: u64,
     slots: BTreeMap<u64, Slot>,
     failures: Vec<Failure>,
-    /// The number of components that are being ended.
+    /// The number of components that are ending.
     ending: usize,
     is_closed: bool,
 }
@@ -52,7 +52,7 @@ struct State {
 struct Slot {
     library: std::path::PathBuf,
     request: Arc<LoadNode_Request>,
-    /// The node, once it is known.
+    /// The name of the node, once it is known.
     name: Option<String>,
     phase: Phase,
     /// The number of starts, so that a failure of an earlier start is not attributed to this one.
@@ -60,7 +60,7 @@ struct Slot {
     started: Instant,
     failures: Failures,
     restarts: u32,
-    /// The shutdown after the last failure.
+    /// The end of the component after its last failure.
     shutdown: Option<Arc<Completion>>,
 }
 
@@ -68,7 +68,7 @@ enum Phase {
     Starting,
     Running(Box<dyn Running>),
     Failed(String),
-    /// The timer starts it again.
+    /// The timer restarts the component.
     RestartPending(
         String,
         #[expect(dead_code, reason = "it works as long as it is kept")] NodeTimer,
@@ -149,7 +149,7 @@ impl Manager {
         self.start(id, Box::new(log_and_answer));
     }
 
-    /// The library of a request, if it contains the component.
+    /// The library that a request names, if it contains the component.
     fn find(&self, request: &LoadNode_Request) -> Result<std::path::PathBuf, String> {
         let components = Index::from_env().components(&request.package_name).map_err(|error| {
             let words = match error {
@@ -419,8 +419,8 @@ impl Manager {
         self.restart_later(id, &name, text.to_owned(), Duration::ZERO);
     }
 
-    /// Ends all components, the last one first, and waits for them; returns whether all ended in
-    /// time.
+    /// Ends all components, the last loaded one first, and waits for them. Returns true if all have
+    /// ended in time.
     pub(crate) fn close(&self) -> bool {
         let slots = {
             let mut state = self.state.lock();
@@ -455,7 +455,7 @@ impl Slot {
     }
 }
 
-/// The words of `rclcpp_components/src/component_manager.cpp`.
+/// The wording of `rclcpp_components/src/component_manager.cpp`.
 fn not_found(id: u64) -> String {
     format!("No node found with unique_id: {id}")
 }

@@ -1,5 +1,5 @@
-//! The placement of components: the trait that executors, threads and processes implement for the
-//! manager.
+//! Where the components of a container run: the trait that the manager uses, and that executors,
+//! threads and processes implement.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -25,10 +25,10 @@ pub(crate) struct StartRequest {
 /// Called once with the result of a start; the text of an error is what the client reads.
 pub(crate) type Done = Box<dyn FnOnce(Result<Started, String>) + Send>;
 
-/// A kind of container.
+/// The place where a kind of container runs its components.
 pub(crate) trait Placement: Send + Sync {
-    /// Starts a component, in this process or another; calls `done` from any thread, possibly
-    /// before it returns.
+    /// Starts a component, in this process or in another. Calls `done` from any thread, possibly
+    /// before `start` returns.
     fn start(&self, start_request: StartRequest, done: Done);
 }
 
@@ -45,7 +45,8 @@ pub(crate) trait Running: Send {
     fn stop(self: Box<Self>, done: Box<dyn FnOnce() + Send>);
 }
 
-/// Makes a component in this process. Error texts are rclcpp's where it has one.
+/// Creates a component in this process. Errors have the wording of rclcpp where rclcpp has the same
+/// error.
 pub(crate) fn instantiate(
     context: &Context,
     library: &Path,
@@ -80,10 +81,10 @@ pub(crate) fn library_refusal(error: &LibraryError) -> String {
     }
 }
 
-/// The words of `rclcpp_components/src/component_manager.cpp`.
+/// The wording of `rclcpp_components/src/component_manager.cpp`.
 pub(crate) const NO_SUCH_CLASS: &str = "Failed to find class with the requested plugin name.";
 
-/// Drops a component and catches a panic of its drop.
+/// Drops a component, and catches a panic in its drop.
 pub(crate) fn drop_catching_panic(name: &str, component: Box<dyn Component>) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(component))) {
         tracing::error!("{name} panicked while it was dropped: {}", panic_text(&*payload));

@@ -6,8 +6,8 @@ use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::msgs::rcl_interfaces::msg::Parameter;
 use feros::{Arguments, LogLevel, NodeOptions, ParameterValue};
 
-/// The options for the node of a component: without the container's own arguments, with those of
-/// the request.
+/// The options for the node of a component: those of the request, without the container's own
+/// arguments.
 pub(crate) fn node_options(request: &LoadNode_Request) -> Result<NodeOptions, String> {
     let mut rules = request.remap_rules.clone();
     if !request.node_name.is_empty() {

@@ -28,8 +28,8 @@ pub enum RestartPolicy {
 pub(crate) struct Failures(u32);
 
 impl Failures {
-    /// Counts a failure after a run of this length; returns the delay before the restart, or `None`
-    /// without a restart.
+    /// Counts a failure after a run of this length. Returns the delay before the restart, or `None`
+    /// if the component is not to be restarted.
     pub(crate) fn next_delay(&mut self, policy: RestartPolicy, ran: Duration) -> Option<Duration> {
         if ran >= STABLE_AFTER {
             self.0 = 0;

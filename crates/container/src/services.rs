@@ -1,5 +1,5 @@
-//! The services of a container: those of rclcpp's containers (`composition_interfaces`), and one of
-//! Feros with the states of the components.
+//! The services of a container: the services of rclcpp's containers (`composition_interfaces`), and
+//! a Feros service with the states of the components.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use feros_component::remote::{SERVICES, STATES_SERVICE, write_states};
 
 use crate::manager::Manager;
 
-/// The depth of rclcpp's containers: a launch file may load many components at once.
+/// The queue depth of rclcpp's containers: a launch file may load many components at once.
 const DEPTH: usize = 200;
 
 /// The services of a container, which live as long as this value.

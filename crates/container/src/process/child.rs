@@ -80,8 +80,8 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     })
 }
 
-/// Takes the socket from standard input and replaces that by an empty file: processes that the
-/// component starts must not hold the socket.
+/// Takes the socket from standard input, and replaces standard input by an empty file: processes
+/// that the component starts must not hold the socket.
 fn take_socket() -> io::Result<UnixStream> {
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
@@ -91,7 +91,7 @@ fn take_socket() -> io::Result<UnixStream> {
 /// Shuts the context down when the container closes the socket or ends.
 fn end_with(mut socket: UnixStream, context: Context) -> io::Result<()> {
     thread::Builder::new().name("container".into()).spawn(move || {
-        // No frame but the end is expected; an error counts as an end.
+        // The container sends no further frame, only the end; an error counts as the end.
         while matches!(Frame::read(&mut socket), Ok(Some(_))) {}
         context.shutdown();
     })?;

@@ -17,7 +17,7 @@ use feros_sync::{Condvar, Mutex};
 
 use crate::placement::{Done, Running, StartRequest, Started};
 
-/// The argument by which a child process knows that it is not a container.
+/// The argument that tells a child process that it is not a container.
 pub(crate) const CHILD_FLAG: &str = "--component-child";
 
 /// The time that a child may take to end after its socket was closed, before it gets SIGTERM.
@@ -63,7 +63,7 @@ pub(super) fn start(
             done.expect("the thread is spawned once, and only its failure takes this before");
         supervise(child, socket, start_request, request, done);
     });
-    // The closure is then dropped together with the socket, and the child ends.
+    // Without a thread, the closure is dropped together with the socket, and the child ends.
     if let Err(error) = spawned
         && let Some(done) = done.lock().take()
     {
@@ -145,7 +145,7 @@ fn supervise(
     }
 }
 
-/// The end of a process, as the end of a sentence.
+/// Describes how a process ended, as the end of a sentence.
 fn describe(status: io::Result<ExitStatus>) -> String {
     let status = match status {
         Ok(status) => status,
@@ -162,7 +162,7 @@ fn describe(status: io::Result<ExitStatus>) -> String {
 }
 
 struct ProcessRunning {
-    /// Refers to the process even after its end, so that a signal hits no other.
+    /// Refers to the process even after its end, so that a signal never reaches another process.
     pidfd: OwnedFd,
     socket: UnixStream,
     shared: Arc<Shared>,
@@ -202,7 +202,7 @@ impl Running for ProcessRunning {
             state.stop_requested = true;
             state.on_end.push(done);
         }
-        // An error means that the child is gone already, which its thread notices.
+        // An error means that the child has ended already, which the supervising thread notices.
         drop(self.socket.shutdown(net::Shutdown::Both));
         let spawned =
             thread::Builder::new().name("end-child".into()).spawn(move || self.escalate());

@@ -1,20 +1,20 @@
-//! The protocol between a container and its child: frames of length, kind and content.
+//! The protocol between a container and its child. A frame consists of length, kind and content.
 
 use std::io::{self, Read, Write};
 
-/// The most bytes of a frame: parameters are at most as large as a message.
+/// The limit on the bytes of a frame: parameters are at most as large as a message.
 const MAX_FRAME_BYTES: u32 = 64 << 20;
 
 /// One message of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// To the child: the library, and the serialized request.
+    /// To the child: the library, and the serialized request to load from it.
     Start { library: Vec<u8>, request: Vec<u8> },
-    /// From the child: it runs, and this is its node.
+    /// From the child: the component runs; `name` is its node.
     Started { name: String },
-    /// From the child: the component could not be made; the text is for the client.
+    /// From the child: the component could not be created; the text is for the client.
     Refused { text: String },
-    /// From the child: it ends because a callback panicked.
+    /// From the child: the process ends because a callback panicked.
     Panicked { text: String },
 }
 
@@ -40,7 +40,7 @@ impl Frame {
         let mut head = [0; 5];
         match from.read_exact(&mut head) {
             Ok(()) => {}
-            // A process that died with unread data in the socket resets it.
+            // The socket is reset if a process dies and leaves unread data in it.
             Err(error)
                 if matches!(
                     error.kind(),

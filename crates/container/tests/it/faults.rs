@@ -1,4 +1,4 @@
-//! Faults are reported clearly, load nothing by half, and leave the rest running.
+//! Faults are reported clearly, leave nothing half loaded, and do not stop the other components.
 
 use feros_test_support::until;
 use std::path::Path;
@@ -104,7 +104,7 @@ fn unloading_twice_is_said() {
     }
 }
 
-/// Copies a library with a change of its bytes and registers it as package `changed`.
+/// Copies a library with changed bytes, and registers the copy as package `changed`.
 fn register_changed(prefix: &Path, from: &str, to: &str) {
     let mut bytes = std::fs::read(library("demo_components_library")).unwrap();
     assert_eq!(from.len(), to.len());
@@ -167,7 +167,7 @@ fn a_library_that_brings_another_shared_feros_is_refused_before_it_runs() {
         let container = with_witness(binary, &[]);
         let prefix = container.prefix.path();
         register_changed(prefix, "libferos_shared.so\0", "libferos_shared.2o\0");
-        // The system's loader would find it here.
+        // The system's loader would find the other library here.
         let shared = library("feros_shared");
         std::os::unix::fs::symlink(shared, prefix.join("libferos_shared.2o")).unwrap();
         let error = container.refusal(&request("changed", "demo_components::Talker"));
@@ -287,7 +287,7 @@ fn processes_end_with_a_container_that_is_killed() {
     let child: u32 = container.trigger("/witness/ping", WATCHDOG).unwrap().parse().unwrap();
     assert_ne!(child, container.pid());
     container.end(Signal::KILL);
-    // A zombie counts as an end, too: the system reaps it.
+    // A zombie counts as ended too: the system reaps it.
     let lives = || {
         let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
         stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The units that cargo would build for these arguments, by its unstable option `--unit-graph`.
+/// The units that cargo would build for these arguments, as its unstable option `--unit-graph`
+/// lists them.
 ///
 /// `cargo tree` is stable, but mixes units for build scripts with units for the program.
 fn unit_graph(arguments: &[&str]) -> Vec<Value> {
@@ -25,11 +26,11 @@ fn unit_graph(arguments: &[&str]) -> Vec<Value> {
     units
 }
 
-/// Everything that decides the form of a unit, except dependencies: package, target, features,
-/// profile.
+/// Everything that decides the form of a unit, except its dependencies: package, target, features
+/// and profile.
 fn own_form(unit: &Value) -> String {
     let mut profile = unit["profile"].clone();
-    // The profile of tests differs in its name only.
+    // The profile of tests differs only in its name.
     profile.as_object_mut().unwrap().remove("name");
     let package = unit["pkg_id"].as_str().unwrap().rsplit('/').next().unwrap();
     let (target, mode, features) = (&unit["target"]["name"], &unit["mode"], &unit["features"]);

@@ -25,13 +25,13 @@ fn managed_components_are_loaded_managed_and_unloaded_in_every_container() {
         let said: Text = container.hear("/managed/state");
         assert_eq!(said.data, "active");
         assert!(client.change_state("deactivate", WATCHDOG).unwrap());
-        // A panic of a transition is an error of the node, not the end of the component.
+        // A panic in a transition is an error of the node, not the end of the component.
         assert!(!client.change_state("cleanup", WATCHDOG).unwrap());
         assert_eq!(state(), "unconfigured");
         assert_eq!(container.state(id).state, "running");
         assert!(client.change_state("configure", WATCHDOG).unwrap());
         assert!(client.change_state("activate", WATCHDOG).unwrap());
-        // Unloading an active node leaves nothing of it behind.
+        // Unloading an active node leaves nothing of the node behind.
         container.client.unload(id, WATCHDOG).unwrap();
         until("the end of the node", || !is_there(&container.node, "/managed"));
         assert_eq!(container.list(), [(2, "/witness".into())]);

@@ -115,7 +115,8 @@ fn isolated_components_have_threads_of_their_names() {
 fn a_request_reaches_only_libraries_of_indexed_packages() {
     const COMPONENTS: &str = "share/ament_index/resource_index/feros_components";
     const TALKER: &str = "demo_components::Talker";
-    // This library is as usable as the container's own, but in none of its prefixes.
+    // This library is as usable as the container's own libraries, but lies in none of the
+    // container's prefixes.
     let outside = prefix();
     let index = outside.path().join(COMPONENTS).join("demo");
     let name = outside.path().file_name().unwrap().to_str().unwrap();

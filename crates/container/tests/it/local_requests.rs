@@ -1,5 +1,5 @@
-//! `--local-requests-only` in two network namespaces, which are two hosts to a container that
-//! distinguishes them by address; the host names in announcements are the same in both.
+//! `--local-requests-only` in two network namespaces. A container distinguishes hosts by address,
+//! so they count as two hosts; the host names in announcements are the same in both.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -51,11 +51,11 @@ impl Host {
         if output.status.success() { Ok(()) } else { Err(format!("ip {arguments}: {said}")) }
     }
 
-    /// Runs `task` in the namespace, in a process of this test.
+    /// Runs `task` in the namespace, in a process of this test program.
     fn run(&self, task: &str) -> String {
         let mut child = self.command(std::env::current_exe().unwrap());
         child.args(["local_requests::child", "--exact", "--ignored", "--nocapture"]);
-        // Both hosts share one /dev/shm, unlike two machines.
+        // Unlike two machines, both hosts share one /dev/shm.
         child.env("FEROS_TRANSPORTS", "network");
         let output = child.env(TASK, task).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -130,7 +130,7 @@ fn requests_of_other_hosts_are_ignored() {
     drop(closed);
 }
 
-/// One client of the container; not a test by itself.
+/// One client of the container; not a test of its own.
 #[test]
 #[ignore = "the other test runs this in its namespaces"]
 fn child() {
@@ -139,7 +139,8 @@ fn child() {
     let node = context.create_node("client").unwrap();
     let client = ContainerClient::new(&node, "/ComponentManager").unwrap();
     client.wait(WATCHDOG).unwrap();
-    // Larger than a datagram: requests in several datagrams come from the container's host, too.
+    // The request is larger than a datagram: a request in several datagrams must be recognized as
+    // local too.
     let filler = ParameterValue::String("x".repeat(5000));
     let filler = Parameter { name: "filler".to_owned(), value: filler.into() };
     let talker =

@@ -1,4 +1,4 @@
-//! Containers as processes, driven through their services as by any client.
+//! Containers as processes, driven through their services like by any client.
 #![allow(clippy::unwrap_used)]
 
 mod faults;

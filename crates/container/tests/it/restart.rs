@@ -1,4 +1,4 @@
-//! Failed components are restarted, with pauses, as the options of the container say.
+//! Failed components are restarted after pauses, as the options of the container say.
 
 use feros_test_support::eventually;
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn a_process_that_died_is_started_again() {
     container.wait_for_state(id, |state| {
         state.state == "running" && state.detail == "restarted 1 times"
     });
-    // Until the lease of the dead process ends, a request may reach no server.
+    // A request may reach no server until the lease of the dead process ends.
     let ping = || container.trigger("/phoenix/ping", Duration::from_secs(2));
     let after = eventually(|| ping().ok_or("an answer of the new process"));
     assert_ne!(before.unwrap(), after, "it is another process");

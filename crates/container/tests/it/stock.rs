@@ -52,7 +52,7 @@ fn a_stock_client_drives_our_containers() {
 
         let refused =
             call(&mut peer, LOAD, json!({"package_name": "demo", "plugin_name": "demo::Nothing"}));
-        // The words of rclcpp, and text that its container only logs.
+        // The wording of rclcpp, followed by text that rclcpp's container only logs.
         let text = "Failed to find class with the requested plugin name. package demo has no \
             component \"demo::Nothing\"; it has demo_components::Listener, demo_components::Talker";
         let expected =

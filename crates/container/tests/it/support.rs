@@ -1,4 +1,4 @@
-//! Starts containers in domains of their own, with an index that knows the test libraries.
+//! Starts containers, each in its own domain, with an index that contains the test libraries.
 
 use feros_test_support::eventually;
 use std::io::{BufRead as _, BufReader};
@@ -25,7 +25,7 @@ pub(crate) const ISOLATED: &str = env!("CARGO_BIN_EXE_component_container_isolat
 pub(crate) const PROCESS: &str = env!("CARGO_BIN_EXE_component_container_process");
 pub(crate) const ALL: [&str; 4] = [SINGLE, MULTI, ISOLATED, PROCESS];
 
-/// A library of the test packages, at the place where cargo builds it for a test.
+/// A library of the test packages, in the folder where cargo builds it for a test.
 pub(crate) fn library(crate_name: &str) -> PathBuf {
     let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     let path = folder.join(format!("lib{crate_name}.so"));
@@ -67,7 +67,7 @@ impl Container {
         Self::start_in(Domain::reserve_without_ros2(), binary, arguments)
     }
 
-    /// ... in this domain.
+    /// Like [`Container::start`], in this domain.
     pub(crate) fn start_in(domain: Domain, binary: &str, arguments: &[&str]) -> Self {
         let prefix = prefix();
         let mut command = Command::new(binary);
@@ -110,7 +110,7 @@ impl Container {
         self.client.load(request, WATCHDOG).unwrap().unique_id
     }
 
-    /// The refusal of a request that must be refused.
+    /// The reason why the container refuses this request, which it must refuse.
     pub(crate) fn refusal(&self, request: &LoadNode_Request) -> String {
         match self.client.load(request, WATCHDOG) {
             Err(RemoteError::Refused { reason }) => reason,
@@ -201,7 +201,7 @@ impl Container {
 impl Drop for Container {
     fn drop(&mut self) {
         if self.child.try_wait().ok().flatten().is_none() {
-            // Whatever the test found, the process does not stay behind.
+            // Whatever the test found, the process must not stay behind.
             drop(self.child.kill());
             drop(self.child.wait());
         }
@@ -217,7 +217,7 @@ pub(crate) fn request(package: &str, plugin: &str) -> LoadNode_Request {
     }
 }
 
-/// ... under a name.
+/// A request for a plugin, with a name for its node.
 pub(crate) fn named(package: &str, plugin: &str, name: &str) -> LoadNode_Request {
     LoadNode_Request { node_name: name.into(), ..request(package, plugin) }
 }
@@ -226,8 +226,8 @@ pub(crate) fn parameter(name: &str, value: impl Into<ParameterValue>) -> Paramet
     Parameter { name: name.into(), value: value.into().into() }
 }
 
-/// The threads, open files and private memory of a process. Memory that it shares with others does
-/// not count, since others come and go.
+/// The threads, open files and private memory of a process. Memory that the process shares with
+/// others does not count, since other processes come and go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) threads: usize,

@@ -11,9 +11,9 @@ fn rounds() -> u32 {
     std::env::var("FEROS_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
 }
 
-/// The memory that may stay, however many rounds: allocators keep pages, and the engine remembers
-/// participants that left for a while. Measured growth: up to 0.9 MB after 500 and after 1500
-/// rounds on one executor, 2.6 MB after 100 and after 400 rounds in processes.
+/// The limit on memory that stays, however many rounds: allocators keep pages, and the engine
+/// remembers for a while the participants that left. Measured growth: up to 0.9 MB after 500 and
+/// after 1500 rounds on one executor, 2.6 MB after 100 and after 400 rounds in processes.
 const ALLOWED_KIB: u64 = 4096;
 
 fn soak(binary: &str) {
@@ -24,10 +24,11 @@ fn soak(binary: &str) {
         container.client.unload(talker, WATCHDOG).unwrap();
         container.client.unload(listener, WATCHDOG).unwrap();
     };
-    // Resources that are made once and stay: libraries, the segment, the engine's threads and
-    // pools; the services of the container that have been called.
+    // First come the resources that are made once and stay: libraries, the segment, the engine's
+    // threads and pools, and the services of the container that have been called.
     (0..10).for_each(|_| round());
-    // Seen by another node. Some removed endpoints may still count: a leak would add up to more.
+    // The graph as another node sees it. Some removed endpoints may still count; a leak would add
+    // up to more.
     let graph = || {
         let graph = container.node.context().graph();
         (graph.nodes.len(), graph.endpoints.len())

@@ -1,5 +1,5 @@
-//! Components that fail in every way that a container has to survive. Components and library are
-//! one crate here, which is allowed.
+//! Components that fail in every way that a container has to survive. The components and the
+//! library are one crate here, which is allowed.
 
 use feros_shared as _;
 
@@ -91,7 +91,7 @@ impl Component for OnDemand {
             service("~/panic", || panic!("asked to panic"))?,
             service("~/sleep", || std::thread::sleep(std::time::Duration::from_secs(3)))?,
             service("~/abort", || std::process::abort())?,
-            // The first signal only removes the language's handler, which looks for stack
+            // The first signal only removes the handler of Rust's runtime, which detects stack
             // overflows.
             service("~/segfault", || {
                 loop {
