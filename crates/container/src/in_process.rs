@@ -78,8 +78,8 @@ pub(crate) struct Isolated {
 impl Placement for Isolated {
     fn start(&self, start_request: StartRequest, done: Done) {
         let (context, new_executor) = (self.context.clone(), self.new_executor.clone());
-        // The system shows only the first 15 bytes of the name: the request's node name says more in
-        // them than the plugin name.
+        // The system shows only the first 15 bytes of the name, in which the request's node name
+        // says more than the plugin name.
         let request = &start_request.request;
         let name =
             if request.node_name.is_empty() { &request.plugin_name } else { &request.node_name };
