@@ -1,9 +1,9 @@
-//! The one-way latency of the bare engine between two processes of this host, and the cost of an
-//! idle session.
+//! Measures the one-way latency of the engine alone between two processes of this host, and the
+//! cost of an idle session.
 //!
-//! `cargo run --release -p feros-rmw-cyclonedds --example bare_engine_latency` starts its own
-//! second process. Options come from the environment: `ROS_DOMAIN_ID`, `CYCLONEDDS_URI`, and
-//! `SAMPLES` (per size, 200 by default).
+//! `cargo run --release -p feros-rmw-cyclonedds --example bare_engine_latency` starts the second
+//! process automatically. Environment variables set the options: `ROS_DOMAIN_ID`, `CYCLONEDDS_URI`,
+//! and `SAMPLES` (the number of samples per size, 200 by default).
 #![allow(clippy::unwrap_used, reason = "an example stops when something fails")]
 
 use std::sync::{Arc, Condvar, Mutex};
@@ -82,7 +82,7 @@ fn send() {
         matched.wait();
     }
     for size in SIZES {
-        // The first tenth is warm-up.
+        // The first samples, a tenth of `samples`, are warm-up.
         for number in 0..samples + samples / 10 {
             std::thread::sleep(Duration::from_millis(5));
             let warm = number >= samples / 10;

@@ -1,8 +1,9 @@
-//! Strings for C.
+//! Conversion of strings for C.
 
 use std::ffi::CString;
 
-/// A name for C. Names from users were checked before; a NUL cuts the name, as in C.
+/// Converts a name to a C string. Names from users have been checked before. A NUL ends the name,
+/// as in C.
 pub(crate) fn c_string(text: &str) -> CString {
     let end = text.find('\0').unwrap_or(text.len());
     CString::new(&text[..end]).expect("the text was cut before its first NUL")

@@ -1,10 +1,10 @@
-//! The inputs of the engine's configuration.
+//! The inputs that determine the engine's configuration.
 
 use feros_rmw::SessionOptions;
 
 use crate::interface::Interface;
 
-/// The inputs of the configuration.
+/// The inputs that determine the engine's configuration.
 #[derive(Debug, Clone)]
 pub struct Circumstances<'a> {
     /// The options of the session.

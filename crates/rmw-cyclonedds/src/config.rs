@@ -1,11 +1,12 @@
-//! The engine's configuration, made from the session's options and the interfaces of this host, so
-//! that no user has to write one. A configuration of the user (`CYCLONEDDS_URI`) is appended and
-//! takes precedence.
+//! The engine's configuration, which is derived from the session's options and the interfaces of
+//! this host, so users need not write one. The user's own configuration (`CYCLONEDDS_URI`) is
+//! appended and takes precedence.
 //!
-//! Sizes: on loopback nothing is lost on the way, so fragments and datagrams are as large as UDP
-//! allows; on a real network both stay within an Ethernet MTU, because losing one IP fragment of a
-//! 64 KB datagram loses all of it. There, datagrams to an address of this host are still large,
-//! with many fragments each (`crates/cyclonedds-sys/build/large_packets.rs`).
+//! Sizes: the loopback interface loses no packets, so fragments and datagrams on it are as large as
+//! UDP allows. On a real network, both fit into an Ethernet MTU, because the loss of one IP
+//! fragment of a 64 KB datagram would lose the whole datagram. On a real network, too, datagrams to
+//! an address of this host are large and carry many fragments each
+//! (`crates/cyclonedds-sys/build/large_packets.rs`).
 
 use std::fmt::Write;
 
@@ -14,7 +15,7 @@ use feros_rmw::{DiscoveryRange, SessionOptions};
 pub use crate::circumstances::Circumstances;
 pub use crate::interface::{Interface, interfaces};
 
-/// Sizes in bytes and times for one kind of network.
+/// Sizes in bytes for one kind of network.
 struct Tuning {
     datagram: u32,
     fragment: u32,
@@ -22,18 +23,19 @@ struct Tuning {
     send_buffer: Option<&'static str>,
 }
 
-/// UDP carries 65507 bytes; a fragment leaves room for the headers of RTPS.
+/// A UDP datagram carries at most 65507 bytes. A fragment leaves room for the RTPS headers.
 const LOOPBACK: Tuning = Tuning {
     datagram: 65_500,
     fragment: 65_000,
     retransmitted_datagram: 65_500,
     send_buffer: None,
 };
-/// 1500 bytes of Ethernet less IP and UDP headers; a fragment leaves room for the headers of RTPS.
+/// An Ethernet packet has 1500 bytes, including the IP and UDP headers. A fragment leaves room for
+/// the RTPS headers.
 ///
-/// The send buffer is small because repeated fragments queue in it behind new ones: the system's
-/// usual 208 KiB are 4 ms at 300 Mbit/s, in which the reader would request the same fragments again
-/// and again.
+/// The send buffer is small because retransmitted fragments queue behind new ones in it. The usual
+/// buffer of 208 KiB takes 4 ms to send at 300 Mbit/s. In that time, the reader would request the
+/// same fragments repeatedly.
 const NETWORK: Tuning = Tuning {
     datagram: 1_456,
     fragment: 1_344,
@@ -41,20 +43,20 @@ const NETWORK: Tuning = Tuning {
     send_buffer: Some("16KiB"),
 };
 
-/// The largest index of a participant in a domain whose ports all exist: by the port mapping of
-/// RTPS the next index takes ports of the next domain.
+/// The largest participant index that fits into a domain. By the RTPS port mapping, the next index
+/// would use ports of the next domain.
 const LARGEST_PARTICIPANT_INDEX: u32 = 119;
 
-/// The largest index whose ports exist: by the port mapping of RTPS, a participant of domain `d`
-/// and index `p` listens at 7410 + 250 d + 2 p and at the port behind that. `None` if the ports of
-/// index 0 do not exist.
+/// Returns the largest participant index whose ports exist. By the RTPS port mapping, the
+/// participant with index `p` in domain `d` listens on port 7410 + 250 d + 2 p and on the port
+/// after it. Returns `None` if the ports of index 0 do not exist.
 pub(crate) fn largest_participant_index(domain_id: u32) -> Option<u32> {
     let first = domain_id.checked_mul(250)?.checked_add(7411)?;
     let room = u32::from(u16::MAX).checked_sub(first)?;
     Some(LARGEST_PARTICIPANT_INDEX.min(room / 2))
 }
 
-/// The configuration of the engine for these circumstances, as Cyclone DDS reads it.
+/// Returns the engine's configuration for these inputs, in the format of Cyclone DDS.
 pub fn configuration(of: &Circumstances<'_>) -> String {
     let local_only = of.options.discovery_range == DiscoveryRange::Localhost
         || !of.interfaces.iter().any(|interface| interface.up && !interface.loopback);
@@ -80,7 +82,8 @@ fn general(
     tuning: &Tuning,
 ) {
     xml.push_str("<General>");
-    // Interfaces of two configurations would add up, so the user's choice replaces ours.
+    // Cyclone DDS would use the interfaces of both configurations, so ours is left out if the user
+    // chose interfaces.
     if local_only && !user.contains("NetworkInterface") {
         xml.push_str("<Interfaces><NetworkInterface address=\"127.0.0.1\"/></Interfaces>");
     }
@@ -105,8 +108,8 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
     let static_peers = crate::peers::addresses(of.options);
     xml.push_str("<Discovery>");
     let no_multicast = crate::multicast::is_impossible(of.interfaces);
-    // Without multicast, others find this session only at the ports that the participant index
-    // gives.
+    // Without multicast, other sessions find this session only at the ports that follow from its
+    // participant index.
     if local_only
         || no_multicast
         || *discovery_range == DiscoveryRange::Off
@@ -123,7 +126,7 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
     );
     let nobody = *discovery_range == DiscoveryRange::Off && static_peers.is_empty();
     if nobody {
-        // Participants of different tags do not see each other.
+        // Participants with different tags do not discover each other.
         write_all(xml, format_args!("<Tag>feros_off_{}</Tag>", of.process_id));
     }
     let localhost = (local_only || no_multicast) && *discovery_range != DiscoveryRange::Off;
@@ -135,13 +138,13 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
 }
 
 fn internal(xml: &mut String, user: &str, tuning: &Tuning) {
-    // Fast DDS notices that a participant or endpoint leaves only if the message carries the key's
-    // hash; otherwise it keeps them for the lease of ten seconds, and answers the next process at
-    // those ports badly.
+    // Fast DDS notices that a participant or endpoint leaves only if the message contains the hash
+    // of the key. Without the hash, it keeps the participant or endpoint for the lease of ten
+    // seconds and answers badly to the next process on the same ports.
     //
-    // A message of many fragments is complete after several rounds of heartbeat, request and
-    // repetition, and a lossy network loses each of the three as often as data. So they follow each
-    // other closely, and the reader repeats its request without a heartbeat.
+    // A message of many fragments needs several rounds of heartbeat, request and retransmission,
+    // and a lossy network loses each of these as often as data. So the steps follow each other
+    // quickly, and the reader repeats its request without waiting for a heartbeat.
     xml.push_str(
         "<Internal>\
          <GenerateKeyhash>true</GenerateKeyhash>\
@@ -150,7 +153,7 @@ fn internal(xml: &mut String, user: &str, tuning: &Tuning) {
          <AutoReschedNackDelay>5ms</AutoReschedNackDelay>\
          <HeartbeatInterval min=\"1ms\" minsched=\"1ms\" max=\"8s\">1ms</HeartbeatInterval>",
     );
-    // A small buffer would not hold the larger datagrams that a user may configure.
+    // A user may configure larger datagrams, which would not fit into a small buffer.
     if let Some(most) = tuning.send_buffer.filter(|_| !user.contains("MessageSize")) {
         write_all(xml, format_args!("<SocketSendBufferSize min=\"default\" max=\"{most}\"/>"));
     }
@@ -201,8 +204,8 @@ mod tests {
             !subnet.contains("NetworkInterface") && !subnet.contains("ParticipantIndex>auto"),
             "{subnet}"
         );
-        // An interface that cannot multicast, like those of many VPNs, does not hide the other
-        // nodes of this host.
+        // Many VPN interfaces cannot multicast. Such an interface must not hide the other nodes of
+        // this host.
         let tunnel =
             [interface("lo", true), Interface { multicast: false, ..interface("tun0", false) }];
         let without = made(&with_range(DiscoveryRange::Subnet), &tunnel, None);

@@ -1,4 +1,4 @@
-//! Owning wrappers of C handles, so that every entity, listener and QoS is released exactly once.
+//! Wrappers that own C handles, so every entity, listener and QoS is released exactly once.
 
 use std::ffi::{CStr, c_void};
 use std::fmt;
@@ -14,18 +14,18 @@ pub(crate) struct Code(pub(crate) sys::dds_return_t);
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // SAFETY: the function takes any number and returns a static string.
+        // SAFETY: the function accepts any number and returns a static string.
         let text = unsafe { CStr::from_ptr(sys::dds_strretcode(self.0)) };
         write!(f, "{:?} ({})", text.to_string_lossy(), self.0)
     }
 }
 
-/// Success, or the code as an error.
+/// Returns the code as an error if it is negative.
 pub(crate) fn check(code: sys::dds_return_t) -> Result<sys::dds_return_t, Code> {
     if code < 0 { Err(Code(code)) } else { Ok(code) }
 }
 
-/// An entity of the engine. Dropping it deletes the entity, which waits until none of its listeners
+/// An entity of the engine. Dropping it deletes the entity and waits until none of its listeners
 /// runs.
 #[derive(Debug)]
 pub(crate) struct Entity {
@@ -34,7 +34,7 @@ pub(crate) struct Entity {
 }
 
 impl Entity {
-    /// Takes over the result of a creating function.
+    /// Takes ownership of the handle that a creating function returned.
     pub(crate) fn new(handle: sys::dds_entity_t) -> Result<Self, Code> {
         check(handle).map(|handle| Self { handle, deleted: AtomicBool::new(false) })
     }
@@ -43,13 +43,13 @@ impl Entity {
         self.handle
     }
 
-    /// Deletes the entity before it is dropped, so that calls that wait in it return. Later calls
-    /// fail.
+    /// Deletes the entity before the drop, so that calls that wait on the entity return. Later
+    /// calls fail.
     pub(crate) fn delete(&self) {
         if self.deleted.swap(true, Ordering::AcqRel) {
             return;
         }
-        // SAFETY: the handle is checked by the engine, and was not deleted through `self` before.
+        // SAFETY: the engine checks the handle, and `self` has not deleted it before.
         if let Err(code) = check(unsafe { sys::dds_delete(self.handle) }) {
             tracing::warn!("deleting an entity failed: {code}");
         }
@@ -58,13 +58,13 @@ impl Entity {
     /// Replaces the USER_DATA that the entity announces; the rest of its QoS does not change.
     pub(crate) fn set_user_data(&self, user_data: &str) -> Result<(), Code> {
         let qos = crate::qos::Qos::user_data_only(user_data);
-        // SAFETY: the entity and the QoS are alive; the engine copies what it keeps.
+        // SAFETY: the entity and the QoS are alive; the engine copies the data that it keeps.
         check(unsafe { sys::dds_set_qos(self.handle, qos.as_ptr()) }).map(|_| ())
     }
 
     pub(crate) fn gid(&self) -> Result<Gid, Code> {
         let mut guid = sys::dds_guid_t::default();
-        // SAFETY: the handle is alive as long as `self`; `guid` is valid for writing.
+        // SAFETY: the handle is valid as long as `self`; `guid` is valid for writing.
         check(unsafe { sys::dds_get_guid(self.handle, &raw mut guid) })?;
         Ok(Gid(guid.v))
     }
@@ -76,13 +76,13 @@ impl Drop for Entity {
     }
 }
 
-/// Callbacks for an entity that is about to be created. They receive `arg`, which must outlive the
-/// entity.
+/// Callbacks for an entity that is about to be created. They are called with `arg`, which must
+/// outlive the entity.
 pub(crate) struct Listener(NonNull<sys::dds_listener_t>);
 
 impl Listener {
     pub(crate) fn new(arg: *const c_void) -> Self {
-        // SAFETY: no preconditions; the engine only passes `arg` on.
+        // SAFETY: the call has no preconditions; the engine only passes `arg` on.
         let listener = unsafe { sys::dds_create_listener(arg.cast_mut()) };
         Self(NonNull::new(listener).expect("the engine aborts when it has no memory"))
     }
@@ -94,16 +94,16 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // SAFETY: made by `dds_create_listener`, deleted once; entities keep copies.
+        // SAFETY: `dds_create_listener` created it, and it is deleted once; entities keep copies.
         unsafe { sys::dds_delete_listener(self.0.as_ptr()) }
     }
 }
 
-/// The data of a matched endpoint; dropping it frees them through the engine.
+/// The data of a matched endpoint. Dropping it frees the data through the engine.
 pub(crate) struct MatchedEndpoint(NonNull<sys::dds_builtintopic_endpoint_t>);
 
 impl MatchedEndpoint {
-    /// The subscription with this handle, if it still matches the writer.
+    /// Returns the subscription with this handle if it still matches the writer.
     pub(crate) fn subscription(
         writer: &Entity,
         handle: sys::dds_instance_handle_t,
@@ -113,7 +113,7 @@ impl MatchedEndpoint {
             .map(Self)
     }
 
-    /// The publication with this handle, if it still matches the reader.
+    /// Returns the publication with this handle if it still matches the reader.
     pub(crate) fn publication(reader: &Entity, handle: sys::dds_instance_handle_t) -> Option<Self> {
         // SAFETY: the reader is alive; the engine checks the instance handle.
         NonNull::new(unsafe { sys::dds_get_matched_publication_data(reader.handle(), handle) })
@@ -121,50 +121,50 @@ impl MatchedEndpoint {
     }
 
     pub(crate) fn gid(&self) -> Gid {
-        // SAFETY: non-null and owned.
+        // SAFETY: the pointer is not null and is owned by `self`.
         Gid(unsafe { self.0.as_ref() }.key.v)
     }
 
     pub(crate) fn profile(&self) -> QosProfile {
-        // SAFETY: non-null and owned; its QoS lives as long.
+        // SAFETY: the pointer is not null and is owned by `self`; its QoS lives as long.
         unsafe { crate::qos::profile(self.0.as_ref().qos) }
     }
 
     pub(crate) fn user_data(&self) -> Vec<u8> {
-        // SAFETY: non-null and owned; its QoS lives as long.
+        // SAFETY: the pointer is not null and is owned by `self`; its QoS lives as long.
         unsafe { crate::qos::user_data(self.0.as_ref().qos) }
     }
 }
 
 impl Drop for MatchedEndpoint {
     fn drop(&mut self) {
-        // SAFETY: made by the engine, freed once.
+        // SAFETY: the engine created the data, and they are freed once.
         unsafe { sys::dds_builtintopic_free_endpoint(self.0.as_ptr()) }
     }
 }
 
-/// The function that lists the endpoints that match an entity.
+/// A function of the engine that lists the endpoints that match an entity.
 type ListMatched = unsafe extern "C" fn(
     sys::dds_entity_t,
     *mut sys::dds_instance_handle_t,
     usize,
 ) -> sys::dds_return_t;
 
-/// The handles of all endpoints that match `entity` now.
+/// Returns the handles of all endpoints that match `entity` now.
 pub(crate) fn matched_handles(
     entity: &Entity,
     list: ListMatched,
 ) -> Vec<sys::dds_instance_handle_t> {
     let mut handles = vec![0; 16];
     loop {
-        // SAFETY: `handles` has room for the number of handles that is passed; the entity is alive.
+        // SAFETY: `handles` has room for as many handles as the call is told; the entity is alive.
         let count = unsafe { list(entity.handle(), handles.as_mut_ptr(), handles.len()) };
         let count = usize::try_from(count).unwrap_or(0);
         if count <= handles.len() {
             handles.truncate(count);
             return handles;
         }
-        // More endpoints matched than fit, and more may match before the next call.
+        // More endpoints match than fit, and more may appear before the next call.
         handles.resize(count + 16, 0);
     }
 }

@@ -1,5 +1,5 @@
-//! The readers that feed the graph: three of the engine's built-in topics, and
-//! `ros_discovery_info`.
+//! The readers that update the graph: readers of three built-in topics of the engine, and a reader
+//! of `ros_discovery_info`.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use feros_rmw_dds::graph::{Graph, WireEndpoint};
 use feros_rmw_dds::library::Taken as _;
 use feros_rmw_dds::names::EndpointNames;
 
-/// Feeds a graph as long as it lives.
+/// Updates a graph as long as this value lives.
 #[derive(Debug)]
 pub(crate) struct Discovery {
-    // The readers are dropped before the topic and the graph, which their listeners use.
+    // The readers are dropped before the topic and the graph, because their listeners use both.
     _readers: Vec<Entity>,
     _topic: Topic,
     _graph: Arc<Graph>,
@@ -54,8 +54,8 @@ impl Discovery {
         let mut readers = Vec::new();
         for (source, callback, qos) in sources {
             let listener = Listener::new(Arc::as_ptr(&graph).cast());
-            // SAFETY: participant, topic, QoS and listener are alive; the graph outlives the reader
-            // (see `Discovery`).
+            // SAFETY: the participant, the topic, the QoS and the listener are alive; the graph
+            // outlives the reader (see `Discovery`).
             let reader = unsafe {
                 sys::dds_lset_data_available(listener.as_ptr(), Some(callback));
                 sys::dds_create_reader(participant.entity.handle(), source, qos, listener.as_ptr())
@@ -97,7 +97,7 @@ fn on_endpoints(reader: sys::dds_entity_t, graph: &Graph, is_writer: bool) {
         if !alive {
             return graph.endpoint_left(gid);
         }
-        // SAFETY: a valid sample has both names and a QoS, which live as long as it does.
+        // SAFETY: a valid sample has both names and a QoS, which live as long as the sample.
         let endpoint = unsafe {
             WireEndpoint {
                 gid,
@@ -113,23 +113,23 @@ fn on_endpoints(reader: sys::dds_entity_t, graph: &Graph, is_writer: bool) {
 }
 
 /// # Safety
-/// `text` is null or a NUL-terminated string.
+/// `text` must be null or a NUL-terminated string.
 unsafe fn text(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();
     }
-    // SAFETY: by contract.
+    // SAFETY: by the caller's contract.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// Passes every sample of a built-in topic to `each`, and whether its subject is alive. `T` is the
-/// topic's C type.
+/// Calls `each` with every sample of a built-in topic and with a flag that is true if the sample's
+/// participant or endpoint is alive. `T` is the topic's C type.
 fn take_all<T>(reader: sys::dds_entity_t, mut each: impl FnMut(&T, bool)) {
     const BATCH: usize = 16;
     loop {
         let mut samples = [std::ptr::null_mut::<c_void>(); BATCH];
         let mut infos = [sys::dds_sample_info_t::default(); BATCH];
-        // SAFETY: both arrays have room for the batch; null pointers ask for loans.
+        // SAFETY: both arrays have room for the batch; null pointers request loans.
         let count = unsafe {
             sys::dds_take(reader, samples.as_mut_ptr(), infos.as_mut_ptr(), BATCH, BATCH as u32)
         };
@@ -137,7 +137,7 @@ fn take_all<T>(reader: sys::dds_entity_t, mut each: impl FnMut(&T, bool)) {
             return;
         }
         for (sample, info) in samples.iter().zip(&infos).take(count as usize) {
-            // SAFETY: the engine lent `count` samples of the topic's type until they are returned
+            // SAFETY: the engine lent `count` samples of the topic's type, which are returned
             // below.
             if let Some(sample) = unsafe { sample.cast::<T>().as_ref() } {
                 each(
@@ -146,7 +146,7 @@ fn take_all<T>(reader: sys::dds_entity_t, mut each: impl FnMut(&T, bool)) {
                 );
             }
         }
-        // SAFETY: returns the samples that were lent above.
+        // SAFETY: the call returns the samples that were lent above.
         unsafe { sys::dds_return_loan(reader, samples.as_mut_ptr(), count) };
     }
 }
@@ -156,7 +156,7 @@ unsafe extern "C" fn on_announcements(reader: sys::dds_entity_t, graph: *mut c_v
     let graph = unsafe { &*graph.cast::<Graph>() };
     while let Ok(Some(taken)) = take(reader) {
         let writer = taken.writer();
-        // A participant announces only its own nodes.
+        // A participant may announce only its own nodes.
         match ParticipantEntities::parse(taken.bytes()) {
             Ok(entities)
                 if entities.participant.participant_prefix() == writer.participant_prefix() =>

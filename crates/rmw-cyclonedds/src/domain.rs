@@ -1,5 +1,5 @@
-//! Domains of this process. Cyclone DDS has one set of sockets and threads per domain id and
-//! process; sessions of the same domain share it.
+//! The domains of this process. Cyclone DDS has one set of sockets and threads per domain id in a
+//! process, which all sessions of the domain share.
 
 use feros_sync::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -17,29 +17,29 @@ use crate::dds::{Code, Entity};
 
 /// The name of the engine.
 pub(crate) const ENGINE_NAME: &str = feros_rmw::engine::known::CYCLONEDDS.name;
-/// The version in the source that `feros-cyclonedds-sys` builds.
+/// The version of the source code that `feros-cyclonedds-sys` builds.
 pub(crate) const ENGINE_VERSION: &str = "11.0.0";
 
-/// The memory of freed samples that a domain keeps for the next samples.
+/// How much memory of freed samples a domain keeps for later samples, in bytes.
 const RETAINED_BYTES: usize = 32 << 20;
-/// The most threads of a domain: three that receive, one for timed events, two that deliver, one
-/// that collects garbage, and one more that a configuration may add.
+/// The largest number of threads of a domain: three that receive, one for timed events, two that
+/// deliver, one that collects garbage, and one more that a configuration may add.
 const MOST_THREADS: usize = 8;
 /// The largest domain id whose ports exist.
 const LARGEST_DOMAIN_ID: u32 = 232;
 
-/// Memory of samples, shared by all endpoints of a domain.
+/// The memory of samples, which all endpoints of a domain share.
 #[derive(Debug)]
 pub(crate) struct Pool(NonNull<sys::feros_pool>);
 
-// SAFETY: the pool counts its references atomically and guards the rest by a mutex.
+// SAFETY: the pool counts its references atomically and protects everything else with a mutex.
 unsafe impl Send for Pool {}
 // SAFETY: as above.
 unsafe impl Sync for Pool {}
 
 impl Pool {
     fn new() -> Self {
-        // SAFETY: no preconditions.
+        // SAFETY: the call has no preconditions.
         let pool = unsafe { sys::feros_pool_new(RETAINED_BYTES) };
         Self(NonNull::new(pool).expect("a few hundred bytes can be allocated"))
     }
@@ -51,28 +51,29 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // SAFETY: gives back the reference that `new` received; samples hold their own.
+        // SAFETY: this releases the reference that `new` received; samples hold their own
+        // references.
         unsafe { sys::feros_pool_unref(self.0.as_ptr()) }
     }
 }
 
 struct Open {
-    // Dropped before the pool, to which sertypes of the domain hold their own references.
+    // Dropped before the pool. The domain's sertypes hold their own references to the pool.
     _entity: Entity,
     pool: std::sync::Arc<Pool>,
     configuration: String,
     users: usize,
 }
 
-/// The domains that are open now, by id. Opening and closing happen under the lock, so that a
-/// domain that is being closed is never opened.
+/// The domains that are open now, by id. Domains are opened and closed while this lock is held, so
+/// a domain cannot be opened while it is being closed.
 static OPEN: Mutex<Option<HashMap<u32, Open>>> = Mutex::new(None);
 
 fn open_domains() -> MutexGuard<'static, Option<HashMap<u32, Open>>> {
     OPEN.lock()
 }
 
-/// A share in a domain; dropping the last share closes the domain.
+/// A reference to an open domain. Dropping the last reference closes the domain.
 #[derive(Debug)]
 pub(crate) struct Domain {
     id: u32,
@@ -110,7 +111,7 @@ impl Domain {
     }
 }
 
-/// Returns a share in the domain, and the engine's log if the domain was opened for it.
+/// Returns a reference to the domain, and the engine's log if this call opened the domain.
 fn share(
     id: u32,
     configuration: &str,
@@ -158,8 +159,8 @@ impl Drop for Domain {
     }
 }
 
-/// Checks that the system gives this process as many threads as the engine starts at most: with too
-/// few, the engine ends the process by SIGABRT without a message.
+/// Checks that the operating system can start as many threads as the engine may need. With too few
+/// threads, the engine ends the process with SIGABRT and no message.
 fn check_threads() -> std::io::Result<()> {
     let gate = Mutex::new(());
     std::thread::scope(|scope| {
@@ -172,7 +173,7 @@ fn check_threads() -> std::io::Result<()> {
     })
 }
 
-/// Opens the domain; also returns the engine's log of the opening.
+/// Opens the domain. Also returns what the engine logged while it opened the domain.
 fn create(
     id: u32,
     configuration: &str,
@@ -198,7 +199,7 @@ fn create(
     }
 }
 
-/// Makes an error that helps the user from the engine's log.
+/// Converts the engine's log to an error that helps the user.
 fn explain(domain_id: u32, code: Code, said: &[String], user_configured: bool) -> OpenError {
     let detail = if said.is_empty() { code.to_string() } else { said.join("; ") };
     let lower = detail.to_lowercase();
@@ -231,8 +232,8 @@ fn explain(domain_id: u32, code: Code, said: &[String], user_configured: bool) -
     }
 }
 
-/// The engine's own log: its warnings and errors go to `tracing`, and those of the current thread
-/// can be collected.
+/// The engine's own log. Warnings and errors go to `tracing`; a thread can also collect the lines
+/// that it causes.
 mod log {
     use super::*;
     use std::cell::RefCell;
@@ -260,7 +261,7 @@ mod log {
         static COLLECTED: RefCell<Option<Vec<Line>>> = const { RefCell::new(None) };
     }
 
-    /// The most lines to collect of one call.
+    /// The limit on collected lines per call.
     const MAX_LINES: usize = 20;
     /// The most lines to log per second; further lines are only counted. A participant that sends
     /// malformed messages makes the engine write a line for each.

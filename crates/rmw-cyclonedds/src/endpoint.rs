@@ -1,5 +1,5 @@
-//! A writer and a reader of the engine with their topics, listeners and statuses: the parts of
-//! publishers, subscriptions, services and clients.
+//! A writer and a reader of the engine with their topics, listeners and statuses. Publishers,
+//! subscriptions, services and clients consist of them.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -28,24 +28,26 @@ use crate::reception;
 use crate::sample::{SampleRef, Taken};
 use crate::topic::{Topic, failed};
 
-/// How long a write waits for room in a reader of this process, as on the intra-process transport.
+/// How long a write waits for room in a reader of this process; the intra-process transport waits
+/// as long.
 const MAX_WAIT: Duration = Duration::from_secs(1);
-/// The interval at which the write checks for room.
+/// The interval between checks for room.
 const ROOM_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The counts of an endpoint's listener, and the notifications that the listener sends.
+/// The counts of an endpoint's listener, and the notifications that the listener calls.
 pub(crate) struct ListenerState<S> {
     status: Mutex<S>,
     /// The number of endpoints that match now.
     matched: AtomicUsize,
-    /// Counts changes of the matches; values derived from older matches are stale.
+    /// Incremented with each change of the matches, so that values derived from older matches are
+    /// recognized as stale.
     match_generation: AtomicU64,
     on_data: Option<Notify>,
     on_sample: Option<OnSample<Taken>>,
     on_event: Option<Notify>,
-    /// Called on each change of the matches, besides `on_event`.
+    /// Called on each change of the matches, in addition to `on_event`.
     on_match: Option<Notify>,
-    /// The endpoint in trace points; only subscriptions have one.
+    /// The endpoint in trace points; set only for subscriptions.
     traced: OnceLock<feros_trace::Endpoint>,
 }
 
@@ -63,7 +65,7 @@ impl<S: Default> ListenerState<S> {
         })
     }
 
-    /// Changes the status, then notifies without the lock.
+    /// Changes the status and calls the notification after it has released the lock.
     fn change(&self, change: impl FnOnce(&mut S)) {
         change(&mut self.status.lock());
         wake(self.on_event.as_ref());
@@ -83,28 +85,29 @@ fn wake(notify: Option<&Notify>) {
     }
 }
 
-/// The `ListenerState` that a listener was created with.
+/// Returns the `ListenerState` that a listener was created with.
 ///
 /// # Safety
-/// `arg` comes from `Arc::as_ptr` of a `ListenerState<S>` that lives during the call: the endpoint
-/// owns it and drops its entity, which waits for running listeners, first.
+/// `arg` must come from `Arc::as_ptr` of a `ListenerState<S>` that lives during the call. This
+/// holds because the endpoint owns the state and drops its entity first, which waits for running
+/// listeners.
 unsafe fn listener_state<'a, S>(arg: *mut c_void) -> &'a ListenerState<S> {
-    // SAFETY: by contract.
+    // SAFETY: by the caller's contract.
     unsafe { &*arg.cast::<ListenerState<S>>() }
 }
 
 /// A writer of the engine.
 pub(crate) struct Writer {
-    // Declared in the order of dropping: the entity's end waits for its listeners, which use
-    // `listener_state`.
+    // The entity is declared first so that it is dropped first: its drop waits for its listeners,
+    // which use `listener_state`.
     entity: Entity,
     listener_state: Arc<ListenerState<WriterStatus>>,
     topic: Arc<Topic>,
     gid: Gid,
     names: EndpointNames,
     matches: MatchCache,
-    /// The number of the next sample. Writing happens under this lock, as the engine writes under
-    /// its own.
+    /// The number of the next sample. Samples are written under this lock; the engine also writes
+    /// under a lock of its own.
     next_sequence_number: Mutex<i64>,
     /// The number of messages that were published without the engine.
     skipped: AtomicU64,
@@ -121,8 +124,8 @@ impl Writer {
         let topic = participant.topic_of_writer(&names)?;
         let listener_state = ListenerState::<WriterStatus>::new(notifications);
         let listener = writer_listener(&listener_state);
-        // SAFETY: participant, topic, QoS and listener are alive; what the listener points to
-        // outlives the entity.
+        // SAFETY: the participant, the topic, the QoS and the listener are alive; the listener's
+        // argument outlives the entity.
         let writer = unsafe {
             sys::dds_create_writer(
                 participant.publisher.handle(),
@@ -146,7 +149,7 @@ impl Writer {
         })
     }
 
-    /// The results of `read` for each subscription that matches now.
+    /// Returns the result of `read` for each subscription that matches now.
     fn read_matches<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
         matched_handles(&self.entity, sys::dds_get_matched_subscriptions)
             .into_iter()
@@ -156,17 +159,17 @@ impl Writer {
     }
 }
 
-/// The text of an endpoint's USER_DATA.
+/// Returns the content of an endpoint's USER_DATA.
 fn user_data(data: Option<&EndpointData>) -> String {
     data.map(EndpointData::encode).unwrap_or_default()
 }
 
-/// The timeout in nanoseconds, at most as many as the engine takes.
+/// Converts a timeout to nanoseconds, limited to the largest value that the engine accepts.
 fn nanos(timeout: Duration) -> i64 {
     i64::try_from(timeout.as_nanos()).unwrap_or(sys::DDS_INFINITY)
 }
 
-/// Implements the methods that are the same for writers and readers.
+/// Implements the methods that writers and readers have in common.
 macro_rules! endpoint_members {
     () => {
         const KNOWS_WHO_READ_ANNOUNCEMENTS: bool = true;
@@ -207,7 +210,8 @@ macro_rules! endpoint_members {
             self.entity.set_user_data(&data.encode()).map_err(|code| code.to_string())
         }
 
-        /// True for an endpoint of the same process, which has read the announcement.
+        /// Also true for an endpoint of the same process, which needs no announcement over the
+        /// network.
         fn is_announced_to(&self, other: Gid, patience: Duration) -> bool {
             // SAFETY: the entity is alive; the engine only compares the GUID.
             let code = unsafe {
@@ -263,8 +267,8 @@ impl library::Writer for Writer {
                 largest_bytes,
             });
         }
-        // SAFETY: the sertype lives as long as the topic; the result is null or a reference of
-        // ours.
+        // SAFETY: the sertype lives as long as the topic; the result is null or a reference that we
+        // own.
         let sample = unsafe {
             SampleRef::from_owned(sys::feros_sample_new(self.topic.sertype, size_bytes + offset))
         };
@@ -307,7 +311,8 @@ impl library::Writer for Writer {
         self.skipped.fetch_add(messages, Ordering::Relaxed);
     }
 
-    /// The engine delivers to readers of this process while it writes, without checking their room.
+    /// The engine delivers to readers of this process while it writes, and does not check whether
+    /// they have room.
     fn wait_for_local_room(&self) -> Result<(), PublishError> {
         let started = Instant::now();
         // SAFETY: the writer is alive.
@@ -357,7 +362,7 @@ impl library::Writer for Writer {
 
 /// A reader of the engine.
 pub(crate) struct Reader {
-    // Declared in the order of dropping, as in `Writer`.
+    // The entity is declared first so that it is dropped first, as in `Writer`.
     entity: Entity,
     listener_state: Arc<ListenerState<ReaderStatus>>,
     topic: Topic,
@@ -377,8 +382,8 @@ impl Reader {
         let topic = participant.create_topic(&names)?;
         let listener_state = ListenerState::<ReaderStatus>::new(notifications);
         let listener = reader_listener(&listener_state);
-        // SAFETY: participant, topic, QoS and listener are alive; what the listener points to
-        // outlives the entity.
+        // SAFETY: the participant, the topic, the QoS and the listener are alive; the listener's
+        // argument outlives the entity.
         let reader = unsafe {
             sys::dds_create_reader(
                 participant.subscriber.handle(),
@@ -393,7 +398,7 @@ impl Reader {
         Ok(Self { entity, listener_state, topic, gid, names, matches, _participant })
     }
 
-    /// The results of `read` for each publication that matches now.
+    /// Returns the result of `read` for each publication that matches now.
     fn read_matches<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
         matched_handles(&self.entity, sys::dds_get_matched_publications)
             .into_iter()
@@ -435,10 +440,10 @@ impl library::Reader for Reader {
     }
 }
 
-/// Takes the oldest sample of a reader, which must be alive.
+/// Takes the oldest sample of a reader. The reader must be alive.
 pub(crate) fn take(reader: sys::dds_entity_t) -> Result<Option<Taken>, Code> {
     let (mut sample, mut publication) = (std::ptr::null_mut(), 0);
-    // SAFETY: out parameters are valid; on 1 a reference is ours.
+    // SAFETY: the out parameters are valid; if the result is 1, we own a reference.
     let sample = unsafe {
         check(sys::feros_take(reader, &raw mut sample, &raw mut publication))?;
         SampleRef::from_owned(sample)
@@ -481,7 +486,7 @@ fn writer_listener(watched_by: &Arc<ListenerState<WriterStatus>>) -> Listener {
         status: sys::matched_status_t,
         arg: *mut c_void,
     ) {
-        // SAFETY: the listener was made with this argument.
+        // SAFETY: the listener was created with this argument.
         let listener_state = unsafe { listener_state::<WriterStatus>(arg) };
         listener_state.matches_changed(status.current_count, |all| {
             all.matched.set(status.total_count, status.current_count)
@@ -492,7 +497,7 @@ fn writer_listener(watched_by: &Arc<ListenerState<WriterStatus>>) -> Listener {
         status: sys::incompatible_qos_status_t,
         arg: *mut c_void,
     ) {
-        // SAFETY: the listener was made with this argument.
+        // SAFETY: the listener was created with this argument.
         let listener_state = unsafe { listener_state::<WriterStatus>(arg) };
         listener_state
             .change(|all| all.incompatible_qos.set(status.total_count, status.last_policy_id));
@@ -502,7 +507,7 @@ fn writer_listener(watched_by: &Arc<ListenerState<WriterStatus>>) -> Listener {
         status: sys::deadline_missed_status_t,
         arg: *mut c_void,
     ) {
-        // SAFETY: the listener was made with this argument.
+        // SAFETY: the listener was created with this argument.
         unsafe { listener_state::<WriterStatus>(arg) }
             .change(|all| all.deadline_missed.total = status.total_count);
     }
@@ -511,12 +516,13 @@ fn writer_listener(watched_by: &Arc<ListenerState<WriterStatus>>) -> Listener {
         status: sys::dds_liveliness_lost_status_t,
         arg: *mut c_void,
     ) {
-        // SAFETY: the listener was made with this argument.
+        // SAFETY: the listener was created with this argument.
         unsafe { listener_state::<WriterStatus>(arg) }
             .change(|all| all.liveliness_lost.total = status.total_count);
     }
     let listener = Listener::new(Arc::as_ptr(watched_by).cast());
-    // SAFETY: the listener is alive, and the functions expect the argument that it was made with.
+    // SAFETY: the listener is alive, and the functions expect the argument that it was created
+    // with.
     unsafe {
         sys::dds_lset_publication_matched(listener.as_ptr(), Some(matched));
         sys::dds_lset_offered_incompatible_qos(listener.as_ptr(), Some(incompatible));
@@ -528,7 +534,7 @@ fn writer_listener(watched_by: &Arc<ListenerState<WriterStatus>>) -> Listener {
 
 fn reader_listener(watched_by: &Arc<ListenerState<ReaderStatus>>) -> Listener {
     unsafe extern "C" fn data(reader: sys::dds_entity_t, arg: *mut c_void) {
-        // SAFETY: the listener was made with this argument.
+        // SAFETY: the listener was created with this argument.
         let listener_state = unsafe { listener_state::<ReaderStatus>(arg) };
         if feros_trace::is_on()
             && let Some(subscription) = listener_state.traced.get()
@@ -545,7 +551,7 @@ fn reader_listener(watched_by: &Arc<ListenerState<ReaderStatus>>) -> Listener {
         status: sys::matched_status_t,
         arg: *mut c_void,
     ) {
-        // SAFETY: the listener was made with this argument.
+        // SAFETY: the listener was created with this argument.
         let listener_state = unsafe { listener_state::<ReaderStatus>(arg) };
         listener_state.matches_changed(status.current_count, |all| {
             all.matched.set(status.total_count, status.current_count)
@@ -556,7 +562,7 @@ fn reader_listener(watched_by: &Arc<ListenerState<ReaderStatus>>) -> Listener {
         status: sys::incompatible_qos_status_t,
         arg: *mut c_void,
     ) {
-        // SAFETY: the listener was made with this argument.
+        // SAFETY: the listener was created with this argument.
         let listener_state = unsafe { listener_state::<ReaderStatus>(arg) };
         listener_state
             .change(|all| all.incompatible_qos.set(status.total_count, status.last_policy_id));
@@ -566,7 +572,7 @@ fn reader_listener(watched_by: &Arc<ListenerState<ReaderStatus>>) -> Listener {
         status: sys::deadline_missed_status_t,
         arg: *mut c_void,
     ) {
-        // SAFETY: the listener was made with this argument.
+        // SAFETY: the listener was created with this argument.
         unsafe { listener_state::<ReaderStatus>(arg) }
             .change(|all| all.deadline_missed.total = status.total_count);
     }
@@ -575,12 +581,13 @@ fn reader_listener(watched_by: &Arc<ListenerState<ReaderStatus>>) -> Listener {
         status: sys::dds_liveliness_changed_status_t,
         arg: *mut c_void,
     ) {
-        // SAFETY: the listener was made with this argument.
+        // SAFETY: the listener was created with this argument.
         let listener_state = unsafe { listener_state::<ReaderStatus>(arg) };
         listener_state.change(|all| all.liveliness.set(status.alive_count, status.not_alive_count));
     }
     let listener = Listener::new(Arc::as_ptr(watched_by).cast());
-    // SAFETY: the listener is alive, and the functions expect the argument that it was made with.
+    // SAFETY: the listener is alive, and the functions expect the argument that it was created
+    // with.
     unsafe {
         sys::dds_lset_data_available(listener.as_ptr(), Some(data));
         sys::dds_lset_subscription_matched(listener.as_ptr(), Some(matched));

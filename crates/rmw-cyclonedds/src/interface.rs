@@ -1,4 +1,4 @@
-//! The network interfaces of this host, as the engine sees them.
+//! The network interfaces of this host, as the engine lists them.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -19,8 +19,8 @@ pub struct Interface {
     pub multicast: bool,
 }
 
-/// Returns the IPv4 interfaces of this host, as the engine sees them; empty if they cannot be
-/// listed.
+/// Returns the IPv4 interfaces of this host, as the engine lists them. Returns an empty list if
+/// they cannot be listed.
 pub fn interfaces() -> Vec<Interface> {
     unsafe extern "C" fn add(
         name: *const c_char,
@@ -44,7 +44,7 @@ pub fn interfaces() -> Vec<Interface> {
         });
     }
     let mut list = Vec::<Interface>::new();
-    // SAFETY: `add` is called during the call only, with the vector that it expects.
+    // SAFETY: `add` is called only during this call, with the vector that it expects.
     let code = unsafe { sys::feros_for_each_interface(add, (&raw mut list).cast()) };
     if code < 0 {
         tracing::warn!("network interfaces cannot be listed: {}", crate::dds::Code(code));

@@ -1,8 +1,8 @@
 //! The Feros engine on Cyclone DDS.
 //!
-//! The engine speaks the wire protocol of stock ROS 2 and serves and calls services of both RMW
-//! families. It needs no configuration: [`config`] makes one from the session's options and this
-//! host's interfaces; `CYCLONEDDS_URI` is appended to it and takes precedence.
+//! The engine uses the wire protocol of stock ROS 2. Its services and clients work with both RMW
+//! families. It needs no configuration: [`config`] derives one from the session's options and this
+//! host's interfaces. `CYCLONEDDS_URI` is appended to the configuration and takes precedence.
 //!
 //! ```no_run
 //! use feros_rmw::{Engine, SessionOptions};
@@ -11,13 +11,14 @@
 //! # Ok::<(), feros_rmw::OpenError>(())
 //! ```
 //!
-//! A message on its way: `publish` lends memory of the engine's pool, the caller serializes into
-//! it, and the engine sends from there; on the other side the engine copies it once, from the
-//! received datagrams into a contiguous sample, which `take` lends.
+//! The way of a message: `publish` lends memory from the engine's pool, the caller serializes the
+//! message into it, and the engine sends it from there. On the receiving side, the engine copies
+//! the message once, from the received datagrams into a contiguous sample, which `take` lends to
+//! the caller.
 //!
 //! # Invariants
 //!
-//! A reply uses the service mapping of its request. A malformed sample is refused and counted.
+//! A reply uses the service mapping of its request. Malformed samples are refused and counted.
 
 mod c_string;
 mod circumstances;
@@ -70,11 +71,11 @@ impl Engine for CycloneEngine {
     }
 }
 
-/// The engine with a configuration of its own in place of `CYCLONEDDS_URI`. It is appended to the
-/// configuration that [`config`] makes, and takes precedence.
+/// The engine with a configuration of its own instead of `CYCLONEDDS_URI`. The configuration is
+/// appended to the one that [`config`] derives, and takes precedence.
 #[derive(Debug, Clone, Default)]
 pub struct ConfiguredCycloneEngine {
-    /// The configuration as Cyclone DDS reads it: XML, or a `file://` URI.
+    /// The configuration in the format of Cyclone DDS: XML, or a `file://` URI.
     pub configuration: String,
 }
 

@@ -1,4 +1,4 @@
-//! Cyclone DDS as the room of the DDS engines sees it: a participant that makes writers and
+//! Implements the traits of `feros-rmw-dds` for Cyclone DDS: a participant that creates writers and
 //! readers.
 
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The remote endpoints that match an endpoint: as users see them, and cached for services and
-//! clients, which read them again only after a change.
+//! The remote endpoints that match an endpoint, in the form for users and in a cached form for
+//! services and clients, which is read again only after a change.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,14 +11,14 @@ use feros_rmw::dds::user_data::EndpointData;
 use feros_rmw_dds::announced_qos::as_announced;
 use feros_sync::Mutex;
 
-/// A match as users see it.
+/// Converts a matched endpoint to the form for users.
 pub(crate) fn as_match(endpoint: &MatchedEndpoint) -> Match {
     let announcement = EndpointData::parse(&endpoint.user_data()).announcement;
     let gid = endpoint.gid();
     Match { gid, announcement, qos: as_announced(&gid, endpoint.profile()) }
 }
 
-/// The part of a match that services and clients need.
+/// Returns the data of a matched endpoint that services and clients need.
 pub(crate) fn with_data(endpoint: &MatchedEndpoint) -> (Gid, EndpointData) {
     (endpoint.gid(), EndpointData::parse(&endpoint.user_data()))
 }
@@ -29,13 +29,14 @@ pub(crate) type Matches = Arc<[(Gid, EndpointData)]>;
 pub(crate) struct MatchCache(Mutex<Option<(u64, Matches)>>);
 
 impl MatchCache {
-    /// Returns the result of `list` at the current `generation` of the matches.
+    /// Returns the result of `list`, from the cache if the `generation` of the matches has not
+    /// changed.
     pub(crate) fn get(
         &self,
         generation: &AtomicU64,
         list: impl FnOnce() -> Vec<(Gid, EndpointData)>,
     ) -> Matches {
-        // The generation is read first, so a change during the listing makes the list stale.
+        // The generation is read first, so a change during the listing makes the cached list stale.
         let generation = generation.load(Ordering::Acquire);
         if let Some((cached, matches)) = &*self.0.lock()
             && *cached == generation

@@ -1,4 +1,5 @@
-//! A warning, once per process, where multicast is impossible: a node would find no other node.
+//! A warning, logged once per process, if multicast is impossible and a node would find no nodes on
+//! other hosts.
 
 use std::sync::Once;
 
@@ -8,7 +9,7 @@ use feros_rmw::engine::LOG_TARGET;
 use crate::circumstances::Circumstances;
 use crate::interface::Interface;
 
-/// Warns, once in a process, when a session looks for others by multicast and no interface can
+/// Warns, once per process, if a session relies on multicast for discovery and no interface can
 /// multicast.
 pub(crate) fn warn_if_impossible(of: &Circumstances<'_>) {
     static SAID: Once = Once::new();
@@ -17,8 +18,8 @@ pub(crate) fn warn_if_impossible(of: &Circumstances<'_>) {
     }
 }
 
-/// The interfaces that the engine uses unless it is configured otherwise: those that lead to a
-/// network, else loopback.
+/// The interfaces that the engine uses by default: interfaces that lead to a network, or else the
+/// loopback interface.
 fn used(interfaces: &[Interface]) -> Vec<&Interface> {
     let up = |loopback| {
         interfaces.iter().filter(move |interface| interface.up && interface.loopback == loopback)

@@ -1,8 +1,9 @@
-//! Whether this host sent a sample, judged by the source address of its datagrams.
+//! Decides whether a sample came from this host, by the source address of its datagrams.
 //!
-//! The sender chooses the content of a datagram, but not its source address: the kernel drops
-//! datagrams from outside with an address of this host (unless `accept_local` is set), and accepts
-//! 127.0.0.0/8 from this host only. A container with a network of its own counts as another host.
+//! A sender can choose the content of a datagram but not its source address: the kernel drops
+//! datagrams from outside that carry an address of this host (unless `accept_local` is set), and
+//! accepts 127.0.0.0/8 only from this host. A container with its own network counts as another
+//! host.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -24,7 +25,7 @@ fn is_of_this_host(info: &sys::feros_sample_info) -> bool {
     }
 }
 
-/// The source address as text for people.
+/// The source address as a string for messages.
 fn source(info: &sys::feros_sample_info) -> String {
     match info.source_kind {
         sys::FEROS_SOURCE_THIS_PROCESS => "this process".to_owned(),
@@ -40,7 +41,7 @@ fn ipv4(source: &[u8; 16]) -> Ipv4Addr {
 }
 
 fn is_own(address: Ipv4Addr) -> bool {
-    // The interfaces are listed each time, since they come and go, and such requests are rare.
+    // The interfaces are listed each time because they may change. Such requests are rare.
     let is_it = |own: &str| own.parse() == Ok(address);
     address.is_loopback() || interfaces().iter().any(|interface| is_it(&interface.address))
 }
@@ -64,7 +65,7 @@ mod tests {
         }
         assert!(!ipv4([192, 0, 2, 1]) && !ipv4([0, 0, 0, 0]), "an address for documentation");
         assert!(is_of_this_host(&info(sys::FEROS_SOURCE_THIS_PROCESS, [0; 4])));
-        // A loopback address of one fragment proves nothing about the other fragments.
+        // The loopback address of one fragment proves nothing about the other fragments.
         assert!(!is_of_this_host(&info(sys::FEROS_SOURCE_UNKNOWN, [127, 0, 0, 1])));
         assert!(!is_of_this_host(&info(sys::FEROS_SOURCE_IPV6, [127, 0, 0, 1])));
     }

@@ -1,4 +1,4 @@
-//! A participant of the engine and its share in the domain.
+//! A participant of the engine and its reference to the domain.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -15,14 +15,14 @@ use feros_sync::Mutex;
 
 #[derive(Debug)]
 pub(crate) struct Participant {
-    /// The parents of all writers and of all readers: otherwise the engine would make one for each
-    /// of them, which costs memory.
+    /// The parents of all writers and of all readers. Without them, the engine would create a
+    /// parent for each writer and reader, which costs memory.
     // Dropped before the participant, which is dropped before the domain.
     pub(crate) publisher: Entity,
     pub(crate) subscriber: Entity,
     pub(crate) entity: Entity,
-    /// The existing topics of writers, by name and type: all nodes share the topic of `/rosout` and
-    /// the like.
+    /// The existing topics of writers, by name and type. For example, all nodes share the topic of
+    /// `/rosout`.
     topics: Mutex<HashMap<(String, String), Weak<Topic>>>,
     pub(crate) gid: Gid,
     pub(crate) domain: Domain,
@@ -49,7 +49,7 @@ impl Participant {
         })
         .map_err(failed("creating the participant"))?;
         let gid = entity.gid().map_err(failed("reading the participant's GUID"))?;
-        // SAFETY: the participant is alive; neither QoS nor listener.
+        // SAFETY: the participant is alive; there is neither QoS nor listener.
         let publisher = unsafe {
             sys::dds_create_publisher(entity.handle(), std::ptr::null(), std::ptr::null())
         };
@@ -62,13 +62,13 @@ impl Participant {
         Ok(Self { publisher, subscriber, entity, topics: Mutex::default(), gid, domain })
     }
 
-    /// Makes a topic that is not shared.
+    /// Creates a topic that is not shared.
     pub(crate) fn create_topic(&self, names: &EndpointNames) -> Result<Topic, CreateEndpointError> {
         Topic::new(&self.entity, &self.domain.pool, names)
     }
 
-    /// The topic of a writer, shared with the writers of the same name and type. A reader has a
-    /// topic of its own, which counts the samples that it refuses.
+    /// Returns the topic of a writer, which writers with the same name and type share. A reader has
+    /// a topic of its own, which counts the samples that it refuses.
     pub(crate) fn topic_of_writer(
         &self,
         names: &EndpointNames,

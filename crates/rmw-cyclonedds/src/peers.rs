@@ -1,13 +1,13 @@
-//! Static peers come from the environment: a text that is not an address is logged and kept out of
-//! the engine's configuration, where it could mean something else.
+//! Static peers from the environment. A string that is not an address is logged and omitted from
+//! the engine's configuration, where it could have another meaning.
 
 use feros_rmw::SessionOptions;
 use feros_rmw::engine::LOG_TARGET;
 
-/// The longest name that a host can have.
+/// The maximum length of a host name.
 const LONGEST: usize = 255;
-/// The characters of addresses and host names besides letters and digits. None of them has a
-/// meaning in XML or in the engine's configuration.
+/// The characters besides letters and digits that addresses and host names may contain. None of
+/// them has a meaning in XML or in the engine's configuration.
 const PUNCTUATION: &str = ".-_:[]/";
 
 fn is_address(peer: &str) -> bool {
@@ -15,13 +15,13 @@ fn is_address(peer: &str) -> bool {
         && peer.chars().all(|c| c.is_ascii_alphanumeric() || PUNCTUATION.contains(c))
 }
 
-/// The peers that the engine can look for.
+/// Returns the peers that the engine can use.
 pub(crate) fn addresses(options: &SessionOptions) -> Vec<&str> {
     options.static_peers.iter().map(String::as_str).filter(|peer| is_address(peer)).collect()
 }
 
-/// Logs the peers that are left out. The engine logs peers whose address it cannot find in the same
-/// words.
+/// Logs the peers that are omitted. The engine uses the same wording to log peers whose address it
+/// cannot find.
 pub(crate) fn warn_of_others(options: &SessionOptions) {
     for peer in options.static_peers.iter().filter(|peer| !is_address(peer)) {
         tracing::warn!(

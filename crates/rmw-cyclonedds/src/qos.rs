@@ -1,4 +1,4 @@
-//! Conversion of QoS profiles to the engine's QoS, and back.
+//! Conversion of QoS profiles to and from the engine's QoS.
 
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
@@ -14,14 +14,14 @@ pub(crate) struct Qos(NonNull<sys::dds_qos_t>);
 
 impl Drop for Qos {
     fn drop(&mut self) {
-        // SAFETY: made by `dds_create_qos`, deleted once.
+        // SAFETY: `dds_create_qos` created it, and it is deleted once.
         unsafe { sys::dds_delete_qos(self.0.as_ptr()) }
     }
 }
 
 impl Qos {
     fn new() -> Self {
-        // SAFETY: no preconditions.
+        // SAFETY: the call has no preconditions.
         Self(
             NonNull::new(unsafe { sys::dds_create_qos() })
                 .expect("the engine aborts when it has no memory"),
@@ -37,14 +37,14 @@ impl Qos {
         unsafe { sys::dds_qset_userdata(self.as_ptr(), user_data.as_ptr().cast(), user_data.len()) }
     }
 
-    /// A QoS with USER_DATA only, for changing the USER_DATA of an entity that exists.
+    /// A QoS that contains only USER_DATA, for changing the USER_DATA of an existing entity.
     pub(crate) fn user_data_only(user_data: &str) -> Self {
         let qos = Self::new();
         qos.set_user_data(user_data);
         qos
     }
 
-    /// The QoS of a participant that announces its enclave.
+    /// The QoS of a participant, which announces its enclave.
     pub(crate) fn participant(enclave: &str) -> Self {
         let qos = Self::new();
         qos.set_user_data(&format!("enclave={enclave};"));
@@ -54,7 +54,7 @@ impl Qos {
         qos
     }
 
-    /// The QoS of a writer with a resolved profile.
+    /// The QoS of a writer, from a resolved profile.
     pub(crate) fn writer(profile: &QosProfile, user_data: &str) -> Self {
         let qos = Self::endpoint(profile, user_data);
         let (kind, depth) = history(profile);
@@ -78,7 +78,7 @@ impl Qos {
         qos
     }
 
-    /// The QoS of a reader with a resolved profile.
+    /// The QoS of a reader, from a resolved profile.
     pub(crate) fn reader(profile: &QosProfile, user_data: &str, ignore_local: bool) -> Self {
         let qos = Self::endpoint(profile, user_data);
         if profile.history == History::KeepAll {
@@ -119,11 +119,11 @@ impl Qos {
         };
         let (kind, depth) = history(profile);
         let xcdr1 = [0_i16];
-        // SAFETY: the QoS is alive; the engine copies what it is given.
+        // SAFETY: the QoS is alive; the engine copies the data that it is given.
         unsafe {
             sys::dds_qset_history(qos.as_ptr(), kind, depth);
-            // A full link makes a reliable publisher wait without limit, as stock rmw_cyclonedds
-            // does.
+            // As in stock rmw_cyclonedds, a reliable publisher waits without limit if a link is
+            // full.
             sys::dds_qset_reliability(qos.as_ptr(), reliability, sys::DDS_INFINITY);
             sys::dds_qset_durability(qos.as_ptr(), durability);
             sys::dds_qset_deadline(qos.as_ptr(), nanos(profile.deadline));
@@ -159,17 +159,18 @@ fn duration(nanos: sys::dds_duration_t) -> QosDuration {
     }
 }
 
-/// The USER_DATA of a QoS object; empty if the object has no USER_DATA.
+/// Returns the USER_DATA of a QoS object; empty if it has none.
 ///
 /// # Safety
-/// `qos` is null or points to a QoS object that is alive during the call.
+/// `qos` must be null or point to a QoS object that is alive during the call.
 pub(crate) unsafe fn user_data(qos: *const sys::dds_qos_t) -> Vec<u8> {
     if qos.is_null() {
         return Vec::new();
     }
     let (mut value, mut size): (*mut c_void, usize) = (ptr::null_mut(), 0);
-    // SAFETY: the QoS is alive by contract; the out parameters are valid. The engine hands over a
-    // copy with malloc, which is read within its size and freed once.
+    // SAFETY: the QoS is alive by the caller's contract; the out parameters are valid. The engine
+    // returns a copy that it allocated with malloc; the copy is read within its size and freed
+    // once.
     unsafe {
         if !sys::dds_qget_userdata(qos, &raw mut value, &raw mut size) || value.is_null() {
             return Vec::new();
@@ -180,11 +181,11 @@ pub(crate) unsafe fn user_data(qos: *const sys::dds_qos_t) -> Vec<u8> {
     }
 }
 
-/// The profile of an announced endpoint; policies that it does not announce have the defaults of
-/// the DDS specification.
+/// Returns the profile of an announced endpoint. Policies that the endpoint does not announce have
+/// the defaults of the DDS specification.
 ///
 /// # Safety
-/// `qos` is null or points to a QoS object that is alive during the call.
+/// `qos` must be null or point to a QoS object that is alive during the call.
 pub(crate) unsafe fn profile(qos: *const sys::dds_qos_t) -> QosProfile {
     let mut profile =
         QosProfile { liveliness: Liveliness::Automatic, depth: 1, ..QosProfile::default() };
@@ -192,8 +193,8 @@ pub(crate) unsafe fn profile(qos: *const sys::dds_qos_t) -> QosProfile {
         return profile;
     }
     let (mut kind, mut depth, mut time) = (0, 0, 0);
-    // SAFETY: the QoS is alive by contract; each getter writes its out parameters only when it
-    // returns true.
+    // SAFETY: the QoS is alive by the caller's contract; each getter writes its out parameters only
+    // if it returns true.
     unsafe {
         if sys::dds_qget_history(qos, &raw mut kind, &raw mut depth) {
             let keep_all = kind == sys::DDS_HISTORY_KEEP_ALL;
@@ -264,7 +265,7 @@ mod tests {
             // SAFETY: `qos` is alive.
             unsafe { profile(qos.as_ptr()) }
         });
-        // The prefix of the topic's name shows whether it follows the conventions.
+        // The prefix of the topic name already shows whether the name follows the ROS conventions.
         assert_eq!(lost, [QosPolicy::AvoidRosNamespaceConventions]);
     }
 

@@ -1,12 +1,12 @@
-//! Trace points of the engine's receiving thread.
+//! Trace points of the thread in which the engine receives.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use feros_cyclonedds_sys as sys;
 use feros_trace::{Endpoint, Event, MessageId, Point, Transport};
 
-/// Records the arrival of the sample that this thread received last, and that it is announced to a
-/// subscription now.
+/// Records two trace points for the sample that this thread received last: its arrival, and now its
+/// announcement to a subscription.
 #[cold]
 pub(crate) fn trace_latest(subscription: &Endpoint) {
     let mut latest = sys::feros_reception::default();
@@ -20,8 +20,8 @@ pub(crate) fn trace_latest(subscription: &Endpoint) {
         number: latest.sequence_number.unsigned_abs(),
     };
     let now = feros_trace::now_nanos();
-    // The engine noted the arrival by the system's clock, which ran as fast as the trace clock
-    // since.
+    // The engine recorded the arrival on the system clock. Since then, the system clock and the
+    // trace clock have run at the same rate.
     let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let ago =
         u64::try_from(unix.saturating_sub(u128::from(latest.received_timestamp.unsigned_abs())));

@@ -1,4 +1,4 @@
-//! Samples of the engine: loaned for writing, lent after reading.
+//! Samples of the engine, which are loaned for writing and lent after reading.
 
 use std::ptr::NonNull;
 
@@ -13,24 +13,24 @@ use crate::origin::origin;
 #[derive(Debug)]
 pub(crate) struct SampleRef(NonNull<sys::feros_sample>);
 
-// SAFETY: samples are counted atomically; bytes are written only through `&mut self` by the only
-// holder.
+// SAFETY: samples are counted atomically, and only the sole holder writes bytes, through
+// `&mut self`.
 unsafe impl Send for SampleRef {}
 // SAFETY: as above; shared access only reads.
 unsafe impl Sync for SampleRef {}
 
 impl SampleRef {
-    /// Takes over one reference.
+    /// Takes ownership of a reference.
     ///
     /// # Safety
-    /// `sample` is null or a reference that the caller owns.
+    /// `sample` must be null or a reference that the caller owns.
     pub(crate) unsafe fn from_owned(sample: *mut sys::feros_sample) -> Option<Self> {
         NonNull::new(sample).map(Self)
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the sample holds `size` initialized bytes from this address on, as long as it is
-        // referenced.
+        // SAFETY: the sample contains `size` initialized bytes from this address on, and lives as
+        // long as the reference.
         unsafe {
             std::slice::from_raw_parts(
                 sys::feros_sample_bytes(self.0.as_ptr()),
@@ -39,10 +39,10 @@ impl SampleRef {
         }
     }
 
-    /// The bytes for writing, if this is the only reference.
+    /// The bytes for writing, or `None` if there are other references.
     pub(crate) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
-        // SAFETY: as for `bytes`; being the only reference, borrowed mutably, makes the access
-        // exclusive.
+        // SAFETY: as for `bytes`; the access is exclusive because this is the only reference and it
+        // is borrowed mutably.
         unsafe {
             sys::feros_sample_is_unique(self.0.as_ptr()).then(|| {
                 std::slice::from_raw_parts_mut(
@@ -60,7 +60,7 @@ impl SampleRef {
         info
     }
 
-    /// Sets the related identity of a sample that was not written yet.
+    /// Sets the related identity of a sample that has not been written yet.
     pub(crate) fn set_related(&mut self, related: &sys::feros_identity) {
         // SAFETY: the sample is referenced and not shared yet; the engine copies the identity.
         unsafe { sys::feros_sample_set_related(self.0.as_ptr(), related) }
@@ -87,7 +87,7 @@ impl PayloadBytes for SampleRef {
     }
 }
 
-/// A sample whose message starts behind a service header.
+/// A sample whose message starts after a service header.
 struct Behind {
     sample: SampleRef,
     offset: usize,
@@ -99,8 +99,8 @@ impl PayloadBytes for Behind {
     }
 }
 
-/// The message behind a service header, with its encapsulation in front: in place if nobody else
-/// reads the sample.
+/// Returns the message after a service header, preceded by its encapsulation. The message is not
+/// copied unless the sample has another reader.
 ///
 /// The sample must be at least as long as both headers.
 fn without_service_header(mut sample: SampleRef) -> Payload {
@@ -115,7 +115,7 @@ fn without_service_header(mut sample: SampleRef) -> Payload {
     }
 }
 
-/// A copy whose message, behind its encapsulation, is aligned as in a sample of the engine.
+/// A copy of a message. After its encapsulation, the copy is aligned like a sample of the engine.
 struct Copied {
     memory: Vec<u8>,
     start: usize,
@@ -152,7 +152,7 @@ impl Taken {
         Self { sample, info }
     }
 
-    /// The information about the sample besides its content.
+    /// The information that accompanies the sample.
     fn message_info(&self, reader: Gid) -> MessageInfo {
         let (info, publisher_gid) = (&self.info, Gid(self.info.writer_guid));
         MessageInfo {

@@ -8,7 +8,7 @@ use crate::c_string::c_string;
 use crate::dds::{Code, Entity};
 use crate::domain::Pool;
 
-/// The error of an operation on an endpoint with these names.
+/// Creates the error of a failed operation on an endpoint with these names.
 pub(crate) fn failed(
     names: &EndpointNames,
     operation: &'static str,
@@ -30,7 +30,7 @@ pub(crate) struct Topic {
     pub(crate) sertype: *const sys::ddsi_sertype,
 }
 
-// SAFETY: the sertype is immutable but for an atomic counter, and lives as long as the topic
+// SAFETY: the sertype is immutable except for an atomic counter, and lives as long as the topic
 // entity.
 unsafe impl Send for Topic {}
 // SAFETY: as above.
@@ -44,8 +44,8 @@ impl Topic {
     ) -> Result<Self, CreateEndpointError> {
         let (name, type_name) = (c_string(&names.topic), c_string(&names.type_name));
         let mut sertype = std::ptr::null();
-        // SAFETY: participant and pool are alive, the strings live during the call, the out
-        // parameter is valid.
+        // SAFETY: the participant and the pool are alive, the strings live during the call, and the
+        // out parameter is valid.
         let topic = unsafe {
             sys::feros_create_topic(
                 participant.handle(),

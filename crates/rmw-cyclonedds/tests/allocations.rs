@@ -1,6 +1,6 @@
 //! After warm-up, publishing and taking samples of a known size allocates nothing in Rust: within a
 //! session, between two sessions of a process, and across the network. Allocations of Cyclone DDS
-//! in C are not counted; payloads come from the pool of the shim.
+//! in C are not counted; payloads come from the shim's pool.
 #![allow(clippy::unwrap_used)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -15,13 +15,13 @@ use feros_rmw::{
 };
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 
-/// Counts the allocations of all threads while `COUNTING`.
+/// Counts the allocations of all threads while `COUNTING` is set.
 struct Counting;
 
 static COUNTING: AtomicBool = AtomicBool::new(false);
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: passes every call on to the system's allocator.
+// SAFETY: it passes every call on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if COUNTING.load(Ordering::Relaxed) {
@@ -89,8 +89,8 @@ struct Link {
 }
 
 impl Link {
-    /// Each connection has a topic of its own: endpoints of the previous connection may still be
-    /// matched across the network.
+    /// Each connection uses its own topic, because endpoints of the previous connection may still
+    /// match across the network.
     fn new(from: &dyn Session, to: &dyn Session, topic: &str, mode: PublishMode) -> Self {
         let (data, events) = (Arc::new(Bell::default()), Arc::new(Bell::default()));
         let node = |session: &dyn Session| {
@@ -138,7 +138,7 @@ impl Link {
 }
 
 fn open(domain_id: u32) -> Arc<dyn Session> {
-    // Two stacks of this process that are one domain on the wire.
+    // Two stacks in this process, which form one domain on the wire.
     let configuration = "<CycloneDDS><Domain id=\"62\"><Discovery><ExternalDomainId>61</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let engine = ConfiguredCycloneEngine { configuration: configuration.into() };
@@ -148,7 +148,7 @@ fn open(domain_id: u32) -> Arc<dyn Session> {
         .unwrap()
 }
 
-// This is one test because all threads are counted.
+// This is a single test because the allocations of all threads are counted.
 #[test]
 fn equal_samples_allocate_nothing() {
     let counted = allocations(|| drop(std::hint::black_box(Box::new(1))));
@@ -169,8 +169,8 @@ fn equal_samples_allocate_nothing() {
             let link = Link::new(&*first, &*to, &topic, mode);
             for size_bytes in [256, 300_000] {
                 (0..100).for_each(|_| drop(link.send_and_take(size_bytes)));
-                // Discovery may still run in the engine's threads, and allocates. The allocations
-                // of a message show in every round.
+                // Discovery may still run in the engine's threads and allocate. If a message
+                // allocated, every round would show it.
                 let mut rounds = (0..50).map(|_| {
                     allocations(|| (0..500).for_each(|_| drop(link.send_and_take(size_bytes))))
                 });

@@ -1,5 +1,5 @@
-//! The conformance suite on this engine: within one session, between sessions of one process, and
-//! across the network.
+//! Runs the conformance suite with this engine: within one session, between sessions of one
+//! process, and across the network.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -8,11 +8,12 @@ use feros_conformance::{Fixture, conformance_tests};
 use feros_rmw::{DiscoveryRange, Engine, Session, SessionOptions};
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 
-/// The domain of these tests.
+/// The domain that these tests use.
 const DOMAIN_ID: u32 = 121;
 
-/// Cyclone DDS has one stack per domain id and process. A second id with the external id of the
-/// first gives this process a second stack, so that both talk over the network as two processes do.
+/// Cyclone DDS has one stack per domain id in a process. A second id whose external id is the first
+/// id gives this process a second stack. The two stacks communicate over the network, like two
+/// processes.
 const OTHER_STACK_ID: u32 = 122;
 
 fn open(domain_id: u32) -> Arc<dyn Session> {

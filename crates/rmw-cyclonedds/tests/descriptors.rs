@@ -1,5 +1,5 @@
-//! Programs that a process starts inherit no descriptor of its session: with its sockets they would
-//! keep its ports, and look like participants of its domain.
+//! Child processes inherit no file descriptors of a session. If they inherited its sockets, they
+//! would keep its ports in use and look like participants of its domain.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,8 @@ use feros_rmw::{DiscoveryRange, Engine, NodeName, SessionOptions};
 use feros_rmw_cyclonedds::CycloneEngine;
 use feros_test_support::own_domain;
 
-/// The descriptors that a program inherits, without its standard streams and the folder it lists.
+/// The descriptors that a child process inherits, except its standard streams and the folder that
+/// it lists.
 fn inherited() -> BTreeSet<String> {
     let listed = Command::new("sh").args(["-c", "ls -l /proc/self/fd"]).output().unwrap();
     assert!(listed.status.success(), "{listed:?}");

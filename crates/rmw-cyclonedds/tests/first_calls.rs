@@ -1,5 +1,5 @@
-//! A client that finds a service available and calls it gets a response, however late the network
-//! tells the server about the client.
+//! A client that finds a service available and calls it gets a response, even if the network tells
+//! the server late about the client.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -12,10 +12,11 @@ use feros_rmw::{
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 
 const DOMAIN_ID: u32 = 123;
-/// The domain of a second stack in this process, which has the first domain's id on the wire.
+/// The domain id of a second stack in this process. On the wire it is the first domain.
 const LOSSY_DOMAIN_ID: u32 = 124;
 
-/// Seven of ten datagrams of the clients are lost, so they announce themselves often.
+/// Opens a session. On the lossy domain id, which the clients use, seven of ten datagrams are lost,
+/// so the interval of announcements is short.
 fn open(domain_id: u32) -> Arc<dyn Session> {
     let configuration = format!(
         "<CycloneDDS><Domain id=\"{LOSSY_DOMAIN_ID}\"><Discovery><ExternalDomainId>{DOMAIN_ID}</ExternalDomainId>\

@@ -1,5 +1,5 @@
-//! No setting in the environment ends the process: the engine logs a setting that it cannot use in
-//! one warning, or refuses it with an error, and uses the others.
+//! No setting in the environment ends the process. For a setting that it cannot use, the engine
+//! logs one warning or returns an error, and it uses the other settings.
 #![allow(clippy::unwrap_used)]
 
 mod meeting;
@@ -22,7 +22,7 @@ fn warnings_about(text: &str) -> usize {
     WARNINGS.lock().unwrap().iter().filter(|warning| warning.contains(text)).count()
 }
 
-/// A stack of the domain id `stack`, which is `domain` on the wire.
+/// Opens a session on the stack with domain id `stack`, which is `domain` on the wire.
 fn open(
     stack: u32,
     domain: u32,
@@ -42,7 +42,7 @@ fn open(
     ConfiguredCycloneEngine { configuration }.open(&options)
 }
 
-/// The address at which the engine listens.
+/// The address on which the engine listens.
 fn address_of_this_host() -> String {
     let interfaces = config::interfaces();
     let outward = interfaces.into_iter().find(|interface| interface.up && !interface.loopback);
@@ -105,7 +105,7 @@ fn peers_of_the_users_configuration_are_named() {
     assert_eq!(warnings_about("the peer \"other.invalid\" "), 1);
 }
 
-/// A thread without permission for the requested scheduling runs with the usual one.
+/// A thread that is not permitted the requested scheduling runs with the default scheduling.
 #[test]
 fn priorities_that_cannot_be_had_are_named() {
     keep_warnings();
@@ -116,7 +116,7 @@ fn priorities_that_cannot_be_had_are_named() {
     assert_eq!(warnings_about("the thread \"recv\" "), 1);
 }
 
-/// Each configuration succeeds or gives an error; the process must not end.
+/// Each configuration succeeds or returns an error; the process must not end.
 #[test]
 fn configurations_are_answered() {
     keep_warnings();

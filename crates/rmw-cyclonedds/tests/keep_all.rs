@@ -1,4 +1,5 @@
-//! A keep-all subscription is also bounded for publishers of its own process, and loses nothing.
+//! A keep-all subscription is also bounded for publishers of its own process, and loses no
+//! messages.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -17,7 +18,8 @@ fn open() -> Arc<dyn Session> {
     ConfiguredCycloneEngine::default().open(&options).unwrap()
 }
 
-/// Publishes a message of this size that begins with its number; repeats it if there was no room.
+/// Publishes a message of this size that begins with its number, and tries again while there is no
+/// room.
 fn publish(publisher: &dyn Publisher, number: u64, size: usize, on_timeout: impl Fn()) {
     let fill = &mut |memory: &mut [u8]| {
         memory.fill(0);
@@ -33,7 +35,8 @@ fn publish(publisher: &dyn Publisher, number: u64, size: usize, on_timeout: impl
     }
 }
 
-/// Publishes more than a subscription keeps (`most` messages of this size) before it takes any.
+/// Publishes more messages than a subscription keeps (`most` messages of this size) before it takes
+/// any.
 fn check(near: &Arc<dyn Session>, far: &Arc<dyn Session>, size: usize, most: u64) {
     let node = |session: &Arc<dyn Session>| {
         session.create_node(&NodeName::new("/", "keep_all").unwrap()).unwrap()

@@ -1,7 +1,7 @@
-//! Packets to addresses of this host are as large as loopback allows, and packets to other hosts
-//! stay within an Ethernet MTU, for one publisher with both kinds of subscriptions. The test runs
-//! in network namespaces, whose kernel counters show the packets, if the kernel lets users make
-//! namespaces.
+//! One publisher with subscriptions on this host and on another host sends packets of two sizes: to
+//! this host, packets are as large as loopback allows; to the other host, they fit into an Ethernet
+//! MTU. The test reads the kernel's packet counters in network namespaces, and needs a kernel that
+//! lets users create namespaces.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
@@ -16,15 +16,15 @@ use feros_rmw::{
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 use feros_test_support::skip;
 
-/// Names the case to a child.
+/// The environment variable that names the case for the child.
 const CASE: &str = "FEROS_TEST_LARGE_PACKETS_CASE";
-/// The process whose network namespace is the other host.
+/// The environment variable that names the process whose network namespace is the other host.
 const OTHER_HOST: &str = "FEROS_TEST_LARGE_PACKETS_OTHER_HOST";
 
 const BYTES: usize = 1_000_000;
 const MESSAGES: usize = 10;
 
-/// Makes a host with an Ethernet and another host behind it, then runs a command on the first.
+/// Creates a host and another host that are connected by Ethernet, and runs a command on the first.
 const TWO_HOSTS: &str = r#"
     set -e
     ip link set lo up
@@ -40,8 +40,8 @@ const TWO_HOSTS: &str = r#"
     FEROS_TEST_LARGE_PACKETS_OTHER_HOST=$other "$@"
 "#;
 
-/// Runs `child` on the first of two hosts; returns its output, or `None`, which is reported, if
-/// namespaces are not permitted or not installed.
+/// Runs `child` on the first of two hosts and returns its output. If namespaces are not permitted
+/// or not installed, prints this and returns `None`.
 fn on_two_hosts(case: &str) -> Option<String> {
     let run = |program: &[&str]| {
         let mut command = Command::new("unshare");
@@ -64,13 +64,13 @@ fn on_two_hosts(case: &str) -> Option<String> {
     Some(text)
 }
 
-/// A number that `child` printed.
+/// Returns a number that `child` printed.
 fn value(output: &str, name: &str) -> u64 {
     let line = output.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
     line.unwrap_or_else(|| panic!("no {name} in {output}")).parse().unwrap()
 }
 
-/// A counter of this host's network, as in RFC 4293 and RFC 4113.
+/// Returns a counter of this host's network, as defined in RFC 4293 and RFC 4113.
 fn counter(protocol: &str, name: &str) -> u64 {
     let table = std::fs::read_to_string("/proc/net/snmp").unwrap();
     let mut lines = table.lines().filter_map(|line| line.strip_prefix(&format!("{protocol}: ")));
@@ -83,7 +83,8 @@ fn counter(protocol: &str, name: &str) -> u64 {
 fn what_stays_on_the_host_travels_in_large_packets() {
     let Some(output) = on_two_hosts("near") else { return };
     let sent = value(&output, "datagrams");
-    // A message is 16 packets of loopback or 780 of an Ethernet; some acknowledgements go along.
+    // A message takes 16 packets on loopback or 780 on Ethernet. Some acknowledgements are sent in
+    // addition.
     assert!(sent < 40 * MESSAGES as u64, "{sent} datagrams: {output}");
     assert_eq!(value(&output, "fragmented"), 0, "{output}");
 }
@@ -109,7 +110,7 @@ fn what_is_lost_is_repeated_in_packets_of_the_same_sizes() {
     assert_eq!(value(&output, "fragmented"), 0, "{output}");
 }
 
-/// A session of a stack of its own, which is domain 63 on the wire.
+/// Opens a session on a stack of its own, which is domain 63 on the wire.
 fn open(stack: u32, configuration: &str) -> Arc<dyn Session> {
     let configuration = format!(
         "<CycloneDDS><Domain id=\"any\"><Discovery><ExternalDomainId>63</ExternalDomainId>\
@@ -165,7 +166,8 @@ impl Listener {
     }
 }
 
-/// The program in a namespace: the far listener, or the talker and a listener of its host.
+/// The program that runs in a namespace: either the remote listener, or the talker and a listener
+/// on its host.
 #[test]
 #[ignore = "run by the other tests, in network namespaces"]
 fn child() {

@@ -1,5 +1,6 @@
-//! A publisher reaches each of many subscriptions while others of the same participant come and go:
-//! the engine recomputes only the addresses that change (`cyclonedds-sys`, `build/addresses.rs`).
+//! A publisher reaches each of many subscriptions while other subscriptions of the same participant
+//! come and go. The engine recomputes only the addresses that change (`cyclonedds-sys`,
+//! `build/addresses.rs`).
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -9,12 +10,13 @@ use feros_rmw::{DiscoveryRange, Engine, QosProfile, Session, SessionOptions};
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 use feros_test_support::own_domain;
 
-/// Subscriptions of each participant; with fewer than 16 the addresses are always computed.
+/// The number of subscriptions of each participant. With fewer than 16, the engine always
+/// recomputes all addresses.
 const MANY: usize = 20;
 const TOPIC: &str = "/many_readers";
 
-/// A session of a stack of its own, so that its endpoints are remote to the other sessions of this
-/// process.
+/// Opens a session on a stack of its own, so that its endpoints are remote to the other sessions of
+/// this process.
 fn open(stack: u32, domain: u32) -> Arc<dyn Session> {
     let configuration = format!(
         "<CycloneDDS><Domain id=\"any\"><Discovery><ExternalDomainId>{domain}</ExternalDomainId>\
@@ -32,7 +34,7 @@ fn listen(node: &TestNode) -> Vec<TestSubscription> {
     (0..MANY).map(|_| node.subscription(TOPIC, QosProfile::default())).collect()
 }
 
-/// Publishes a number once exactly these subscriptions match; each gets it.
+/// Publishes a number once exactly these subscriptions match, and checks that each receives it.
 fn reaches(talker: &TestPublisher, number: u32, listeners: &[&[TestSubscription]]) {
     let listeners: Vec<&TestSubscription> = listeners.iter().copied().flatten().collect();
     talker.wait_for_matches(listeners.len());

@@ -1,5 +1,5 @@
-//! Where multicast is impossible, a session warns of it once, and the nodes of the host still find
-//! each other. The test runs in a network namespace of its own, if the kernel lets users make one.
+//! If multicast is impossible, a session logs one warning, and the nodes of the host still find
+//! each other. The test runs in its own network namespace, if the kernel lets users create one.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
@@ -14,11 +14,11 @@ use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 use feros_test_support::skip;
 use meeting::find_each_other;
 
-/// Names the case to the child.
+/// The environment variable that names the case for the child.
 const CASE: &str = "FEROS_TEST_NO_MULTICAST_CASE";
 
-/// Runs a case of `child` in a network namespace that `setup` prepares; returns its output. The
-/// error gives the reason, such as a missing permission or tool.
+/// Runs a case of `child` in a network namespace that `setup` prepares, and returns the output. The
+/// error contains the reason, such as a missing permission or tool.
 fn in_namespace(setup: &str, case: &str) -> Result<String, String> {
     let program = std::env::current_exe().unwrap();
     let unshare = |script: &str| {
@@ -40,7 +40,7 @@ fn in_namespace(setup: &str, case: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// Checks the output of each case. Cases that cannot be run are reported, all at once.
+/// Checks the output of each case, and prints a list of all cases that could not run.
 fn in_namespaces(cases: &[(&str, &str)], check: impl Fn(&str, &str)) {
     let mut missing = Vec::new();
     for (setup, case) in cases {
@@ -64,7 +64,7 @@ const LOOPBACK: &str = "ip link set lo up";
 const TUNNEL: &str = "ip link set lo up && ip link add t0 type veth peer name t1 && ip addr add 10.9.0.1/24 dev t0 && \
     ip link set t0 multicast off up && ip link set t1 up";
 
-/// The lines of the engine that speak of multicast.
+/// The engine's lines about multicast.
 fn warnings(output: &str) -> Vec<&str> {
     output.lines().filter(|line| line.contains("multicast is not possible")).collect()
 }
@@ -92,7 +92,7 @@ fn nothing_is_said_where_it_is_meant_or_possible() {
 }
 
 fn open(domain_id: u32, case: &str) -> Arc<dyn Session> {
-    // Two stacks of this process that are one domain on the wire.
+    // Two stacks in this process, which form one domain on the wire.
     let configuration = "<CycloneDDS><Domain id=\"64\"><Discovery><ExternalDomainId>63</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let (discovery_range, static_peers) = match case {

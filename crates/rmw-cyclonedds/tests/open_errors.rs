@@ -1,4 +1,4 @@
-//! The errors of opening a session name cause and cure, and a failure leaves nothing behind.
+//! The errors of opening a session give cause and cure, and a failed attempt leaves nothing behind.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn absent_interface() {
     assert!(matches!(error, OpenError::NoInterface { .. }), "{error}");
     let text = error.to_string();
     assert!(text.contains("nosuch0") && text.contains("ROS_AUTOMATIC_DISCOVERY_RANGE"), "{text}");
-    // The failure left nothing behind: the domain opens with a good configuration.
+    // The failed attempt left nothing behind: the domain opens with a valid configuration.
     open(123, "").unwrap();
 }
 
@@ -42,8 +42,8 @@ fn faulty_configuration() {
 
 #[test]
 fn no_free_port() {
-    // There are three slots and five stacks, all one domain on the wire; others on this host may
-    // hold a slot, too.
+    // There are three participant slots and five stacks, all in one domain on the wire. Other
+    // programs on this host may also use a slot.
     let few = "<CycloneDDS><Domain><Discovery><MaxAutoParticipantIndex>2</MaxAutoParticipantIndex>\
         <ExternalDomainId>125</ExternalDomainId></Discovery></Domain></CycloneDDS>";
     let opened: Vec<_> = (132..137).map(|id| (id, open(id, few))).collect();
@@ -76,7 +76,8 @@ fn sessions_of_one_domain_share_its_configuration() {
     open(127, "<CycloneDDS/>").unwrap();
 }
 
-/// A session that no other may join sees no other session, in the same domain and on the same host.
+/// A session with the range `OFF` discovers no other session, even in the same domain on the same
+/// host.
 #[test]
 fn range_off_is_alone() {
     let engine = ConfiguredCycloneEngine::default();

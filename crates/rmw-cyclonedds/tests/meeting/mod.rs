@@ -1,4 +1,4 @@
-//! Two sessions that have to find each other, for several files of tests.
+//! Lets two sessions discover each other, for several test files.
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use feros_rmw::{NodeName, Session};
 ///
 /// # Panics
 ///
-/// With `otherwise`, if `far` does not know the node within a minute.
+/// Panics with the message `otherwise` if `far` does not know the node within a minute.
 pub(crate) fn find_each_other(near: &Arc<dyn Session>, far: &Arc<dyn Session>, otherwise: &str) {
     let bell = Arc::new((Mutex::new(()), Condvar::new()));
     let ring = bell.clone();

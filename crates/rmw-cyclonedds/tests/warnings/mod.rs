@@ -1,4 +1,4 @@
-//! The warnings of a session, passed to the test, for several files of tests.
+//! Passes the warnings of a session to the test, for several test files.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 ///
 /// # Panics
 ///
-/// If this process already has a `tracing` subscriber.
+/// Panics if this process already has a `tracing` subscriber.
 pub(crate) fn listen(keep: impl Fn(String) + Send + Sync + 'static) {
     tracing::subscriber::set_global_default(Listener(keep)).expect("the only listener");
 }

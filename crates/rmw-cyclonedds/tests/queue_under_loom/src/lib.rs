@@ -1,6 +1,6 @@
-//! The queue of asynchronous publishers under loom, which tries the interleavings of its threads.
-//! It is a crate of its own so that the C library need not be built for it: `RUSTFLAGS="--cfg loom"
-//! cargo test -p feros-rmw-cyclonedds-queue-under-loom --release`.
+//! Tests the queue of asynchronous publishers with loom, which tries the interleavings of its
+//! threads. The tests are in their own crate so that they do not need the C library:
+//! `RUSTFLAGS="--cfg loom" cargo test -p feros-rmw-cyclonedds-queue-under-loom --release`.
 #![cfg(all(test, loom))]
 #![allow(clippy::unwrap_used)]
 
@@ -14,14 +14,14 @@ use feros_sync::DropOldestQueue as Queue;
 
 const FOREVER: Duration = Duration::from_secs(1 << 30);
 
-/// Pops until the queue is closed and empty.
+/// Pops messages until the queue is closed and empty.
 fn popper(queue: &Arc<Queue<usize>>) -> thread::JoinHandle<Vec<usize>> {
     let queue = queue.clone();
     thread::spawn(move || std::iter::from_fn(|| queue.pop()).collect())
 }
 
-/// Pushed messages are popped in order or counted as dropped, and the newest is never dropped; no
-/// wake-up is lost.
+/// Pushed messages are popped in order or counted as dropped, the newest message is never dropped,
+/// and no wake-up is lost.
 #[test]
 fn pushed_is_popped_or_counted() {
     loom::model(|| {
@@ -36,7 +36,7 @@ fn pushed_is_popped_or_counted() {
     });
 }
 
-/// No message is lost between two publishing threads.
+/// No message of two publishing threads is lost.
 #[test]
 fn two_pushers() {
     loom::model(|| {
@@ -51,7 +51,7 @@ fn two_pushers() {
     });
 }
 
-/// When waiting ends, every message that was pushed before has been processed, not only popped.
+/// When the wait ends, every message that was pushed before has been processed, not merely popped.
 #[test]
 fn done_means_worked_on() {
     loom::model(|| {
