@@ -34,7 +34,7 @@ def wait_for(future, timeout=60.0):
 
 
 class Actions:
-    """The operations; each public method is one."""
+    """The operations of the node: each public method is an operation."""
 
     def __init__(self, node):
         self._node = node

@@ -15,13 +15,15 @@ import sysconfig
 
 from rosidl_cli.command.generate.api import generate
 
-# The wheels declare each generator twice, as an egg and as a wheel, which their own command does not take.
+# The wheels declare each generator twice, as an egg and as a wheel, which their `rosidl` command
+# refuses.
 points = {(point.group, point.name): point
           for distribution in importlib.metadata.distributions() for point in distribution.entry_points}
 importlib.metadata.entry_points = lambda: importlib.metadata.EntryPoints(points.values())
 
 PREFIX = pathlib.Path(sys.prefix)
-# The functions of messages, the parts for each RMW, the choice between these, and the parts for Python.
+# The generators of the message functions, of the code for each RMW, of the selection between RMWs,
+# and for Python.
 GENERATORS = [("generator_c", {"types": ["c"]}), ("typesupport_introspection_c", {"typesupports": ["introspection_c"]}),
               ("typesupport_fastrtps_c", {"typesupports": ["fastrtps_c"]}), ("typesupport_c", {"typesupports": ["c"]}),
               ("generator_cpp", {"types": ["cpp"]}),
@@ -44,20 +46,21 @@ def compile_all(package, output):
     work, lib, python = output / "work", output / "lib", output / "python" / package
     lib.mkdir(parents=True, exist_ok=True)
     shutil.copytree(work / "generator_py" / package, python, dirs_exist_ok=True)
-    # The header of Fast CDR has no folder of its own.
+    # The header of Fast CDR lies in the include folder itself.
     includes = [PREFIX / "include", *(path for path in (PREFIX / "include").iterdir() if path.is_dir())]
     includes += [work / name for name, _ in GENERATORS]
     includes += [sysconfig.get_paths()["include"], numpy.get_include()]
     flags = ["-shared", "-fPIC", "-O2", "-w", *(f"-I{path}" for path in includes), f"-L{lib}", f"-L{PREFIX / 'lib'}",
              f"-Wl,-rpath,{PREFIX / 'lib'}", "-Wl,--as-needed"]
-    # The messages that the package refers to, and what all messages need; unused libraries are dropped.
+    # The libraries of messages that the package refers to, and those that all messages need. The
+    # linker drops unused ones.
     of_wheels = [path.name[3:-3] for pattern in ("lib*__rosidl_*_c*.so", "lib*__rosidl_generator_py.so", "librosidl_*_c*.so")
                  for path in (PREFIX / "lib").glob(pattern)] + ["fastcdr", "rmw", "rcutils"]
 
     def link(output, sources, libraries):
         compiler = "g++" if any(source.suffix == ".cpp" for source in sources) else "gcc"
         libraries = [f"-l{library}" for library in [*libraries, *of_wheels]]
-        # With a name of its own a library that is open already is found by those that need it.
+        # With a soname, a library that is already open is found by the libraries that need it.
         named = [*flags, f"-Wl,-soname,{output.name}", "-o", output]
         subprocess.run([compiler, *named, *sources, *libraries], check=True)
 

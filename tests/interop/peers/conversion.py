@@ -25,14 +25,14 @@ def interface(name, kind):
 
 
 def fields(message):
-    """Names and types of the fields, without the dummy member of empty messages."""
+    """The names and types of the fields, without the dummy member of empty messages."""
     names = list(message.get_fields_and_field_types())
     return [(name, kind) for name, kind in zip(names, message.SLOT_TYPES)
             if name != "structure_needs_at_least_one_member"]
 
 
 def fill(message, value):
-    """Sets the fields that `value`, an object, names. An unknown field is an error."""
+    """Sets the fields that the JSON object `value` names. An unknown field is an error."""
     types = dict(fields(message))
     for name, field in value.items():
         if name not in types:

@@ -39,13 +39,13 @@ CYCLE = bytes(range(251))
 
 
 def block(number, size):
-    """Bytes that show their position: the cycle is prime, so no two fragments of a block are alike."""
+    """Bytes that show their position: the length of the cycle is prime, so no two fragments of a block are alike."""
     start = number % len(CYCLE)
     return (CYCLE * (size // len(CYCLE) + 2))[start:start + size]
 
 
 def event_to_json(event):
-    """The counts of an event; a policy by its name."""
+    """The counts of an event; a policy is given by its name."""
     values = {}
     for name in dir(event):
         value = getattr(event, name)
@@ -57,7 +57,7 @@ def event_to_json(event):
 
 
 class Node:
-    """The operations; each public method is one."""
+    """The operations of the node: each public method is an operation."""
 
     def __init__(self, node):
         self._node = node
@@ -112,7 +112,8 @@ class Node:
             message = conversion.fill(kind(), value)
             publisher = node.create_publisher(kind, topic, 10)
             watchdog = time.monotonic() + timeout
-            # A message right after the match is lost most easily, so there is no pause.
+            # A message right after the match is lost most easily, so it is published without a
+            # pause.
             while publisher.get_subscription_count() == 0:
                 if time.monotonic() > watchdog:
                     raise TimeoutError("no subscription matched")
@@ -187,7 +188,7 @@ class Node:
         return [conversion.to_json(future.result()) for future in futures]
 
     def send(self, service, request):
-        """Sends a request and forgets it."""
+        """Sends a request without waiting for the response."""
         client = self._clients[service]
         client.remove_pending_request(client.call_async(conversion.fill(client.srv_type.Request(), request)))
 

@@ -61,7 +61,7 @@ def qos_to_json(profile):
 
 
 class Inbox:
-    """The items that callbacks received and no request has taken yet."""
+    """The items that callbacks have received and no request has taken yet."""
 
     LIMIT = 10_000
 
@@ -77,7 +77,7 @@ class Inbox:
             self._changed.notify_all()
 
     def take(self, count=1, timeout=30.0):
-        """Takes the `count` oldest items, waiting for them; raises TimeoutError if too few come in time."""
+        """Waits for the `count` oldest items and takes them; raises TimeoutError if too few come in time."""
         with self._changed:
             if not self._changed.wait_for(lambda: len(self._items) >= count, timeout):
                 raise TimeoutError(f"{len(self._items)} of {count} within {timeout} s")
@@ -90,7 +90,7 @@ class Inbox:
 
 
 def wait_until(condition, timeout=30.0):
-    """Waits for a condition without an event in rclpy; returns the first true result, or raises TimeoutError."""
+    """Polls a condition for which rclpy has no event; returns the first true result, or raises TimeoutError."""
     end = time.monotonic() + timeout
     while True:
         result = condition()
@@ -102,7 +102,7 @@ def wait_until(condition, timeout=30.0):
 
 
 def run(args, setup):
-    """Makes the node, lets `setup(node)` add entities and return its operations by name, and serves the requests."""
+    """Makes the node, lets `setup(node)` add entities and return the operations by name, and serves the requests."""
     rclpy.init()
     node = rclpy.create_node(args.node, namespace=args.namespace)
     operations = setup(node)

@@ -1,5 +1,5 @@
-//! A DDS domain for one test alone, so that tests in parallel threads and processes do not affect
-//! each other.
+//! Reserves a DDS domain for one test, so that tests in parallel threads and processes do not
+//! affect each other.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,9 +18,9 @@ const FOREIGN_VARIABLES: [&str; 8] = [
     "ROS_STATIC_PEERS",
 ];
 
-/// The variable that names a library that stock nodes load before all others: with
-/// `librmw_feros.so` they use the rmw of Feros, and the tests of Feros's nodes with stock ones
-/// become tests of both.
+/// The variable that names a library for stock nodes to load before all others. With
+/// `librmw_feros.so`, stock nodes use the rmw of Feros, so the tests of Feros nodes with stock
+/// nodes also test that rmw.
 const PRELOADED: &str = "FEROS_INTEROP_PRELOAD";
 
 /// A DDS domain that no other test on this host uses while this value lives.
@@ -30,11 +30,11 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Takes a free domain for stock nodes. Returns `None`, and reports it, if the environment
-    /// disables the interop tests.
+    /// Takes a free domain for stock nodes. Returns `None`, and reports the skip, if the
+    /// environment disables the interop tests.
     ///
     /// # Panics
-    /// When the ROS 2 wheels are not installed, or no domain becomes free.
+    /// If the ROS 2 wheels are not installed, or no domain becomes free.
     pub fn reserve() -> Option<Self> {
         prefix_of_ros2().map(|_| Self::reserve_without_ros2())
     }
@@ -52,20 +52,21 @@ impl Domain {
         self.reserved.id()
     }
 
-    /// Makes `command` run in this domain and on this host alone, regardless of the ROS variables
-    /// of the test.
+    /// Makes `command` use only this domain and this host, regardless of the ROS variables of the
+    /// test.
     pub fn confine(&self, command: &mut Command) {
         for variable in FOREIGN_VARIABLES {
             command.env_remove(variable);
         }
         command
-            // The default prefix of components is below it; tests must not use that of a person.
+            // The default prefix of components lies below this folder; tests must not use the
+            // user's prefix.
             .env("XDG_DATA_HOME", "/nonexistent")
             .env("ROS_DOMAIN_ID", self.id().to_string())
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
         if let Some(library) = std::env::var_os(PRELOADED) {
             command.env("RMW_IMPLEMENTATION", "rmw_feros");
-            // Programs of rclcpp find it by the folder.
+            // Programs of rclcpp find the library through this folder.
             if let Some(folder) = Path::new(&library).parent() {
                 command.env("FEROS_RMW_DIR", folder);
             }
@@ -74,8 +75,8 @@ impl Domain {
     }
 }
 
-/// Whether stock nodes use the rmw of Feros instead of their own. This is reported as a skip, since
-/// only tests of stock behaviour ask.
+/// Whether stock nodes use the rmw of Feros instead of their own. If so, this reports a skip, since
+/// only tests of stock behaviour call this function.
 pub fn peers_are_on_feros(what: &str) -> bool {
     let preloaded = std::env::var_os(PRELOADED).is_some();
     if preloaded {
@@ -84,7 +85,7 @@ pub fn peers_are_on_feros(what: &str) -> bool {
     preloaded
 }
 
-/// Whether the environment disables stock nodes, which is reported.
+/// Whether the environment disables stock nodes. If so, this reports a skip.
 pub fn interop_is_skipped() -> bool {
     let is_skipped = std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1");
     if is_skipped {
@@ -93,8 +94,8 @@ pub fn interop_is_skipped() -> bool {
     is_skipped
 }
 
-/// The folder of the kit of stock ROS 2 for C++; `None`, which is reported, if `FEROS_STOCK` does
-/// not name it.
+/// The folder of the kit for compiling C++ programs with stock ROS 2. Returns `None`, and reports
+/// the skip, if `FEROS_STOCK` does not name it.
 pub fn kit_of_cpp() -> Option<PathBuf> {
     let kit = std::env::var_os("FEROS_STOCK").map(PathBuf::from);
     if kit.is_none() {
@@ -103,8 +104,9 @@ pub fn kit_of_cpp() -> Option<PathBuf> {
     kit
 }
 
-/// The prefix of stock ROS 2, the environment with the wheels: it has `lib`, `include` and `share`.
-/// Returns `None`, and reports it, if the environment disables the interop tests.
+/// The prefix of stock ROS 2, which is the Python environment with the wheels; it has `lib`,
+/// `include` and `share`. Returns `None`, and reports the skip, if the environment disables the
+/// interop tests.
 ///
 /// # Panics
 /// When the ROS 2 wheels are not installed.
@@ -122,7 +124,8 @@ pub fn prefix_of_ros2() -> Option<PathBuf> {
     python.ancestors().nth(2).map(Path::to_owned)
 }
 
-/// The Python of the repository's environment with stock ROS 2, or that of `FEROS_ROS2_PYTHON`.
+/// The Python interpreter that `FEROS_ROS2_PYTHON` names, or that of the repository's environment
+/// with stock ROS 2.
 pub fn python_with_ros2() -> PathBuf {
     std::env::var_os("FEROS_ROS2_PYTHON").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python"),

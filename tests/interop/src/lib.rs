@@ -1,8 +1,8 @@
-//! The harness of the interop tests: starts real ROS 2 nodes (rclpy of the Kilted wheels) and
+//! The harness of the interop tests. It starts real ROS 2 nodes (rclpy of the Kilted wheels) and
 //! drives them with JSON.
 //!
 //! `peers/node.py` is a stock node that executes requests; its first lines list the operations. A
-//! test asks for a DDS domain of its own, starts peers in it, and talks with them:
+//! test reserves a DDS domain, starts stock nodes ([`Peer`]) in it, and sends them requests:
 //!
 //! ```no_run
 //! use feros_interop::{Domain, Peer};
@@ -15,9 +15,9 @@
 //! assert_eq!(peer.ask("take", json!({"topic": "/chatter"})), json!([{"data": "hello"}]));
 //! ```
 //!
-//! Without the ROS 2 wheels a test fails with the command that installs them, unless
-//! `FEROS_SKIP_INTEROP=1` is set: then [`Domain::reserve`] returns `None`. A stock node ends with
-//! its [`Peer`], by its own process id; its standard error is shown when the test fails.
+//! Without the ROS 2 wheels, a test fails and prints the command that installs them, unless
+//! `FEROS_SKIP_INTEROP=1` is set; then [`Domain::reserve`] returns `None`. Dropping a [`Peer`] ends
+//! its stock node; if the test fails, the standard error of the node is shown.
 
 mod domain;
 mod package;

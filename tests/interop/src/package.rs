@@ -1,4 +1,5 @@
-//! Packages of messages that no wheel has, built for stock nodes by the generators of the wheels.
+//! Packages of messages that no wheel contains, built for stock nodes with the generators of the
+//! wheels.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,21 +9,22 @@ use feros_sync::Mutex;
 
 use crate::domain::python_with_ros2;
 
-/// Tests of one process build a package once: the second test finds the package of the first.
+/// The tests of a process build a package only once: while one test builds it, others wait.
 static BUILDING: Mutex<()> = Mutex::new(());
 
-/// A package that stock nodes can use beside those of the wheels.
+/// A package that stock nodes can use in addition to those of the wheels.
 #[derive(Debug, Clone)]
 pub struct Package {
     folder: PathBuf,
 }
 
 impl Package {
-    /// The package of the messages of `peers/idl/`, in a folder that cargo keeps for tests; it is
-    /// built if it does not exist.
+    /// Returns the package with the messages of `peers/idl/`, which is built if it does not exist.
+    /// It lies in a folder that cargo keeps for tests.
     ///
     /// # Panics
-    /// When it cannot be built; the message has the output of the generators or the compiler.
+    /// If the package cannot be built; the message has the output of the generators or the
+    /// compiler.
     pub fn built(name: &str, tests_folder: &Path) -> Self {
         let _one_at_a_time = BUILDING.lock();
         let folder = tests_folder.join(format!("stock_{name}"));
@@ -44,7 +46,7 @@ impl Package {
             .expect("Python is there: the domain was reserved");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{name} was not built for stock peers: {said}");
-        // Another test process may have been faster: then its package serves as well.
+        // Another test process may have built the package first; then that one is used.
         if std::fs::rename(&building, &folder).is_err() {
             let _ = std::fs::remove_dir_all(&building);
         }

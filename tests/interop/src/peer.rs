@@ -15,8 +15,8 @@ use crate::Domain;
 use crate::domain::python_with_ros2;
 use crate::package::Package;
 
-/// The watchdog: a stock node that has not answered by then hangs. The node's own waits are shorter
-/// and fail with a reason.
+/// The watchdog: a stock node that takes longer than this to answer hangs. The node's own waits are
+/// shorter and fail with a reason.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 /// A stock ROS 2 node that executes requests; it ends when this value is dropped.
@@ -34,12 +34,12 @@ impl Peer {
     /// it is ready.
     ///
     /// # Panics
-    /// When the node cannot be started or ends at once; the message has the reason.
+    /// If the node cannot be started or ends at once; the message has the reason.
     pub fn start(domain: &Domain, namespace: &str, name: &str) -> Self {
         Self::start_with(domain, namespace, name, &[])
     }
 
-    /// As [`Peer::start`], with packages beside those of the wheels.
+    /// Like [`Peer::start`], with packages in addition to those of the wheels.
     ///
     /// # Panics
     /// As [`Peer::start`].
@@ -49,7 +49,7 @@ impl Peer {
         })
     }
 
-    /// As [`Peer::start`], with the additions of `prepare` to the command.
+    /// Like [`Peer::start`], after `prepare` has changed the command.
     ///
     /// # Panics
     /// As [`Peer::start`].
@@ -93,24 +93,23 @@ impl Peer {
         self.child.id()
     }
 
-    /// Requests an operation with these arguments, written as a JSON object, and returns its
-    /// result.
+    /// Requests an operation with these arguments, a JSON object, and returns its result.
     ///
     /// # Panics
-    /// When the peer answers with an error, ends, or hangs for [`LONGEST_WAIT`].
+    /// If the peer answers with an error, ends, or hangs for [`LONGEST_WAIT`].
     pub fn ask(&mut self, operation: &str, arguments: Value) -> Value {
         self.try_ask(operation, arguments.clone()).unwrap_or_else(|error| {
             panic!("{} could not do {operation} {arguments}: {error}\n{}", self.name, self.said())
         })
     }
 
-    /// As [`Peer::ask`], with the error that the peer answered with.
+    /// Like [`Peer::ask`], but returns the error that the peer answered with.
     ///
     /// # Errors
-    /// The peer's error, as text.
+    /// The text of the peer's error.
     ///
     /// # Panics
-    /// When the peer ends, or hangs for [`LONGEST_WAIT`].
+    /// If the peer ends, or hangs for [`LONGEST_WAIT`].
     pub fn try_ask(&mut self, operation: &str, mut arguments: Value) -> Result<Value, String> {
         arguments["op"] = json!(operation);
         let stdin = self.stdin.as_mut().expect("open until drop");
@@ -124,11 +123,11 @@ impl Peer {
         }
     }
 
-    /// Asks again until `accepted` is true for the result, and returns that result: for conditions
-    /// without an event, such as those of the graph.
+    /// Repeats the request until `accepted` is true for the result, and returns that result. This
+    /// is for conditions that no event announces, such as those of the graph.
     ///
     /// # Panics
-    /// When no result is accepted within [`LONGEST_WAIT`]; the message has the last result.
+    /// If no result is accepted within [`LONGEST_WAIT`]; the message has the last result.
     pub fn eventually(
         &mut self,
         operation: &str,
@@ -178,8 +177,8 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // The end of its input lets the node end cleanly: it is announced, and shared memory is
-        // released.
+        // The end of the input makes the node end cleanly: it announces its end and releases its
+        // shared memory.
         drop(self.stdin.take());
         let began = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) {

@@ -1,5 +1,5 @@
-//! Tests of the harness itself: stock nodes talk with stock nodes, and every feature that the tests
-//! rely on works.
+//! Tests of the harness itself: stock nodes communicate with stock nodes, and every feature that
+//! the other tests rely on works.
 
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ fn pair(domain: &Domain) -> (Peer, Peer) {
     (Peer::start(domain, "/", "speaker"), Peer::start(domain, "/", "listener"))
 }
 
-/// The values that arrive at one stock node when the other publishes these.
+/// The values that arrive at one stock node when the other publishes these values.
 fn sent(domain: &Domain, message_type: &str, values: &Value) -> Value {
     let (mut speaker, mut listener) = pair(domain);
     let endpoint = json!({"topic": "/values", "type": message_type});
@@ -125,7 +125,7 @@ fn services_answer() {
                 "the long reply was changed on the way"
             );
         } else {
-            // The response has each field of the request.
+            // The response has every field of the request.
             for (field, value) in request.as_object().into_iter().flatten() {
                 assert_eq!(&answer[field], value, "{service_type} {field}");
             }

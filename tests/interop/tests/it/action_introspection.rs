@@ -1,5 +1,5 @@
-//! Introspection of actions: stock hears the events of our clients and servers, and we those of
-//! stock's.
+//! Introspection of actions: stock nodes receive the events of Feros clients and servers, and Feros
+//! nodes receive those of stock clients and servers.
 
 use feros::message::{Action, Message, Service};
 use feros::msgs::action_msgs::srv::CancelGoal;
@@ -15,14 +15,14 @@ use crate::support::{Inbox, Spinning, WATCHDOG, items, node, stock};
 const FIBONACCI: &str = "test_msgs/action/Fibonacci";
 const PARTS: [&str; 3] = ["SendGoalService", "CancelGoalService", "GetResultService"];
 
-/// Policies with which events from before the match are also heard.
+/// QoS policies with which events from before the match are received too.
 fn latched() -> (QosProfile, Value) {
     let profile = QosProfile::keep_last(10).transient_local();
     (profile, json!({"durability": "transient_local", "depth": 10}))
 }
 
-/// The events of one call that stock hears: four, in the order of their steps, with the same client
-/// and call.
+/// The events of one call that the stock node receives: four, in the order of the steps, with the
+/// same client and call.
 fn heard_by_stock(peer: &mut Peer, part: &str) -> Vec<Value> {
     let arguments = json!({"name": "/ours/fib", "part": part, "count": 4});
     let mut events = items(&peer.ask("events_of", arguments)).to_vec();
@@ -71,7 +71,7 @@ fn stock_hears_what_our_server_and_both_clients_publish() {
     let outcome = json!([{"status": 5, "result": {"sequence": [7]}}]);
     assert_eq!((&events[2]["response"], &events[3]["response"]), (&outcome, &outcome));
 
-    // A stock client and our server name the client alike.
+    // The stock client and the Feros server report the same client gid.
     client.configure_introspection(node.clock(), qos, ServiceIntrospectionState::Off).unwrap();
     peer.ask("action_client", json!({"name": "/ours/fib", "type": FIBONACCI}));
     let arguments =

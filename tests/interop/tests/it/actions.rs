@@ -23,8 +23,8 @@ fn hex(id: GoalId) -> String {
     id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Our server, which hands accepted goals to the test: negative orders are rejected, odd ones are
-/// deferred, 13 is not canceled.
+/// The Feros server, which hands accepted goals to the test. It rejects negative orders, defers odd
+/// ones, and refuses to cancel order 13.
 pub(crate) fn serve(
     node: &Node,
     name: &str,
@@ -52,7 +52,7 @@ pub(crate) fn result(numbers: &[i32]) -> Fibonacci_Result {
     Fibonacci_Result { sequence: numbers.to_vec() }
 }
 
-/// A goal that the stock client sends to our server, from both sides.
+/// A goal that the stock client sends to the Feros server, as both sides see it.
 fn goal_of_stock(
     peer: &mut Peer,
     accepted: &Inbox<ServerGoalHandle<Fibonacci>>,
@@ -132,7 +132,7 @@ fn a_stock_client_that_asks_too_late_is_told_that_the_goal_is_unknown() {
     assert_eq!(peer.ask("result", of), json!({"status": 0, "result": {"sequence": []}}));
 }
 
-/// Our client of the stock server `/theirs/fib`.
+/// The Feros client of the stock server `/theirs/fib`.
 fn our_client(node: &Node, peer: &mut Peer) -> ActionClient<Fibonacci> {
     peer.ask(
         "action_server",

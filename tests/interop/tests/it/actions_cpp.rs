@@ -1,5 +1,5 @@
-//! Actions in both directions with rclcpp_action: `FEROS_STOCK` names the folder of a kit that
-//! programs can be compiled with; without it this is skipped.
+//! Actions in both directions with rclcpp_action. `FEROS_STOCK` names the folder of the kit that
+//! compiles the program; without it, the tests are skipped.
 
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::path::PathBuf;
@@ -15,13 +15,14 @@ use feros_test_support::eventually;
 use super::actions::{result, serve};
 use crate::support::{Inbox, Spinning, WATCHDOG, node};
 
-/// A server of `/theirs/fib` and a client of `/ours/fib` in one node, which print events to
-/// standard output; input lines make the server end its oldest goal, or the client act.
+/// A stock node with a server of `/theirs/fib` and a client of `/ours/fib`, which print events to
+/// standard output. Input lines make the server end its oldest goal, or tell the client what to
+/// send.
 const PROGRAM: &str = include_str!("actions_cpp/program.cpp");
 
 struct Program {
     child: Child,
-    /// The end of the input lets the program end cleanly.
+    /// The end of the input makes the program end cleanly.
     input: Option<ChildStdin>,
     said: Lines<BufReader<ChildStdout>>,
     folder: PathBuf,
@@ -56,7 +57,7 @@ impl Program {
         input.flush().unwrap();
     }
 
-    /// The next line; one that is not as expected fails the test.
+    /// Reads the next line; the test fails if it differs from the expected line.
     #[track_caller]
     fn says(&mut self, expected: &str) {
         assert_eq!(self.said.next().unwrap().unwrap(), expected);
@@ -84,7 +85,7 @@ fn actions_of_rclcpp_and_feros_reach_each_other() {
     let _spinning = Spinning::new(&node);
     let (_server, accepted) = serve(&node, "/ours/fib", ActionServerOptions::default());
     program.says("ready");
-    // Their client, our server.
+    // A stock client and a Feros server.
     program.tell("send 2");
     let goal = accepted.take();
     program.says("accepted");
@@ -113,7 +114,7 @@ fn actions_of_rclcpp_and_feros_reach_each_other() {
     program.says("accepted");
     program.says("result 5 0");
 
-    // Our client, their server.
+    // A Feros client and a stock server.
     let client = node.create_action_client::<Fibonacci>("/theirs/fib").unwrap();
     client.wait_for_server(WATCHDOG).unwrap();
     let send = |order| client.send_goal_and_wait(Fibonacci_Goal { order }, WATCHDOG);

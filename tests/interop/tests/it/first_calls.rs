@@ -1,4 +1,4 @@
-//! The first call of a client, at the moment when both sides find each other.
+//! The first call of a client, right after both sides have found each other.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use serde_json::json;
 
 use crate::support::{WATCHDOG, options, stock};
 
-/// A stock server finds the two halves of a client one after the other, here further apart: six of
-/// ten datagrams of the clients are lost.
+/// A stock server discovers the request writer and the reply reader of a client one after the
+/// other. Here six of ten datagrams of the clients are lost, so more time passes between the two.
 #[test]
 fn first_calls_are_answered_over_a_link_that_loses_packets() {
     let Some(domain) = Domain::reserve() else { return };

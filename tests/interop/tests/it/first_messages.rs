@@ -1,4 +1,4 @@
-//! The first message of a stock publisher, at the moment when both sides find each other.
+//! The first message of a stock publisher, right after both sides have found each other.
 
 use feros::QosProfile;
 use feros::msgs::std_msgs::msg::UInt32;
@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::support::{Inbox, Spinning, node, stock};
 
-/// Stock publishes as soon as it counts a subscription, which may not have read the announcement of
-/// stock's publisher yet. Best effort has no second try.
+/// The stock node publishes as soon as it counts a subscription, which may not yet have read the
+/// announcement of the publisher. A best-effort message is not sent again.
 #[test]
 fn first_messages_of_stock_arrive_by_best_effort() {
     const COUNT: u32 = 20;

@@ -1,4 +1,4 @@
-//! The graph as each side sees the other's part of it, and how it changes.
+//! The graph: each side sees the other's nodes and endpoints, and how they change.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -28,7 +28,7 @@ const PARAMETER_SERVICES: [(&str, &str); 6] = [
     ("set_parameters_atomically", "SetParametersAtomically"),
 ];
 
-/// The value that stock gives for a duration without limit.
+/// The value that the stock node gives for an unlimited duration.
 const INFINITE: f64 = i64::MAX as f64 / 1e9;
 
 fn answer(request: SetBool_Request) -> SetBool_Response {
@@ -39,8 +39,8 @@ fn has_node(nodes: &Value, namespace: &str, name: &str) -> bool {
     items(nodes).iter().any(|node| node["name"] == name && node["namespace"] == namespace)
 }
 
-/// Waits until stock knows the node of every endpoint of `kind` ("publishers", "subscriptions") of
-/// a topic.
+/// Waits until the stock node knows the node of every endpoint of a topic; `kind` is "publishers"
+/// or "subscriptions".
 fn endpoints(peer: &mut Peer, kind: &str, topic: &str, count: usize) -> Value {
     peer.eventually(kind, json!({"topic": topic}), |found| {
         items(found).len() == count
@@ -216,7 +216,7 @@ fn we_see_stock_nodes_endpoints_types_hashes_and_qos() {
     assert_eq!(info.qos.liveliness, Liveliness::ManualByTopic);
     assert_eq!(info.qos.liveliness_lease_duration.finite(), Some(Duration::from_secs(7)));
     assert_eq!(info.qos.lifespan.finite(), Some(Duration::from_secs(5)));
-    // Stock ROS 2 on Fast DDS announces no history.
+    // Stock ROS 2 on Fast DDS does not announce the history policy.
     if !feros_interop::peers_are_on_feros("endpoints without a history") {
         assert_eq!(info.qos.history, History::Unknown);
     }
@@ -254,7 +254,7 @@ fn we_see_stock_nodes_endpoints_types_hashes_and_qos() {
     drop(peer);
     let gone = || !node.node_names().contains(&stock_node);
     context.wait_for_graph(WATCHDOG, || "the end of the node", gone).unwrap();
-    // The end of endpoints is announced apart from that of the node.
+    // The end of the endpoints and the end of their node are announced separately.
     let is_of_others = |info: &EndpointInfo| info.is_ros && info.node.name() != Some(node.name());
     let gone = || !context.graph().endpoints.iter().any(is_of_others);
     context.wait_for_graph(WATCHDOG, || "the end of all its endpoints", gone).unwrap();

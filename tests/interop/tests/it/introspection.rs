@@ -1,5 +1,5 @@
-//! Service introspection: stock hears the events of our clients and services, and we those of
-//! stock's.
+//! Service introspection: stock nodes receive the events of Feros clients and services, and Feros
+//! nodes receive those of stock clients and services.
 
 use feros::msgs::service_msgs::msg::ServiceEventInfo;
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Event, SetBool_Request, SetBool_Response};
@@ -12,7 +12,7 @@ use crate::support::{Inbox, Spinning, WATCHDOG, items, node, stock};
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
 const EVENTS: &str = "/switch/_service_event";
 
-/// Policies with which events from before the match are also heard.
+/// QoS policies with which events from before the match are received too.
 fn latched() -> Value {
     json!({"durability": "transient_local", "depth": 10})
 }
@@ -58,7 +58,8 @@ fn stock_hears_what_our_ends_publish() {
         assert_eq!(event["info"]["client_gid"], request["info"]["client_gid"]);
     }
 
-    // A stock client of our service: number and name of the client equal those in its own events.
+    // A stock client of a Feros service: the client's gid and the sequence number are the same in
+    // the events of both sides.
     peer.ask("client", json!({"name": "/switch", "type": SET_BOOL}));
     peer.ask(
         "introspect",

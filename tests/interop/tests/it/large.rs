@@ -12,7 +12,7 @@ const ROW: usize = 100;
 const ROW_SIZE: usize = 64 << 10;
 const TYPE: &str = "sensor_msgs/msg/Image";
 
-/// The bytes that `peers/node.py` expects and makes under this number.
+/// The bytes that `peers/node.py` makes and expects for this number.
 fn block(number: usize, size: usize) -> Vec<u8> {
     (number..number + size).map(|n| (n % 251) as u8).collect()
 }
@@ -77,15 +77,15 @@ fn large_messages_and_long_rows_arrive_from_stock() {
     assert_eq!(peer.ask("acked", json!({"topic": "/blocks"})), true);
 }
 
-/// How often this thread gave up its processor voluntarily.
+/// The number of times that this thread has given up its processor voluntarily.
 fn pauses() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
     let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
     count.unwrap().trim().parse().unwrap()
 }
 
-/// Its receive buffer holds three datagrams, so a writer that sends all seventeen of a message at
-/// once sends most of them twice.
+/// The receive buffer of stock ROS 2 holds three datagrams, so a writer that sends all seventeen
+/// datagrams of a message at once has to send most of them again.
 #[test]
 fn a_large_message_reaches_stock_in_short_bursts() {
     const MESSAGES: u64 = 10;

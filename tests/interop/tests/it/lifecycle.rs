@@ -1,4 +1,4 @@
-//! Managed nodes in both directions: a stock one that Feros manages, and one of Feros that a stock
+//! Managed nodes in both directions: a stock node that Feros manages, and a Feros node that a stock
 //! client manages and a stock subscription watches.
 
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use crate::support::{Inbox, Spinning, WATCHDOG, context, items, node, stock};
 
 type Told = (String, String);
 
-/// The transitions reported up to the first arrival in a state.
+/// Takes the reported transitions up to the first that arrives in a state.
 fn told_until(inbox: &Inbox<TransitionEvent>, goal: &str) -> Vec<Told> {
     let mut told: Vec<Told> = Vec::new();
     while told.last().is_none_or(|(_, reached)| reached != goal) {
@@ -50,8 +50,8 @@ fn a_stock_node_is_managed_by_feros() {
     heard.wait_for_publishers(1, WATCHDOG).unwrap();
     let state = || client.get_state(WATCHDOG).unwrap().label;
     assert_eq!(state(), "unconfigured");
-    // A match on this side may precede that on the other, so the node is configured until its event
-    // arrives.
+    // This side may see the match before the other side does, so the node is configured again and
+    // again until an event arrives.
     loop {
         assert!(client.change_state("configure", WATCHDOG).unwrap());
         let is_heard = events.take_within(Duration::from_millis(200)).is_some();
@@ -60,7 +60,7 @@ fn a_stock_node_is_managed_by_feros() {
             break;
         }
     }
-    // Transitions that do not exist, or not in this state.
+    // Transitions that do not exist, or that this state does not allow.
     assert!(!client.change_state("activate", WATCHDOG).unwrap());
     assert!(!client.change_state("nope", WATCHDOG).unwrap());
     assert!(!client.change_state(77_u8, WATCHDOG).unwrap());
@@ -111,7 +111,7 @@ fn a_stock_node_is_managed_by_feros() {
     assert_eq!(items(&calls)[first..], *items(&expected));
 }
 
-/// Notes its callbacks, fails to activate `failures` times, and has an error in `cleanup`.
+/// Notes its callbacks, fails to activate `failures` times, and reports an error in `cleanup`.
 struct Managed {
     calls: Arc<Mutex<Vec<(&'static str, State)>>>,
     failures: u32,
@@ -192,7 +192,7 @@ fn a_node_of_feros_is_managed_by_stock() {
     peer.ask("matched", json!({"topic": events, "publishers": 1}));
     peer.ask("subscription", json!({"topic": chatter, "type": "std_msgs/msg/String"}));
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
-    // Our side must also have seen the subscription.
+    // The Feros side must also have seen the subscription.
     let matched = || node.subscriptions_info_by_topic(events).unwrap().len() == 1;
     feros_test_support::until("the stock subscription", matched);
 
@@ -203,7 +203,7 @@ fn a_node_of_feros_is_managed_by_stock() {
     {
         assert!(!change(&mut peer, id, label), "{id} {label:?}");
     }
-    // A label takes precedence over a number.
+    // A transition's label takes precedence over its number.
     assert!(change(&mut peer, 3, "configure"));
     assert!(!change(&mut peer, 3, ""), "it fails once");
     publisher.publish(Text { data: "dropped".into() }).unwrap();

@@ -1,5 +1,5 @@
-//! A managed node of rclcpp: `FEROS_STOCK` names the folder of a kit with rclcpp_lifecycle that
-//! programs can be compiled with; without it this is skipped.
+//! A managed node of rclcpp. `FEROS_STOCK` names the folder of the kit that compiles the program
+//! with rclcpp_lifecycle; without it, the test is skipped.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use feros_interop::{Domain, kit_of_cpp};
 
 use crate::support::{Spinning, WATCHDOG, node};
 
-/// Its first activation throws, and on_error recovers.
+/// The first activation of the node throws, and on_error recovers.
 const PROGRAM: &str = r#"
 #include <chrono>
 #include <iostream>
@@ -61,7 +61,7 @@ struct Program(Child);
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // When it is asked to end, it releases its shared memory.
+        // A program that is asked to end releases its shared memory.
         let _ = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
         let began = Instant::now();
         while matches!(self.0.try_wait(), Ok(None)) {

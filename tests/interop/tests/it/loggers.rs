@@ -1,4 +1,5 @@
-//! Levels of loggers asked and set in both directions, and loggers below a node's on `/rosout`.
+//! Tests that logger levels are read and set in both directions, and that the logs of a node's
+//! child loggers arrive on `/rosout`.
 
 use feros::msgs::rcl_interfaces::msg::{Log, LoggerLevel};
 use feros::msgs::rcl_interfaces::srv::{

@@ -1,5 +1,5 @@
-//! Feros and stock ROS 2 Kilted in one domain: each test reserves a domain, starts one stock node
-//! and drives both sides.
+//! Feros and stock ROS 2 Kilted in one domain. Each test reserves a domain, starts a stock node and
+//! drives both sides. In names and comments, "ours" is the Feros side and "theirs" the stock side.
 #![allow(clippy::unwrap_used)]
 
 mod action_introspection;

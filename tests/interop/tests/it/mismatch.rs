@@ -1,4 +1,4 @@
-//! A mismatch with a stock node is logged once, naming the topic and both sides.
+//! A QoS mismatch with a stock node is logged once; the log names the topic and both sides.
 
 use feros::msgs::rcl_interfaces::msg::Log;
 use feros::msgs::std_msgs::msg::String as Text;
@@ -11,7 +11,7 @@ use crate::support::{Inbox, Spinning, WATCHDOG, context, stock};
 
 const TOPIC: &str = "/mixed";
 
-/// A stock publisher of a Bool whose node is known to ours.
+/// A stock publisher of a Bool, whose node the Feros node knows.
 fn stock_publisher(peer: &mut Peer, node: &Node) {
     peer.ask("publisher", json!({"topic": TOPIC, "type": "std_msgs/msg/Bool"}));
     let named = || {
@@ -23,12 +23,12 @@ fn stock_publisher(peer: &mut Peer, node: &Node) {
     node.context().wait_for_graph(WATCHDOG, || "the stock node's name", named).unwrap();
 }
 
-/// A node with a unique name, since lines of the process's log are selected by the names of nodes.
+/// A node with a unique name, since the test selects lines of the process's log by node name.
 fn node(domain: &Domain, name: &str) -> Node {
     context(domain).create_node_with(NodeOptions::new(name).namespace("/ours")).unwrap()
 }
 
-/// The logs of our node on `/rosout`, heard by a node of another context.
+/// The logs of the Feros node on `/rosout`, which a node of another context receives.
 fn log_of(node: &Node, domain: &Domain) -> (Inbox<String>, Subscription<Log>, Spinning) {
     let listener = context(domain).create_node("log_listener").unwrap();
     let inbox = Inbox::new();

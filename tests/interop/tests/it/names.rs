@@ -1,4 +1,4 @@
-//! Names are allowed or refused as in the validators of stock ROS 2, and a node, topic and
+//! Feros allows and refuses the same names as the validators of stock ROS 2, and a node, topic and
 //! namespace with two underscores work on both sides.
 
 use feros::NodeOptions;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{WATCHDOG, context, stock};
 
-/// The table of the unit tests of feros-rmw: a name and three verdicts.
+/// The table of the unit tests of feros-rmw; each row is a name and three verdicts.
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/rmw/tests/names.txt");
 
 #[test]

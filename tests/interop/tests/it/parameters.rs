@@ -1,4 +1,5 @@
-//! Parameters: stock gets and sets ours and hears of changes, and we those of stock.
+//! Parameters: a stock node gets, sets and watches those of a Feros node, and a Feros node those of
+//! a stock node.
 
 use feros::msgs::rcl_interfaces::srv::{SetParameters, SetParameters_Request};
 use feros::parameter::ParameterChanges;
@@ -14,7 +15,7 @@ use crate::support::{Inbox, Spinning, WATCHDOG, context, items, node, stock};
 const OURS: &str = "/ours/feros_node";
 const THEIRS: &str = "/theirs/stock_node";
 
-/// Makes stock create clients for services of our node.
+/// Makes the stock node create clients for services of the Feros node.
 fn clients(peer: &mut Peer, services: &[(&str, &str)]) {
     for (service, ty) in services {
         let name = format!("{OURS}/{service}");
@@ -23,13 +24,13 @@ fn clients(peer: &mut Peer, services: &[(&str, &str)]) {
     }
 }
 
-/// Stock calls a service of our node.
+/// Makes the stock node call a service of the Feros node.
 fn call(peer: &mut Peer, service: &str, request: Value) -> Value {
     peer.ask("call", json!({"service": format!("{OURS}/{service}"), "requests": [request]}))[0]
         .clone()
 }
 
-/// The value of a parameter, as stock writes it.
+/// The value of a parameter, as the stock node writes it.
 fn value(ty: ParameterType, field: &str, value: impl Into<Value>) -> Value {
     json!({"type": ty.number(), field: value.into()})
 }
@@ -222,8 +223,8 @@ fn stock_sets_our_parameters_is_refused_with_reasons_and_hears_of_changes() {
     let deleted = json!({"parameters": [{"name": "any", "value": nothing}]});
     assert_eq!(call(&mut peer, "set_parameters", deleted)["results"][0]["successful"], true);
 
-    // Four changes, in their order: each set of one parameter, the atomic set as a whole, and the
-    // removal of a parameter.
+    // Four changes in their order: two sets of one parameter, one atomic set, and the removal of a
+    // parameter.
     let events = peer.ask("take", json!({"topic": "/parameter_events", "count": 4}));
     let names = |event: &Value, kind: &str| -> Vec<String> {
         items(&event[kind])
@@ -345,13 +346,14 @@ fn malformed_requests_harm_nobody() {
             drop(client.call_serialized(&[&header[..], &body].concat()).unwrap());
         }
     }
-    // Proper requests are answered, by a node that has not changed.
+    // Valid requests are answered, and the node's parameters have not changed.
     clients(&mut peer, &[("set_parameters", "SetParameters"), ("get_parameters", "GetParameters")]);
     let twenty =
         json!({"parameters": [{"name": "rate", "value": {"type": 2, "integer_value": 20}}]});
     assert_eq!(call(&mut peer, "set_parameters", twenty)["results"][0]["successful"], true);
     assert_eq!(node.get_parameter("rate"), Ok(20.into()));
-    // Larger than one sample of the engine: refused one by one, with one result each.
+    // A request larger than one sample of the engine: each parameter is refused, with a result of
+    // its own.
     let client = enemy.create_client::<SetParameters>(&format!("{OURS}/set_parameters")).unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
     let one = feros::msgs::rcl_interfaces::msg::Parameter {
@@ -365,7 +367,7 @@ fn malformed_requests_harm_nobody() {
     );
 }
 
-/// A value as stock wrote it.
+/// The value that the stock node has written.
 fn from_stock(value: &Value) -> ParameterValue {
     let double =
         |value: &Value| value.as_f64().unwrap_or_else(|| value.as_str().unwrap().parse().unwrap());
@@ -398,7 +400,8 @@ fn from_stock(value: &Value) -> ParameterValue {
     }
 }
 
-/// The parameters that our node with this command line starts with, without those of every node.
+/// The parameters that a Feros node has after starting with this command line, without those of
+/// every node.
 fn our_overrides(
     context: &Context,
     line: &[String],
@@ -416,7 +419,7 @@ fn our_overrides(
     Ok(shown(node.get_parameters_by_prefix("")))
 }
 
-/// Type and value of each parameter, in the order of their names, without those that every node
+/// The type and value of each parameter, ordered by name, without the parameters that every node
 /// has.
 fn shown(parameters: impl IntoIterator<Item = (String, ParameterValue)>) -> String {
     let own = |name: &str| name == "use_sim_time" || name == "start_type_description_service";
@@ -452,7 +455,7 @@ const SCALARS: &str = r#"
     a: {b: {c: 1}, b.d: 2}
 "#;
 
-/// Names and merge order: all matching entries count, each at the place where it was first named.
+/// Names and merge order: all matching entries count, each at the position where it is named first.
 const MERGED: &str = "
 /**:
   ros__parameters: {x: 1, y: 1, z: 1}
@@ -511,8 +514,8 @@ fn command_lines_and_parameter_files_mean_what_they_mean_to_stock() {
         vec!["-p", "x:=7", "--params-file", &single],
         vec!["--params-file", &merged, "--params-file", &single],
         vec!["-p", "node:x:=1", "-p", "a/b:=[a, '1']", "-p", "c.d:='{}'"],
-        // All of one type: rcl keeps the first value when a later one is of another type, which no
-        // user can want.
+        // All values have the same type: if a later value has another type, rcl keeps the first
+        // one, which no user can want.
         vec!["-p", "x:=5", "-p", "x:=6"],
         vec!["-p", "x:="],
         vec!["-p", "x"],

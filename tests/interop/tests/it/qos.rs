@@ -1,4 +1,4 @@
-//! Late joiners, policies that do not fit, and the events of deadline, liveliness and lifespan.
+//! Late joiners, incompatible policies, and the events of deadline, liveliness and lifespan.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ fn late_joiners_get_what_transient_local_keeps() {
     assert_eq!([inbox.take(), inbox.take()], [2, 3]);
     peer.ask("publish", json!({"topic": "/theirs", "values": publish(&[4])}));
     assert_eq!(inbox.take(), 4);
-    // A volatile subscription beside it gets no past messages.
+    // A volatile subscription on the same topic gets no past messages.
     let volatile = Inbox::new();
     let put = volatile.putter();
     let late =
@@ -90,7 +90,7 @@ fn incompatible_policies_are_reported_on_both_sides() {
     for ((policy, offered, kind, stock_offered), (requested, stock_requested)) in
         weak.into_iter().zip(strict)
     {
-        // Ours offers too little.
+        // The Feros publisher offers too little.
         let topic = format!("/ours/{policy}");
         let inbox = Inbox::new();
         let options = PublisherOptions::from(offered).on_event(inbox.putter());
@@ -108,7 +108,7 @@ fn incompatible_policies_are_reported_on_both_sides() {
         assert_eq!(theirs["last_policy_kind"], policy, "{theirs}");
         assert_eq!(publisher.subscription_count(), 0);
 
-        // Ours requests too much.
+        // The Feros subscription requests too much.
         let topic = format!("/theirs/{policy}");
         let inbox = Inbox::new();
         let options = SubscriptionOptions::from(requested).on_event(inbox.putter());
@@ -182,7 +182,7 @@ fn lost_liveliness_is_reported_on_both_sides() {
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     publisher.publish(Int32 { data: 1 }).unwrap();
     inbox.take_where(|event| matches!(event, PublisherEvent::LivelinessLost { total: 1.., .. }));
-    // The end of liveliness implies its begin: on a busy machine both come in one event.
+    // The end of liveliness implies its beginning: on a busy machine, both come in one event.
     loop {
         let event = peer
             .ask("event", json!({"topic": "/ours", "what": "subscription", "kind": "liveliness"}));
@@ -219,7 +219,7 @@ fn what_outlived_its_lifespan_is_not_delivered() {
     peer.ask("publisher", json!({"topic": "/theirs", "type": TYPE, "qos": stock_qos}));
     publisher.publish(Int32 { data: 1 }).unwrap();
     peer.ask("publish", json!({"topic": "/theirs", "values": [{"data": 1}]}));
-    // The test is about the lifespan, so it has to pass.
+    // The lifespan of the messages has to end.
     std::thread::sleep(LIFESPAN + Duration::from_millis(100));
 
     peer.ask("subscription", json!({"topic": "/ours", "type": TYPE, "qos": late_qos}));
@@ -227,7 +227,7 @@ fn what_outlived_its_lifespan_is_not_delivered() {
     let put = inbox.putter();
     let _late =
         node.create_subscription("/theirs", qos, move |number: Int32| put(number.data)).unwrap();
-    // On a slow machine a new message may expire on its way as well, so another one follows.
+    // On a slow machine, a new message may expire on its way too, so another one follows.
     let first = loop {
         publisher.publish(Int32 { data: 2 }).unwrap();
         match peer.try_ask("take", json!({"topic": "/ours", "timeout": 1})) {

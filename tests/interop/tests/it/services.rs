@@ -1,4 +1,4 @@
-//! Services in both directions: values, large replies, several clients at once, late answers, and
+//! Services in both directions: values, large replies, several clients at once, late replies, and
 //! the services of stock nodes.
 
 use std::sync::Arc;
@@ -37,8 +37,9 @@ fn parts(service: &str) -> (DynamicType, DynamicType) {
     (dynamic_type(&format!("{service}_Request")), dynamic_type(&format!("{service}_Response")))
 }
 
-/// Makes stock and Feros call each other's server of one service, whose response holds the fields
-/// of the request: ours with generated types, our client with dynamic ones.
+/// Makes stock and Feros clients call each other's server of one service type, whose response has
+/// the fields of the request. The Feros server uses generated types, the Feros client dynamic
+/// types.
 fn exchange<S: ServiceType>(node: &Node, peer: &mut Peer, mirror: fn(S::Request) -> S::Response) {
     let (request_type, response_type) = parts(S::TYPE_NAME);
     let short = S::TYPE_NAME.replace('/', "_");
@@ -83,12 +84,12 @@ fn requests_and_responses_with_extreme_values_arrive_as_sent() {
     let (node, mut peer) = (node(&domain), stock(&domain));
     let _spinning = Spinning::new(&node);
     exchange::<test_srvs::Empty>(&node, &mut peer, |_| test_srvs::Empty_Response::default());
-    // Response and request have the same fields, so the bytes of both are equal.
+    // The response and the request have the same fields, so their bytes are equal.
     exchange::<test_srvs::BasicTypes>(&node, &mut peer, same_bytes);
     exchange::<test_srvs::Arrays>(&node, &mut peer, same_bytes);
 }
 
-/// Our service `/ours`, which leaves the answers to the test.
+/// The Feros service `/ours`, which leaves the responses to the test.
 fn deferring_service(node: &Node) -> (Service<SetBool>, Inbox<Responder<SetBool>>) {
     let deferred = Inbox::new();
     let put = deferred.putter();
@@ -113,13 +114,13 @@ fn stock_clients_are_answered_small_and_large_and_several_at_once() {
     for other in &mut others {
         other.ask("client", json!({"name": "/switch", "type": SET_BOOL}));
         other.ask("wait", json!({"service": "/switch"}));
-        // Once it is answered, both sides know each other. A half-discovered stock client that gets
-        // a large reply for others may drop the replies after it.
+        // Once this call is answered, both sides know each other. A stock client that is not fully
+        // discovered may drop replies after a large reply to another client.
         other.ask("call", json!({"service": "/switch", "requests": [{"data": true}]}));
     }
-    // All nodes call at the same time: each gets its own answers, in the order of its requests. Six
-    // in all: a service keeps ten requests and ten replies, as in stock ROS 2, and drops further
-    // ones.
+    // All nodes call at the same time: each gets its own answers, in the order of its requests.
+    // There are six calls in all, because a service keeps only ten requests and ten replies, as in
+    // stock ROS 2.
     let pattern = [true, false];
     let requests: Value = pattern.iter().map(|data| json!({"data": data})).collect();
     std::thread::scope(|scope| {
@@ -139,7 +140,7 @@ fn stock_clients_are_answered_small_and_large_and_several_at_once() {
     peer.eventually("ready", json!({"service": "/switch"}), |ready| *ready == false);
 }
 
-/// The fragments of a large reply may come in any order: each names the client of the reply.
+/// The fragments of a large reply may come in any order, since each fragment names the client.
 #[test]
 fn large_replies_reach_stock_over_a_link_that_loses_packets() {
     let Some(domain) = Domain::reserve() else { return };
@@ -178,8 +179,8 @@ fn stock_servers_answer_small_and_large_and_several_calls_at_once() {
     for client in &clients {
         client.wait_for_service(WATCHDOG).unwrap();
     }
-    // Every client receives the replies to all of them and keeps its own. Six in all: servers and
-    // clients keep ten, as in stock ROS 2, and drop further ones.
+    // Every client receives the replies to all clients and keeps its own. There are six calls in
+    // all, because servers and clients keep only ten messages, as in stock ROS 2.
     std::thread::scope(|scope| {
         for client in &clients {
             scope.spawn(|| {
@@ -197,8 +198,9 @@ fn stock_servers_answer_small_and_large_and_several_calls_at_once() {
     node.context().wait_for_graph(WATCHDOG, || "the end of the service", gone).unwrap();
 }
 
-/// A stock server and ours have one name: while both exist, requests take the network to both, once
-/// to each; then ours is reached on the shortest transport again.
+/// A stock server and a Feros server have the same name. While both exist, requests take the
+/// network and reach each server once; after that, they take the shortest transport to the Feros
+/// server again.
 #[test]
 fn a_stock_server_and_ours_of_one_name_each_get_each_request_once() {
     const CALLS: usize = 5;
@@ -265,7 +267,7 @@ fn answers_may_come_late_on_both_sides() {
                 json!({"service": "/ours", "requests": [{"data": true}, {"data": true}]}),
             )
         });
-        // Answered in the other order.
+        // The requests are answered in reverse order.
         let (first, second) = (deferred.take(), deferred.take());
         second.send(&SetBool_Response { success: false, message: "second".into() }).unwrap();
         first.send(&SetBool_Response { success: true, message: "first".into() }).unwrap();
@@ -299,7 +301,8 @@ fn clients_that_vanish_do_not_disturb_the_others() {
     let one_client =
         || node.context().graph().count(feros::rmw::EndpointKind::Client, "/ours") == 1;
     node.context().wait_for_graph(WATCHDOG, || "the end of the client", one_client).unwrap();
-    // The engine may report this or not, but it must neither block nor reach another client.
+    // The engine need not report an error, but the response must neither block nor reach another
+    // client.
     let _ = orphan.send(&SetBool_Response { success: false, message: "for nobody".into() });
     std::thread::scope(|scope| {
         let calling = scope
@@ -311,7 +314,7 @@ fn clients_that_vanish_do_not_disturb_the_others() {
         assert_eq!(calling.join().unwrap(), json!([{"success": true, "message": "for you"}]));
     });
 
-    // Our client vanishes while a stock server works for it.
+    // The Feros client vanishes while a stock server handles its request.
     peer.ask("service", json!({"name": "/theirs", "type": SET_BOOL, "deferred": true}));
     let short_lived = crate::support::node(&domain);
     let client = short_lived.create_client::<SetBool>("/theirs").unwrap();

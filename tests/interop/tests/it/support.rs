@@ -1,4 +1,5 @@
-//! Code that the tests share: a Feros node beside a stock one, and waiting without time limits.
+//! Code that the tests share: a Feros node and a stock node, and functions that wait without time
+//! limits.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
@@ -34,7 +35,7 @@ pub(crate) fn context(domain: &Domain) -> Context {
     Context::new(options(domain)).unwrap()
 }
 
-/// A Feros node `/ours/feros_node` in a context of its own.
+/// Makes the Feros node `/ours/feros_node` in a context of its own.
 pub(crate) fn node(domain: &Domain) -> Node {
     context(domain).create_node_with(NodeOptions::new("feros_node").namespace("/ours")).unwrap()
 }
@@ -44,7 +45,7 @@ pub(crate) fn stock(domain: &Domain) -> Peer {
     Peer::start(domain, "/theirs", "stock_node")
 }
 
-/// Spins a node on a thread until dropped.
+/// Spins a node on a thread until this value is dropped.
 pub(crate) struct Spinning(#[allow(dead_code, reason = "held until it is dropped")] Background);
 
 impl Spinning {
@@ -56,7 +57,7 @@ impl Spinning {
     }
 }
 
-/// The items that callbacks received and the test has not taken yet.
+/// The items that callbacks have received and the test has not taken yet.
 pub(crate) struct Inbox<T> {
     sender: SyncSender<T>,
     receiver: Receiver<T>,
@@ -69,19 +70,19 @@ impl<T: Send + 'static> Inbox<T> {
         Self { sender, receiver }
     }
 
-    /// A closure that puts its argument into the inbox.
+    /// Returns a closure that puts its argument into the inbox.
     pub(crate) fn putter(&self) -> impl Fn(T) + Send + use<T> {
         let sender = self.sender.clone();
         // The test may have ended already.
         move |item| drop(sender.send(item))
     }
 
-    /// The oldest item, waiting for it.
+    /// Waits for the oldest item and takes it.
     pub(crate) fn take(&self) -> T {
         self.receiver.recv_timeout(WATCHDOG).expect("the watchdog bit: nothing came")
     }
 
-    /// The oldest item that `wanted` picks; those before it are dropped.
+    /// Takes the oldest item that `wanted` accepts, and drops the items before it.
     pub(crate) fn take_where(&self, mut wanted: impl FnMut(&T) -> bool) -> T {
         loop {
             let item = self.take();
@@ -91,18 +92,18 @@ impl<T: Send + 'static> Inbox<T> {
         }
     }
 
-    /// The oldest item, if one comes within that time.
+    /// Takes the oldest item, if one comes within this time.
     pub(crate) fn take_within(&self, time: Duration) -> Option<T> {
         self.receiver.recv_timeout(time).ok()
     }
 
-    /// The oldest item, if there is one.
+    /// Takes the oldest item, if there is one.
     pub(crate) fn take_now(&self) -> Option<T> {
         self.receiver.try_recv().ok()
     }
 }
 
-/// The type of a name in the shipped set, for dynamic messages.
+/// The shipped type of this name, for dynamic messages.
 pub(crate) fn dynamic_type(name: &str) -> DynamicType {
     DynamicType::resolve(feros_interface::shipped(), &name.parse().unwrap()).unwrap()
 }
@@ -112,7 +113,7 @@ pub(crate) fn identity(ty: &DynamicType) -> TypeIdentity {
     TypeIdentity { name: ty.name().to_string(), hash: Some(TypeHash(ty.type_hash().0)) }
 }
 
-/// The stock side's list as a plain vector.
+/// Converts a list of the stock side to a plain vector.
 pub(crate) fn items(value: &Value) -> &[Value] {
     value.as_array().expect("a list")
 }

@@ -1,5 +1,6 @@
-//! Transforms between stock nodes and ours: the type `tf2_msgs/msg/TFMessage` with its hash, and
-//! the policies of `tf2_ros`. No wheel has `tf2_msgs`; it is built by the generators of the wheels.
+//! Transforms between stock nodes and Feros nodes: the type `tf2_msgs/msg/TFMessage` with its hash,
+//! and the QoS policies of `tf2_ros`. No wheel contains `tf2_msgs`; the generators of the wheels
+//! build it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -30,7 +31,7 @@ fn message(parent: &str, child: &str, x: f64, sec: i32) -> Value {
     }] })
 }
 
-/// The policies of `tf2_ros` for static transforms.
+/// The QoS policies of `tf2_ros` for static transforms.
 fn latched(depth: u32) -> Value {
     json!({ "depth": depth, "durability": "transient_local" })
 }

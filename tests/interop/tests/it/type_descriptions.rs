@@ -1,5 +1,5 @@
-//! `~/get_type_description` in both directions: our nodes describe a type as stock does, field by
-//! field and default by default.
+//! `~/get_type_description` in both directions: Feros nodes describe a type like stock nodes, with
+//! the same fields and defaults.
 
 use feros::message::dynamic::DynamicType;
 use feros::message::{Action, Message, Service, TypeHash};
@@ -17,7 +17,7 @@ use crate::support::{Spinning, WATCHDOG, node, stock};
 const OURS: &str = "/ours/feros_node/get_type_description";
 const THEIRS: &str = "/theirs/stock_node/get_type_description";
 
-/// The answer of the node with this service to stock's request for a type.
+/// The answer to a stock request for a type description, from the node that has this service.
 fn asked(peer: &mut Peer, service: &str, name: &str, hash: &TypeHash) -> Value {
     let request = json!({
         "type_name": name, "type_hash": hash.to_string(), "include_type_sources": false
@@ -99,7 +99,7 @@ fn stock_describes_its_types_to_us() {
         .get_type_description(&theirs, Arrays::TYPE_NAME, Arrays::TYPE_HASH, WATCHDOG)
         .unwrap_err();
     assert!(matches!(refused, TypeDescriptionError::Refused { .. }), "{refused}");
-    // A name that does not belong to the hash.
+    // The type name does not belong to the hash.
     let refused = node
         .get_type_description(&theirs, Arrays::TYPE_NAME, Nested::TYPE_HASH, WATCHDOG)
         .unwrap_err();

@@ -1,5 +1,5 @@
-//! Every type of test_msgs and the well-known types of robots, with extreme values, typed and
-//! dynamic, in both directions.
+//! Exchanges every type of test_msgs and well-known robot types with extreme values, in both
+//! directions, with generated and with dynamic types.
 
 use std::any::Any;
 use std::time::Duration;
@@ -20,14 +20,14 @@ use crate::values::{EXTREMES, difference, from_json, to_json};
 /// Publishes a serialized message through an endpoint of a generated type.
 type Publish = Box<dyn Fn(&[u8])>;
 
-/// Makes a subscription of a generated type, to be kept.
+/// Makes a subscription of a generated type, which the caller keeps.
 type Subscribe = fn(&Node, &str, QosProfile, &Inbox<Vec<u8>>) -> Box<dyn Any>;
 
 /// Functions that make endpoints of a generated type.
 struct Generated {
     name: &'static str,
     publisher: fn(&Node, &str, QosProfile) -> (Publish, GenericPublisher),
-    /// Puts each message, serialized again, into the inbox.
+    /// Serializes each message again and puts the bytes into the inbox.
     subscription: Subscribe,
 }
 
@@ -60,7 +60,7 @@ macro_rules! generated {
     ($($message:path),* $(,)?) => { vec![$(Generated::of::<$message>()),*] };
 }
 
-/// All messages that can be sent without a key; the four others are below.
+/// All messages that can be sent without a key; the four others follow below.
 fn messages_of_test_msgs() -> Vec<Generated> {
     use test_msgs::msg;
     generated![
@@ -112,10 +112,11 @@ fn messages_of_robots() -> Vec<Generated> {
     ]
 }
 
-/// Both directions of one type: one stock endpoint each, and two of ours, typed and dynamic.
+/// The endpoints for one type. In each direction, there are one stock endpoint and two Feros
+/// endpoints, one of the generated type and one dynamic.
 struct Lane {
     ty: DynamicType,
-    /// Topics, ours to theirs and theirs to ours.
+    /// The topics from Feros to stock and from stock to Feros.
     to_stock: String,
     to_feros: String,
     publish: [(&'static str, Publish); 2],
@@ -172,7 +173,8 @@ impl Lane {
         peer.ask("matched", json!({"topic": self.to_feros, "subscriptions": 2}));
     }
 
-    /// Sends one message in all four ways and returns the differences.
+    /// Sends one message in both directions, with both Feros endpoints each, and returns the
+    /// differences.
     fn exchange(&self, peer: &mut Peer, value: &Value, again: bool) -> Vec<String> {
         let message = from_json(&self.ty, value);
         let expected = to_json(&message);
@@ -182,7 +184,7 @@ impl Lane {
             let differs = difference(&expected, &found);
             wrong.extend(differs.map(|at| format!("{how} Feros -> stock {}{at}", self.ty.name())));
         }
-        // Messages repeated for one endpoint may have come twice to the other.
+        // Messages that were sent again for one endpoint may have reached the other twice.
         self.received.iter().for_each(|(_, inbox)| while inbox.take_now().is_some() {});
         let mut waiting: Vec<_> = self.received.iter().collect();
         loop {
@@ -241,13 +243,13 @@ impl Lane {
     }
 }
 
-/// The time that a message may be on its way; best effort is sent again after that.
+/// The time after which a best-effort message that has not arrived is sent again.
 fn patience(again: bool) -> Duration {
     if again { Duration::from_secs(3) } else { WATCHDOG }
 }
 
-/// Exchanges every extreme of every type. With best effort a lost message is sent again, and the
-/// test is that each one arrives whole or not at all.
+/// Exchanges every extreme of every type. A lost best-effort message is sent again; the test checks
+/// that each message arrives whole or not at all.
 fn exchange_all(types: &[Generated], qos: QosProfile, stock_qos: &Value) {
     let Some(domain) = Domain::reserve() else { return };
     let again = stock_qos["reliability"] == "best_effort";

@@ -1,22 +1,22 @@
-//! Extreme messages of any type, and comparing them exactly.
+//! Makes extreme messages of any type, and compares messages exactly.
 //!
-//! The JSON here is that of `peers/conversion.py`: not-a-number and the infinities are `"nan"`,
-//! `"inf"`, `"-inf"`.
+//! The JSON is that of `peers/conversion.py`: not-a-number and the infinities are `"nan"`, `"inf"`,
+//! `"-inf"`.
 
 use feros::message::dynamic::{DynamicField, DynamicMessage, DynamicType, ValueRef};
 use feros_interface::{BaseType, Shape};
 use serde_json::{Map, Value, json};
 
-/// The part of each field's range that a message is made of.
+/// The part of the value range that all fields of a message are taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extreme {
     /// No field is named: each side fills in the defaults that it knows.
     Default,
-    /// The smallest numbers, everything empty.
+    /// The smallest numbers; strings and sequences are empty.
     Least,
-    /// The greatest numbers, long texts, full sequences.
+    /// The greatest numbers, long strings, full sequences.
     Greatest,
-    /// Not-a-number, negative zero, subnormals, texts in many scripts, short sequences.
+    /// Not-a-number, negative zero, subnormals, strings in many scripts, short sequences.
     Odd,
 }
 
@@ -34,16 +34,16 @@ const ODD_TEXTS: [&str; 5] = [
     "~ null: [*&]",
 ];
 
-/// The number of elements of a full sequence without bound.
+/// The number of elements of a full unbounded sequence.
 const MANY: usize = 100;
-/// The same number for sequences of messages, whose sizes multiply.
+/// The number of elements of a full unbounded sequence of messages, whose sizes multiply.
 const MANY_MESSAGES: usize = 3;
-/// Length of a long text, and of each of many texts.
+/// The length of a single long string, and of each string in a sequence.
 const LONG_TEXT: usize = 3000;
 const LONG_TEXT_OF_MANY: usize = 30;
 
 impl Extreme {
-    /// A message of this kind, as JSON.
+    /// Makes a message of this kind, as JSON.
     pub(crate) fn of(self, ty: &DynamicType) -> Value {
         self.message(ty, &mut 0)
     }
@@ -138,12 +138,12 @@ fn float(value: f64) -> Value {
     }
 }
 
-/// A message of the type from the peer's JSON.
+/// Converts the peer's JSON to a message of the type.
 pub(crate) fn from_json(ty: &DynamicType, value: &Value) -> DynamicMessage {
     DynamicMessage::from_json(ty, &value.to_string()).unwrap()
 }
 
-/// A message as the peer's JSON, with all its fields.
+/// Converts a message with all its fields to the peer's JSON.
 pub(crate) fn to_json(message: &DynamicMessage) -> Value {
     let fields = message
         .fields()
@@ -174,8 +174,8 @@ fn value_to_json(value: ValueRef<'_>) -> Value {
     }
 }
 
-/// The path where two values first differ; floats are compared by their bits, so that `-0.0` is not
-/// `0.0`.
+/// Finds the path where two values first differ. Floats are compared by their bits, so `-0.0`
+/// differs from `0.0`.
 pub(crate) fn difference(expected: &Value, found: &Value) -> Option<String> {
     match (expected, found) {
         (Value::Object(a), Value::Object(b)) => {
@@ -190,7 +190,7 @@ pub(crate) fn difference(expected: &Value, found: &Value) -> Option<String> {
             let mut pairs = a.iter().zip(b).enumerate();
             pairs.find_map(|(at, (a, b))| Some(format!("[{at}]{}", difference(a, b)?)))
         }
-        // The text of a number is its shortest exact one, with its sign.
+        // A number is written as its shortest exact text, with its sign.
         _ if text_of(expected) == text_of(found) => None,
         _ => {
             let show = |value: &Value| value.to_string().chars().take(200).collect::<String>();

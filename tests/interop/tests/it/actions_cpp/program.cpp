@@ -1,5 +1,5 @@
-// A server of /theirs/fib and a client of /ours/fib of rclcpp_action. Lines in: `send ORDER` and
-// `cancel_all` for the client; `succeed`, `canceled` and `abort` end the server's oldest goal.
+// A server of /theirs/fib and a client of /ours/fib, with rclcpp_action. Input lines: `send ORDER`
+// and `cancel_all` for the client; `succeed`, `canceled` and `abort` end the server's oldest goal.
 #include <deque>
 #include <iostream>
 #include <memory>
