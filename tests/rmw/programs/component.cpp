@@ -1,4 +1,4 @@
-// A component for the containers of rclcpp: it sends back the messages that it hears.
+// A component for the containers of rclcpp, which sends back the messages that it receives.
 #include "rclcpp/rclcpp.hpp"
 #include "rclcpp_components/register_node_macro.hpp"
 #include "std_msgs/msg/int32.hpp"

@@ -34,7 +34,7 @@ void alone(const Arguments &)
     }
     own->shutdown("the round is over");
   }
-  // Two contexts at once talk to each other as two processes would.
+  // Two contexts in one process communicate like two processes.
   auto first = context();
   auto second = context();
   auto talker = std::make_shared<rclcpp::Node>("talker", rclcpp::NodeOptions().context(first));
@@ -51,7 +51,7 @@ void alone(const Arguments &)
   support::eventually("they match", [&] {return publisher->get_subscription_count() == 1;});
   publisher->publish(Number());
   support::eventually("the number came", [&] {return numbers == 1;});
-  // A shutdown only ends the spin of its own context.
+  // Shutting down a context ends only the spin of that context.
   second->shutdown("the test is over");
   spinning.join();
   publisher->publish(Number());

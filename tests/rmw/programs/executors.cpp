@@ -1,5 +1,5 @@
-// The guarantees of executors, in one process: timers, groups, messages, services, guard
-// conditions, entities that come and go while they spin.
+// The guarantees of executors, in one process: timers, callback groups, messages, services, guard
+// conditions, and entities that come and go while the executor spins.
 #include <vector>
 
 #include "std_msgs/msg/int32.hpp"
@@ -38,7 +38,8 @@ void everything_in_one_node(const Arguments & arguments)
     support::value_of(future, "the service answers");
     CHECK_EQUAL(calls.load(), call);
   }
-  // Entities made while the executor sleeps are served, whatever was dropped before.
+  // Entities that are made while the executor sleeps are served, even after others have been
+  // dropped.
   timer->cancel();
   for (int round = 0; round < 30; ++round) {
     std::atomic<int> late{0};
@@ -52,7 +53,7 @@ void everything_in_one_node(const Arguments & arguments)
   }
 }
 
-// In a reentrant group two callbacks run at once: each waits for the other.
+// In a reentrant group, two callbacks run at the same time: each waits for the other.
 void two_callbacks_at_once()
 {
   auto node = std::make_shared<rclcpp::Node>("reentrant");
@@ -79,7 +80,7 @@ void two_callbacks_at_once()
   support::eventually("both have ended", [&] {return inside == 0;});
 }
 
-// In a mutually exclusive group, no two callbacks run at once.
+// In a mutually exclusive group, no two callbacks run at the same time.
 void one_callback_at_a_time()
 {
   auto node = std::make_shared<rclcpp::Node>("exclusive");

@@ -1,4 +1,5 @@
-// The graph as two processes see it: nodes, names, types, endpoints with their QoS and hashes.
+// The graph as two processes see it: nodes, names, types, and endpoints with their QoS and type
+// hashes.
 #include <algorithm>
 #include <vector>
 
@@ -64,7 +65,7 @@ void ask(const Arguments & arguments)
   CHECK(info.qos_profile().durability() == rclcpp::DurabilityPolicy::TransientLocal);
   CHECK_EQUAL(+info.topic_type_hash().version, 1);
 
-  // A late subscription gets earlier messages, and the graph shows it.
+  // A late subscription gets earlier messages, and the graph shows the subscription.
   std::atomic<int> numbers{0};
   auto event = node->get_graph_event();
   auto subscription = node->create_subscription<Number>(

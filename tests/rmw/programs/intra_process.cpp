@@ -1,4 +1,5 @@
-// rclcpp's own intra-process communication on: pointers within the process, the rmw to others.
+// rclcpp's own intra-process communication is on: messages go as pointers within the process, and
+// through the rmw to other processes.
 #include <vector>
 
 #include "std_msgs/msg/string.hpp"
@@ -26,7 +27,8 @@ void alone(const Arguments & arguments)
       CHECK_EQUAL(static_cast<const void *>(text.get()), given.load());
       ++pointers;
     });
-  // A subscription of the same process without intra-process communication: the rmw delivers, once.
+  // A subscription in the same process without intra-process communication: the rmw delivers each
+  // message once.
   auto beside = other->create_subscription<Text>(
     "chatter", 10, [&](const Text & text) {
       CHECK_EQUAL(text.data, std::string("within and beside"));
@@ -37,15 +39,16 @@ void alone(const Arguments & arguments)
   support::eventually("all match", [&] {return publisher->get_subscription_count() == 2;});
   CHECK_EQUAL(publisher->get_intra_process_subscription_count(), 1u);
   for (int sent = 1; sent <= 20; ++sent) {
-    // With another reader outside, the reader within the process still gets the pointer.
+    // If another process has a subscription too, the subscription within the process still gets the
+    // pointer.
     auto text = std::make_unique<Text>();
     text->data = "within and beside";
     given = text.get();
     publisher->publish(std::move(text));
     support::eventually("both have it", [&] {return pointers == sent && copies == sent;});
   }
-  // Nothing comes twice: a last message that only one of them gets proves that no earlier one is
-  // still on its way. A waiting executor keeps its entities alive.
+  // No message comes twice: when the last message has arrived, no earlier message is still on its
+  // way. A waiting executor keeps its entities alive.
   others.reset();
   beside.reset();
   support::eventually("one is gone", [&] {return publisher->get_subscription_count() == 1;});

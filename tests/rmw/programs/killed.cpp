@@ -1,4 +1,5 @@
-// A talker and a listener, for a harness that kills them: the survivors go on with others.
+// A talker and a listener, for a harness that kills some of them; the survivors go on with new
+// ones.
 #include <set>
 
 #include "std_msgs/msg/u_int8_multi_array.hpp"
@@ -28,7 +29,7 @@ void talk(const Arguments & arguments)
   support::until_input_ends();
 }
 
-// Prints a line for each of `talkers` talkers after 20 messages of it.
+// Prints a line for each of `talkers` talkers once 20 of its messages have arrived.
 void listen_to(const Arguments & arguments, size_t talkers)
 {
   auto node = std::make_shared<rclcpp::Node>("listener");

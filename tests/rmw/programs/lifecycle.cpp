@@ -1,4 +1,4 @@
-// A managed node and its manager: services, events, and a publisher that sends nothing while
+// A managed node and its manager: services, events, and a publisher that sends nothing while it is
 // inactive.
 #include <vector>
 

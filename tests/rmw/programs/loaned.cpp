@@ -1,4 +1,4 @@
-// Loaned messages, where the rmw lends them and where rclcpp makes them itself.
+// Loaned messages, both where the rmw lends them and where rclcpp allocates them itself.
 #include "support.hpp"
 #include "test_msgs/msg/basic_types.hpp"
 #include "test_msgs/msg/strings.hpp"
@@ -18,7 +18,7 @@ void serve(const Arguments & arguments)
   auto node = std::make_shared<rclcpp::Node>("borrower");
   auto plain = node->create_publisher<Plain>("plain", QOS);
   auto text = node->create_publisher<Text>("text", QOS);
-  // A text cannot lie in lent memory.
+  // A message with a string cannot lie in lent memory.
   CHECK(!text->can_loan_messages());
   support::Spinning spinning(arguments, node);
   support::eventually("both match", [&] {

@@ -1,5 +1,5 @@
-// Every message of test_msgs, a large one and serialized ones, from a talker to a listener, which
-// sends each back on another topic.
+// A talker sends every message of test_msgs, a large message and serialized messages to a listener,
+// which sends each of them back on another topic.
 #include <vector>
 
 #include "std_msgs/msg/u_int8_multi_array.hpp"
@@ -14,7 +14,7 @@ using Large = std_msgs::msg::UInt8MultiArray;
 
 const rclcpp::QoS QOS = rclcpp::QoS(100).reliable();
 
-// Calls `visit` for each type, with a name for the topics and the messages.
+// Calls `visit` for each type, with a name for its topics and the messages to send.
 template<typename Visit>
 void for_each_type(const Arguments & arguments, Visit && visit)
 {
@@ -31,7 +31,8 @@ void for_each_type(const Arguments & arguments, Visit && visit)
   visit("nested", get_messages_nested());
   visit("builtins", get_messages_builtins());
   visit("wstrings", get_messages_wstrings());
-  // Fast DDS announces keys, and such topics match none without keys; rmw_feros has no keys.
+  // Fast DDS announces keys. Topics with keys do not match topics without keys, and rmw_feros has
+  // no keys.
   if (!arguments.is_mixed) {
     visit("keyed_string", get_messages_keyed_string());
     visit("complex_nested_key", get_messages_complex_nested_key());
@@ -56,7 +57,7 @@ void echo(const Arguments & arguments)
           "there/" + name, QOS,
           [publisher](std::unique_ptr<Message> message) {publisher->publish(std::move(message));}));
     });
-  // A message that is handled as bytes.
+  // A message that is published and received as bytes.
   auto publisher = node->create_generic_publisher(
     "back/serialized", "test_msgs/msg/UnboundedSequences", QOS);
   kept.push_back(node->create_generic_subscription(

@@ -1,4 +1,5 @@
-// Parameters of another node: listed, read, described, set, refused, and events of changes.
+// Lists, reads, describes and sets the parameters of another node, tries refused values, and
+// receives the events of changes.
 #include <vector>
 
 #include "support.hpp"

@@ -58,7 +58,7 @@ void serve(const Arguments & arguments)
   late->publish(Number());
   support::eventually("a deadline was missed", [&] {return missed > 0;});
   support::eventually("somebody watches", [&] {return alive->get_subscription_count() == 1;});
-  // Alive once, and then silent for longer than the lease.
+  // The publisher asserts its liveliness once, and is then silent for longer than the lease.
   CHECK(alive->assert_liveliness());
   support::eventually("liveliness was lost", [&] {return lost > 0;});
   support::eventually("a subscription matched", [&] {return matched == 1;});

@@ -1,4 +1,4 @@
-// A service, its client, and calls that overlap, stay unanswered, or come from many clients.
+// A service and its client, with calls that overlap, stay unanswered, or come from many clients.
 #include <vector>
 
 #include "support.hpp"
@@ -30,7 +30,8 @@ void serve(const Arguments & arguments)
     });
   auto empty = node->create_service<Empty>(
     "empty", [](Empty::Request::SharedPtr, Empty::Response::SharedPtr) {});
-  // Answered later, in the other order: a response finds its request by the header.
+  // The requests are answered later, in reverse order: the header assigns a response to its
+  // request.
   std::vector<std::pair<std::shared_ptr<rmw_request_id_t>, int64_t>> open;
   auto late = node->create_service<BasicTypes>(
     "late", [&open](
@@ -71,7 +72,7 @@ void ask(const Arguments & arguments)
     request->int64_value = value;
     request->float64_value = 0.5 * value;
     request->string_value = "text " + std::to_string(value);
-    // Each client only gets its own answers.
+    // Each client gets only its own responses.
     auto & client = value % 2 ? numbers : second;
     auto future = client->async_send_request(request);
     auto response = support::value_of(future, "numbers answers");

@@ -1,5 +1,5 @@
-// Code that the test programs share: roles, checks that end the program with a message, waiting
-// until a condition holds. A role that serves ends with its standard input.
+// Code that the test programs share: roles, checks that end the program with a message, and waiting
+// for conditions. A serving role ends when its standard input ends.
 #pragma once
 
 #include <unistd.h>
@@ -46,8 +46,8 @@ constexpr unsigned WATCHDOG_SECONDS = 100;
     } \
   } while (false)
 
-// Checks until `holds`; the watchdog ends a program that would wait forever, and `what` says for
-// what.
+// Waits until `holds` returns true. The watchdog ends a program that would wait forever; `what`
+// names the condition in its message.
 template<typename Holds>
 void eventually(const std::string & what, Holds && holds)
 {
@@ -98,7 +98,7 @@ public:
   {
     executor_->add_node(node);
     thread_ = std::thread([this] {executor_->spin();});
-    // A cancel before the spin would be forgotten.
+    // A cancel before the spin begins would have no effect.
     eventually("the executor spins", [this] {return executor_->is_spinning();});
   }
 
@@ -113,7 +113,7 @@ private:
   std::thread thread_;
 };
 
-// Waits until the standard input ends, by which the starter lets the program end.
+// Waits until the standard input ends; the harness closes it to end the program.
 inline void until_input_ends()
 {
   char byte;

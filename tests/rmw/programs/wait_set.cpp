@@ -1,5 +1,5 @@
-// Wait sets without an executor: what is ready and what is not, timeouts, many sets over the same
-// entities, and a wait that is ended from outside.
+// Wait sets without an executor: which entities are ready, timeouts, many wait sets with the same
+// entities, and a wait that another thread ends.
 #include <vector>
 
 #include "rclcpp/wait_set.hpp"
@@ -37,13 +37,13 @@ void alone(const Arguments &)
   wait_set.add_guard_condition(guard);
   wait_set.add_service(service);
   wait_set.add_client(client);
-  // Nothing is ready: the wait takes the given time, and never less.
+  // Nothing is ready: the wait takes at least the given time.
   const auto began = std::chrono::steady_clock::now();
   CHECK(wait_set.wait(30ms).kind() == rclcpp::WaitResultKind::Timeout);
   CHECK(std::chrono::steady_clock::now() - began >= 30ms);
   CHECK(wait_set.wait(0ms).kind() == rclcpp::WaitResultKind::Timeout);
 
-  // A guard condition that was triggered before and during the wait.
+  // A guard condition is triggered before the wait, and then during the wait.
   guard->trigger();
   {
     auto result = wait_set.wait(60s);
@@ -56,7 +56,7 @@ void alone(const Arguments &)
   CHECK(wait_set.wait(60s).kind() == rclcpp::WaitResultKind::Ready);
   trigger.join();
 
-  // A message makes its subscription ready, and no other, until it is taken.
+  // A message makes only its own subscription ready, until the message is taken.
   support::eventually("they match", [&] {return publisher->get_subscription_count() == 1;});
   Number number;
   number.data = 7;
@@ -74,7 +74,7 @@ void alone(const Arguments &)
   CHECK(!first->take(taken, info));
   CHECK(wait_set.wait(0ms).kind() == rclcpp::WaitResultKind::Timeout);
 
-  // A request and its response.
+  // A request makes the service ready, and its response the client.
   CHECK(client->wait_for_service(60s));
   auto future = client->async_send_request(std::make_shared<Empty::Request>());
   {
@@ -93,13 +93,13 @@ void alone(const Arguments &)
     CHECK(result.get_wait_set().get_rcl_wait_set().clients[0] != nullptr);
   }
 
-  // A timer ends the wait at its time.
+  // A timer ends the wait when it is due.
   wait_set.add_timer(timer);
   wait_set.remove_client(client);
   CHECK(wait_set.wait(60s).kind() == rclcpp::WaitResultKind::Ready);
   wait_set.remove_timer(timer);
 
-  // A thousand sets, one after the other, over the same entities.
+  // A thousand wait sets, one after the other, with the same entities.
   for (int count = 0; count < 1000; ++count) {
     rclcpp::WaitSet once({{{first}}, {{silent}}}, {guard});
     if (count % 100 == 0) {
@@ -110,7 +110,7 @@ void alone(const Arguments &)
     CHECK(once.wait(0ms).kind() == rclcpp::WaitResultKind::Timeout);
   }
 
-  // An entity that is destroyed while it is in a set is left out.
+  // The wait ignores an entity that is destroyed while it is in a wait set.
   silent.reset();
   publisher->publish(number);
   CHECK(wait_set.wait(60s).kind() == rclcpp::WaitResultKind::Ready);

@@ -1,4 +1,4 @@
-//! The kit of stock rclcpp, and the programs that it compiles.
+//! The kit with stock rclcpp, which compiles the test programs.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use feros_test_support::skip;
 
 use crate::run::Rmw;
 
-/// One program is compiled at a time: a compiler takes a gigabyte.
+/// Only one program is compiled at a time, because a compiler takes a gigabyte of memory.
 static COMPILING: Mutex<()> = Mutex::new(());
 
-/// The folder that `FEROS_STOCK` names, and the environment with ROS 2 that belongs to it.
+/// The folder that `FEROS_STOCK` names, and the Python environment with ROS 2 that belongs to it.
 #[derive(Debug, Clone)]
 pub struct Kit {
     folder: PathBuf,
@@ -22,19 +22,19 @@ pub struct Kit {
 }
 
 impl Kit {
-    /// `None`, which is reported, if there is no kit. `programs` is the folder for compiled
-    /// programs.
+    /// Finds the kit. Returns `None`, and reports the skip, if there is no kit. `programs` is the
+    /// folder for compiled programs.
     ///
     /// # Panics
-    /// When there is a kit, but stock ROS 2 is not installed.
+    /// If there is a kit, but stock ROS 2 is not installed.
     pub fn find(programs: impl Into<PathBuf>) -> Option<Self> {
         let folder = kit_of_cpp()?;
         let environment = prefix_of_ros2()?;
         Some(Self { folder, environment, programs: programs.into() })
     }
 
-    /// The rmw of stock, and that of Feros if its library exists: in the folder that
-    /// `FEROS_RMW_DIR` names, or where cargo puts it.
+    /// The stock rmw, and the rmw of Feros if its library exists in the folder that `FEROS_RMW_DIR`
+    /// names or, by default, where cargo puts it.
     pub fn rmws(&self) -> Vec<Rmw> {
         let mut all = vec![Rmw::Stock];
         match feros_library_folder() {
@@ -47,10 +47,10 @@ impl Kit {
         all
     }
 
-    /// Compiles `programs/NAME.cpp`, unless that was done before and nothing has changed.
+    /// Compiles `programs/NAME.cpp`, unless it is already compiled and has not changed.
     ///
     /// # Panics
-    /// When it does not compile.
+    /// If the program does not compile.
     pub fn compile(&self, name: &str, arguments: &[&str]) -> PathBuf {
         let _one_at_a_time = COMPILING.lock();
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
@@ -77,12 +77,12 @@ impl Kit {
         program
     }
 
-    /// A container of the kit.
+    /// The command of a component container of the kit.
     pub fn container(&self, name: &str) -> PathBuf {
         self.folder.join("rclcpp/bin").join(name)
     }
 
-    /// A script of the kit with the environment as its first argument.
+    /// The command of a script of the kit, with the environment as its first argument.
     pub(crate) fn command(&self, script: &str) -> Command {
         let mut command = Command::new(self.folder.join("rclcpp").join(script));
         command.arg(&self.environment);
@@ -101,7 +101,7 @@ fn feros_library_folder() -> Option<PathBuf> {
         );
         return Some(folder);
     }
-    // The tests lie in target/PROFILE/deps.
+    // The test programs lie in target/PROFILE/deps.
     let test = std::env::current_exe().ok()?;
     let mut places = test.ancestors().skip(1).take(2);
     places.find(|folder| folder.join(LIBRARY).is_file()).map(Path::to_owned)

@@ -1,9 +1,10 @@
-//! Programs of stock rclcpp (`programs/`), compiled and run on one rmw or on two that talk.
+//! Compiles programs that use stock rclcpp (`programs/`), and runs them on one rmw, or on two that
+//! communicate.
 //!
-//! A program has roles: `alone`, or `serve` and `ask`, which are two processes. It ends with 0 and
-//! the line `ok ROLE RMW`; a serving process ends with its input. `FEROS_STOCK` names the folder of
-//! the kit that compiles them; without it the tests are skipped. Those on rmw_feros are also
-//! skipped without `librmw_feros.so`.
+//! A program has the role `alone`, or the roles `serve` and `ask`, which run in two processes. It
+//! exits with 0 after printing the line `ok ROLE RMW`; a serving process ends when its input ends.
+//! `FEROS_STOCK` names the folder of the kit that compiles the programs; without it, the tests are
+//! skipped. Without `librmw_feros.so`, the tests on rmw_feros are skipped.
 
 mod kit;
 mod run;

@@ -1,4 +1,4 @@
-//! Programs that run, each on an rmw.
+//! Runs programs, each on an rmw.
 
 use std::fmt;
 use std::io::{BufRead as _, BufReader, Lines};
@@ -11,7 +11,7 @@ use feros_interop::{Domain, LONGEST_WAIT};
 
 use crate::Kit;
 
-/// The rmw that a program communicates by.
+/// The rmw that a program communicates through.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rmw {
     /// The default of ROS 2.
@@ -47,15 +47,15 @@ impl fmt::Display for Rmw {
     }
 }
 
-/// A running program. It ends with this value.
+/// A running program. Dropping this value ends it.
 #[derive(Debug)]
 pub struct Running {
     what: String,
     expected: String,
     child: Child,
-    /// The end of the input ends a serving program.
+    /// The standard input; closing it ends a serving program.
     input: Option<ChildStdin>,
-    /// The lines of its standard output, which the program's own watchdog ends at the latest.
+    /// The lines of the standard output. The program's own watchdog ends it if nothing else does.
     said: Lines<BufReader<ChildStdout>>,
 }
 
@@ -63,7 +63,7 @@ impl Running {
     /// Starts a role of a program in a domain.
     ///
     /// # Panics
-    /// When it cannot be started.
+    /// If the program cannot be started.
     pub fn start(
         kit: &Kit,
         domain: &Domain,
@@ -75,10 +75,11 @@ impl Running {
         Self::start_with(kit, domain, rmw, program, &[role, executor], None)
     }
 
-    /// Starts a program with these arguments; `prefix` is a prefix with an index of packages.
+    /// Starts a program with these arguments; `prefix` is an installation prefix with a package
+    /// index.
     ///
     /// # Panics
-    /// When it cannot be started.
+    /// If the program cannot be started.
     pub fn start_with(
         kit: &Kit,
         domain: &Domain,
@@ -107,7 +108,7 @@ impl Running {
     /// Waits for a line of the program.
     ///
     /// # Panics
-    /// When the program prints another line, or ends.
+    /// If the program prints another line, or ends.
     pub fn says(&mut self, expected: &str) {
         match self.said.next() {
             Some(Ok(line)) => assert_eq!(line, expected, "{}", self.what),
@@ -121,7 +122,7 @@ impl Running {
     /// Waits until the program has ended successfully, with the expected last line.
     ///
     /// # Panics
-    /// When it fails, ends without that line, or hangs.
+    /// If the program fails, ends without that line, or hangs.
     pub fn succeeds(mut self) {
         drop(self.input.take());
         let last = self.said.by_ref().map_while(Result::ok).last();
@@ -130,11 +131,11 @@ impl Running {
         assert_eq!(last.as_ref(), Some(&self.expected), "{} in the end", self.what);
     }
 
-    /// Ends the program at once, as a crash would. The returned value removes the files that Fast
-    /// DDS then leaves behind.
+    /// Kills the program, as a crash would end it. The returned value removes the files that Fast
+    /// DDS leaves behind.
     ///
     /// # Panics
-    /// When it hangs.
+    /// If the program hangs.
     pub fn kill(mut self) -> Leftovers {
         let leftovers = Leftovers::of(self.child.id());
         let _ = self.child.kill();
@@ -142,7 +143,7 @@ impl Running {
         leftovers
     }
 
-    /// Ends a program that does not end with its input, such as a container.
+    /// Ends a program that does not end when its input ends, such as a container.
     pub fn interrupt(mut self) {
         let _ = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
         self.wait();
@@ -160,8 +161,8 @@ impl Running {
     }
 }
 
-/// The files of Fast DDS that only one process had; they are removed with this value. A killed
-/// process leaves them, and nothing else removes them all.
+/// The files of Fast DDS that only the killed process used. Dropping this value removes them, since
+/// nothing else removes all of them.
 #[derive(Debug)]
 pub struct Leftovers(Vec<PathBuf>);
 
@@ -169,7 +170,7 @@ impl Leftovers {
     fn of(process: u32) -> Self {
         let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
         let mapped = maps.lines().filter_map(|line| line.split_whitespace().last());
-        // Files of ports are shared by several processes, as their names show.
+        // Several processes share the files of ports, which can be recognized by name.
         let own = mapped.filter(|path| {
             path.starts_with("/dev/shm/fastdds_") && !path.starts_with("/dev/shm/fastdds_port")
         });

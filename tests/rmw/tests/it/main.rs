@@ -1,4 +1,5 @@
-//! Each program of `programs/` on stock's rmw, on Feros's, and on one of each, in both directions.
+//! Runs each program of `programs/` on the stock rmw, on the rmw of Feros, and on both at once, in
+//! both directions.
 #![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use feros_rmw_tests::{Kit, Running};
 
 const EXECUTORS: [&str; 3] = ["single", "multi", "events"];
 
-/// One process, on each rmw and with each of these executors.
+/// Runs one process, on each rmw and with each of these executors.
 fn alone(name: &str, executors: &[&str]) {
     let Some(kit) = Kit::find(env!("CARGO_TARGET_TMPDIR")) else { return };
     let program = kit.compile(name, &[]);
@@ -20,7 +21,8 @@ fn alone(name: &str, executors: &[&str]) {
     }
 }
 
-/// Two processes: every pair of rmws with the first executor, and each rmw with the others.
+/// Runs two processes, on every pair of rmws with the first executor, and both on each rmw with the
+/// others.
 fn pair(name: &str, executors: &[&str]) {
     let Some(kit) = Kit::find(env!("CARGO_TARGET_TMPDIR")) else { return };
     let program = kit.compile(name, &[]);
@@ -103,7 +105,7 @@ fn contexts() {
     alone("contexts", &EXECUTORS[..1]);
 }
 
-/// Talkers and listeners are killed, and others take their place.
+/// Talkers and listeners are killed, and new ones are started.
 #[test]
 fn processes_that_are_killed() {
     let Some(kit) = Kit::find(env!("CARGO_TARGET_TMPDIR")) else { return };
@@ -136,7 +138,7 @@ fn processes_that_are_killed() {
     }
 }
 
-/// An installation with the component, in the layout of `ament`.
+/// Makes an installation with the component, in the layout of `ament`.
 fn prefix_with_component(kit: &Kit) -> PathBuf {
     let library = kit.compile("component", &["-shared"]);
     let prefix = library.with_extension("prefix");
