@@ -1,4 +1,4 @@
-//! An action server, whose goals wait for a request to end, and its client.
+//! An action server and its client. The goals of the server run until a request ends them.
 //!
 //! Operations: `serve {name}`, `goals` (order and status of each goal), `succeed {order}`; `call
 //! {name}` waits for a server, `send_goal {order}` sends a goal and asks for its result, `result`
@@ -12,7 +12,7 @@ use feros::msgs::example_interfaces::action::{Fibonacci, Fibonacci_Goal, Fibonac
 use feros::{ActionClient, ActionServer, ClientGoalHandle, Node, ServerGoalHandle};
 use serde_json::{Value, json};
 
-/// Longer than the engine needs to detect that a process was killed.
+/// The limit on waits; the engine needs less time to detect that a process was killed.
 const PATIENCE: Duration = Duration::from_secs(100);
 
 type Sent = (ClientGoalHandle<Fibonacci>, ResultFuture<Fibonacci>);
@@ -31,7 +31,7 @@ impl Actions {
         Self { node, server: None, accepted, client: None, sent: Vec::new() }
     }
 
-    /// Does an operation; `None` if it is not one of this module.
+    /// Executes an operation; returns `None` if the operation does not belong to this module.
     pub(crate) fn handle(&mut self, op: &str, request: &Value) -> Option<Result<Value, String>> {
         let name = request["name"].as_str().unwrap_or_default();
         let order = i32::try_from(request["order"].as_i64().unwrap_or_default()).unwrap();

@@ -1,4 +1,4 @@
-//! A server and a client of a service: the server answers with its process and a count.
+//! A server and a client of a service. The server responds with its process id and a count.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -11,14 +11,14 @@ use feros::{
 use feros_test_support::block_on;
 use serde_json::{Value, json};
 
-/// Answers each request, or keeps all requests if `keeps` was set.
+/// Responds to each request, or keeps all requests if `keeps` is set.
 pub(crate) struct Server {
     service: Service<Trigger>,
     kept: Arc<Mutex<Vec<Responder<Trigger>>>>,
 }
 
 impl Server {
-    /// With `keeps`, it answers no request.
+    /// Makes a server. With `keeps`, it never responds.
     pub(crate) fn new(node: &Node, name: &str, transports: TransportSet, keeps: bool) -> Self {
         let kept = Arc::new(Mutex::new(Vec::new()));
         let (keep, mut count) = (kept.clone(), 0);
@@ -28,7 +28,7 @@ impl Server {
             }
             count += 1;
             let message = format!("{} {count}", std::process::id());
-            // A client may be killed before it has its response.
+            // The client may be killed before it has its response.
             let _ = responder.send(&Trigger_Response { success: true, message });
         };
         let options = ServiceOptions::default().transports(transports);
@@ -40,13 +40,13 @@ impl Server {
         &self.service
     }
 
-    /// Requests that were not answered.
+    /// The number of requests that the server has kept.
     pub(crate) fn kept(&self) -> Value {
         json!({"kept": self.kept.lock().unwrap().len()})
     }
 }
 
-/// Calls and waits.
+/// A client that calls the server and waits for responses.
 pub(crate) struct Caller {
     client: Client<Trigger>,
 }
@@ -65,7 +65,8 @@ impl Caller {
         json!({"ready": self.client.service_is_ready()})
     }
 
-    /// Makes this many calls, one after the other, and awaits responses without a time limit.
+    /// Makes this many calls, one after the other, and waits for each response without a time
+    /// limit.
     pub(crate) fn call(&self, times: u64, timeout: Duration, is_awaited: bool) -> Value {
         let (mut answers, mut errors) = (Vec::new(), Vec::new());
         let began = Instant::now();

@@ -1,5 +1,5 @@
-//! A subscription that checks messages: the sender, whether a number is missing or comes twice, and
-//! whether the message is whole.
+//! A subscription that checks for each message who sent it, whether its number is missing or comes
+//! twice, and whether it is whole.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use crate::content;
 pub(crate) struct Listener {
     subscription: Subscription<Image>,
     heard: Arc<Mutex<Heard>>,
-    /// Messages that events reported as lost, on any transport.
+    /// The number of messages that events have reported as lost, on any transport.
     told_lost: Arc<AtomicU64>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Listener {
 struct Heard {
     streams: BTreeMap<u32, Stream>,
     broken: u64,
-    /// Raw messages that are no longer an image.
+    /// The number of raw messages that cannot be decoded as an image.
     undecodable: u64,
     last: Option<Instant>,
     largest_gap: Duration,
@@ -41,7 +41,7 @@ struct Stream {
     last: u32,
     count: u64,
     missing: u64,
-    /// Numbers that are not larger than one before.
+    /// The number of messages whose number is not larger than that of an earlier message.
     doubled: u64,
 }
 
@@ -73,7 +73,7 @@ impl Heard {
         self.note(image.width, image.height, is_whole);
     }
 
-    /// Holds at most the wanted number of the last views.
+    /// Holds the latest views, up to the wanted number.
     fn note_view(&mut self, image: View<Image>) {
         let (id, number, is_whole) = look_at(&image);
         self.note(id, number, is_whole);
@@ -114,9 +114,9 @@ fn look_at(image: &View<Image>) -> (u32, u32, bool) {
 }
 
 impl Listener {
-    /// `form`: owned (default), view or raw; `hold`: how many of the last views to hold (if this
-    /// exceeds the limit of a subscription, it gets no further views); `stall_ms`: the time that a
-    /// callback takes.
+    /// `form`: owned (default), view or raw; `hold`: the number of the latest views to hold (beyond
+    /// the limit of a subscription, it gets no further views); `stall_ms`: the time that a callback
+    /// takes.
     pub(crate) fn new(
         node: &Node,
         request: &Value,
@@ -162,7 +162,7 @@ impl Listener {
         &self.subscription
     }
 
-    /// Reports the messages heard; the largest gap between two messages counts since the last
+    /// Reports the messages received, and the largest gap between two messages since the last
     /// report.
     pub(crate) fn report(&self) -> Value {
         self.heard.lock().unwrap().report()
@@ -178,7 +178,7 @@ impl Listener {
         json!(held.len())
     }
 
-    /// The number of held views, and how many of them have changed.
+    /// The number of held views, and the number of held views that have changed.
     pub(crate) fn check_held(&self) -> Value {
         let heard = self.heard.lock().unwrap();
         let broken = heard.held.iter().filter(|view| !look_at(view).2).count();

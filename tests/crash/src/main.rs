@@ -1,10 +1,11 @@
-//! One process of a crash test: a node whose publishers and subscriptions are driven by JSON lines.
+//! A process of a crash test: a node whose publishers and subscriptions are driven by JSON lines.
 //!
-//! The first line out is `{"ready": true}`. Each request line in, `{"op": NAME, ...}`, has one
-//! answer line: `{"ok": RESULT}` or `{"error": TEXT}`. The end of the input ends the process,
-//! cleanly. Operations: `publisher`, `publish`, `start`, `progress`, `stop`; `listen`, `report`,
-//! `release`, `check_held`; `server`, `kept`; `caller`, `ready`, `call_times`; `transports`,
-//! `counts`, `pool`, `leave` of each; `try_open`; those of `actions`.
+//! The first output line is `{"ready": true}`. Each input line is a request, `{"op": NAME, ...}`,
+//! and gets one output line: `{"ok": RESULT}` or `{"error": TEXT}`. When the input ends, the
+//! process ends cleanly. Operations: `publisher`, `publish`, `start`, `progress`, `stop`; `listen`,
+//! `report`, `release`, `check_held`; `server`, `kept`; `caller`, `ready`, `call_times`;
+//! `transports`, `counts`, `pool`, `leave` for any of these endpoints; `try_open`; the operations
+//! of the module `actions`.
 #![allow(clippy::unwrap_used, reason = "a test program: failures here must be visible")]
 
 mod actions;
@@ -29,8 +30,8 @@ use crate::calls::{Caller, Server};
 use crate::listener::Listener;
 use crate::talker::Talker;
 
-/// How long to wait for the end of the executor; a doorbell that another process scribbled over
-/// must not hang this one.
+/// The limit on waiting for the executor to end: a doorbell that another process has overwritten
+/// must not hang this process.
 const WATCHDOG: Duration = Duration::from_secs(20);
 
 fn main() {
@@ -194,7 +195,7 @@ fn can_be_opened(file: &str) -> bool {
         || std::fs::read_dir(file).is_ok()
 }
 
-/// `keep_all`, or the `depth` to keep; reliable unless `best_effort`, and volatile.
+/// The QoS policies: `keep_all` or the `depth`; reliable unless `best_effort`; volatile.
 fn qos(request: &Value) -> QosProfile {
     let qos = if request["keep_all"] == true {
         QosProfile::keep_all()
@@ -204,7 +205,7 @@ fn qos(request: &Value) -> QosProfile {
     if request["best_effort"] == true { qos.best_effort() } else { qos }
 }
 
-/// With `by_network`, only the network transport is allowed.
+/// The allowed transports: only the network transport with `by_network`, otherwise all.
 fn transport_set(request: &Value) -> TransportSet {
     if request["by_network"] == true { Transport::Network.into() } else { TransportSet::ALL }
 }

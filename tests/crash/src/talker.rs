@@ -1,4 +1,4 @@
-//! A publisher that sends numbered messages, on request or from a thread of its own.
+//! A publisher that sends numbered messages, on request or on a thread of its own.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -28,14 +28,14 @@ struct State {
 }
 
 impl State {
-    /// The next message; its number counts only if it was published.
+    /// Publishes the next message; its number counts only if publishing succeeds.
     fn publish(&self, publisher: &Publisher<Image>, id: u32, size_bytes: usize) {
         let number = self.number.load(Ordering::Relaxed) + 1;
         let message = content::message(id, number, size_bytes);
         let begin = Instant::now();
         let mut published = publisher.publish(message.clone());
-        // A listener that keeps all messages was held up for longer than publishing waits; nothing
-        // was sent.
+        // A listener that keeps all messages was held up for longer than `publish` waits, so
+        // nothing was sent.
         while matches!(
             published,
             Err(PublishError::Engine(feros::rmw::PublishError::Timeout { .. }))
@@ -58,7 +58,7 @@ impl State {
             "last": self.number.load(Ordering::Relaxed),
             "errors": self.errors.load(Ordering::Relaxed),
             "last_error": *self.last_error.lock().unwrap(),
-            // Since the last call of this function.
+            // The slowest publication since the last call of this function.
             "slowest_us": self.slowest_us.swap(0, Ordering::Relaxed),
         })
     }
@@ -85,7 +85,7 @@ impl Talker {
         self.state.progress()
     }
 
-    /// Publishes until stopped.
+    /// Publishes messages until it is stopped.
     pub(crate) fn start(&mut self, period: Duration, size_bytes: usize) {
         let _former = self.stop();
         self.state.is_stopped.store(false, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Servers and clients of services are killed, restarted or overwritten: the living ones go on, no
-//! call goes only to a dead server, and nothing is left behind.
+//! Servers and clients of services are killed or restarted, or their memory is overwritten: the
+//! surviving processes go on, no call goes only to a dead server, and nothing is left behind.
 
 use std::fs::OpenOptions;
 use std::time::{Duration, Instant};
@@ -10,9 +10,9 @@ use crate::support::{
     Gone, Peer, Place, Random, count_of, memory_of_name, number, resources, rounds, scribble, until,
 };
 
-/// More than a process takes by itself while it calls.
+/// More memory than a process comes to take merely by calling.
 const MOST_GROWTH_KB: u64 = 16 << 10;
-/// The control words of a client's memory for calls, in bytes.
+/// The size of the control words of a client's memory for calls, in bytes.
 const CONTROL_BYTES: u64 = 36 << 10;
 
 fn server(place: &Place, keeps: bool) -> Peer {
@@ -71,7 +71,8 @@ fn a_restarted_server_is_called_at_once_and_the_dead_one_never() {
     place.must_be_swept();
 }
 
-/// A call to a killed server ends with an error long before the engine knows, or the call gives up.
+/// A call to a killed server ends with an error, long before the engine notices the death or the
+/// call times out.
 #[test]
 fn a_call_ends_when_its_server_is_killed() {
     let place = Place::of_host();
@@ -130,7 +131,7 @@ fn a_server_goes_on_while_clients_are_killed_during_calls() {
     place.must_be_swept();
 }
 
-/// Every process of the same user can write there.
+/// Every process of the same user can write to this memory.
 #[test]
 fn scribbling_over_the_memory_of_calls_ends_no_process() {
     let place = Place::of_host();

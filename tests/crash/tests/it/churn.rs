@@ -1,5 +1,5 @@
-//! Processes start and are killed one right after the other, while a talker and a listener go on:
-//! no other process dies, every loss is reported, and nothing of the dead is left.
+//! Processes are started and killed in quick succession, while a talker and a listener go on: no
+//! other process dies, every lost message is reported, and nothing of the killed processes is left.
 //!
 //! `FEROS_CRASH_KILLS` is the number of kills.
 
@@ -9,10 +9,10 @@ use serde_json::json;
 
 use crate::support::{Peer, Place, Random, count_of, heard, number, program, resources, until};
 
-/// The engine forgets a killed process when its lease ends: a short lease, so that many can be
-/// killed.
+/// The engine forgets a killed process when its lease ends. The lease is short, so that many
+/// processes can be killed.
 const LEASE: &str = "<Domain><Discovery><LeaseDuration>1s</LeaseDuration></Discovery></Domain>";
-/// Processes that exist at the same time and wait to be killed.
+/// The number of processes that exist at the same time and wait to be killed.
 const DOOMED: usize = 5;
 /// Memory that is filled once is not a leak, so measuring begins after this many kills.
 const FIRST: u32 = 15;
@@ -24,7 +24,7 @@ fn start(place: &Place, name: &str) -> Peer {
     Peer::start_by(command, name)
 }
 
-/// A process that talks or listens, on the topic that all share.
+/// Starts a process that talks or listens on the topic that all processes share.
 fn start_doomed(place: &Place, random: &mut Random, number: u32) -> Peer {
     let mut doomed = start(place, "doomed");
     if random.below(3) == 0 {

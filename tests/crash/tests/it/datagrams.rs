@@ -1,8 +1,9 @@
-//! Changed datagrams: real ones of another process, with bits flipped, lengths and counts replaced,
-//! cut short, doubled and mixed. The process that gets them goes on, and messages of others to it
-//! arrive whole.
+//! Changed datagrams: real datagrams of another process are changed (bits flipped, lengths and
+//! counts replaced), cut short, doubled and mixed. The process that gets them goes on, and messages
+//! from other processes reach it whole.
 //!
-//! `FEROS_CRASH_DATAGRAMS` is their number. `scripts/capture_datagrams.py` captures the real ones.
+//! `FEROS_CRASH_DATAGRAMS` is the number of datagrams. `scripts/capture_datagrams.py` captures the
+//! real datagrams.
 
 use std::fs;
 use std::net::UdpSocket;
@@ -13,11 +14,11 @@ use serde_json::json;
 
 use crate::support::{Peer, Place, Random, count_of, heard, number, resources, until};
 
-/// The memory that an engine keeps for announced processes until their leases end.
+/// The memory that an engine may keep for announced processes until their leases end.
 const LEEWAY_KB: u64 = 64 * 1024;
 /// The sender whose messages must arrive whole; changed datagrams have other senders.
 const FRIEND: u32 = 77_777;
-/// Datagrams between two pauses, in which the process reads them.
+/// The number of datagrams between two pauses, in which the process reads them.
 const BURST: u32 = 20;
 
 /// A captured datagram.
@@ -41,8 +42,8 @@ fn replace(bytes: &mut [u8], from: &[u8], to: &[u8]) {
     }
 }
 
-/// The captured datagrams, as if they had been sent in this domain to the process of this GUID
-/// prefix.
+/// The captured datagrams, changed as if they had been sent in this domain to the process with this
+/// GUID prefix.
 fn seeds(domain: u32, prefix: &[u8]) -> Vec<Seed> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
     let captured = fs::read(folder.join("target")).unwrap();
@@ -60,7 +61,7 @@ fn seeds(domain: u32, prefix: &[u8]) -> Vec<Seed> {
     files.iter().map(seed).collect()
 }
 
-/// Numbers at which arithmetic on lengths, counts and sequence numbers goes wrong.
+/// Numbers for which arithmetic on lengths, counts and sequence numbers may go wrong.
 const ABSURD: [u32; 10] =
     [0, 1, 2, 7, 0x7f, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_fffe, 0xffff_ffff];
 
@@ -69,7 +70,7 @@ fn mutate(random: &mut Random, seeds: &[Seed]) -> Seed {
     let Seed { is_of_discovery, bytes } = &seeds[below(random, seeds.len())];
     let mut bytes = bytes.clone();
     for _ in 0..=random.below(4) {
-        // Most datagrams keep the header: without it nothing else is read.
+        // Most datagrams keep the header, since nothing else is read without it.
         let from = if random.below(16) == 0 { 0 } else { 20.min(bytes.len()) };
         let at = from + below(random, bytes.len() - from);
         match random.below(9) {
@@ -94,7 +95,7 @@ fn mutate(random: &mut Random, seeds: &[Seed]) -> Seed {
                 bytes.splice(at..at, piece);
             }
             7 => drop(bytes.drain(at..at + 4)),
-            // Another participant sends it.
+            // The datagram seems to come from another participant.
             _ => {
                 let last = 19.min(bytes.len() - 1);
                 bytes[last] ^= random.next() as u8;
@@ -104,7 +105,8 @@ fn mutate(random: &mut Random, seeds: &[Seed]) -> Seed {
     Seed { is_of_discovery: *is_of_discovery, bytes }
 }
 
-/// Datagrams that the system has dropped at these ports, because no process read them in time.
+/// The number of datagrams that the system has dropped at these ports, because no process read them
+/// in time.
 fn dropped_at(ports: [u16; 2]) -> u64 {
     let sockets = fs::read_to_string("/proc/net/udp").unwrap();
     let of = |line: &str| {

@@ -13,7 +13,7 @@ fn place(kind: &DevShm) -> Option<Place> {
     Place::own(kind).map_err(|why| skipped("a /dev/shm that is full or missing", &why)).ok()
 }
 
-/// Fills the place's `/dev/shm` except for `spare_bytes`.
+/// Fills the `/dev/shm` of the place (see [`Place`]) except for `spare_bytes`.
 fn fill(place: &Place, spare_bytes: u64) -> PathBuf {
     let path = place.dev_shm().join("filler");
     let mut file = fs::OpenOptions::new().create(true).append(true).open(&path).unwrap();
@@ -23,7 +23,7 @@ fn fill(place: &Place, spare_bytes: u64) -> PathBuf {
     path
 }
 
-/// Two processes start, talk by the network, and both log the reason.
+/// Two processes start and exchange messages over the network, and both log the reason.
 fn talk_by_network(place: &Place, reason: &str, in_the_log: &str) {
     let mut talker = Peer::start(place, "talker");
     talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1, "keep_all": true}));
@@ -133,7 +133,7 @@ fn filled_and_emptied_by_others_while_publishing() {
     let mut late = Vec::new();
     for round in 0..rounds(12) {
         let filler = fill(&place, random.below(3) * 300_000);
-        // Listeners that start while it is full get the messages too.
+        // Listeners that start while the folder is full get the messages too.
         if round % 4 == 1 {
             let mut peer = Peer::start(&place, "late");
             peer.ask("listen", json!({"name": "sub", "topic": "image", "keep_all": true}));

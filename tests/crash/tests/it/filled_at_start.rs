@@ -1,8 +1,8 @@
-//! Another user fills `/dev/shm` and empties it again while processes start: at whatever moment it
-//! does, no signal ends a process, and the processes talk.
+//! Another user fills `/dev/shm` and empties it again while processes start: at whatever moment
+//! this happens, no signal ends a process, and the processes exchange messages.
 //!
-//! `FEROS_CRASH_STARTS` is the number of starts of a pair of processes, a small number if it is not
-//! set:
+//! `FEROS_CRASH_STARTS` is the number of times that a pair of processes is started; the default is
+//! small:
 //!
 //! ```text
 //! FEROS_CRASH_STARTS=320 cargo test -p feros-crash-tests --test it filled_at_start -- --nocapture
@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::support::{DevShm, Peer, Place, Random, heard, number, skipped, until};
 
-/// A little more than the free space that one process requires before it makes shared memory.
+/// A little more than the free space that a process requires before it makes shared memory.
 const DEV_SHM_BYTES: u64 = 2 << 20;
 
 /// Fills the folder and empties it again until it is stopped; each time the folder is full for a
@@ -37,8 +37,9 @@ fn fill_and_empty(dev_shm: &Path, is_stopped: &AtomicBool, fillings: &AtomicU64)
     std::fs::remove_file(dev_shm.join("filler")).unwrap();
 }
 
-/// Starts a pair that sends messages of growing size until `is_enough` holds for the number of
-/// heard messages, and of those by shared memory; then ends the pair. Returns the latter number.
+/// Starts a pair of processes that exchange messages of growing size, and ends it when `is_enough`
+/// holds for two counts: of received messages, and of messages received through shared memory.
+/// Returns the second count.
 fn start_a_pair(place: &Place, is_enough: impl Fn(u64, u64) -> bool) -> u64 {
     let mut listener = Peer::start(place, "listener");
     listener.ask("listen", json!({"name": "sub", "topic": "image"}));
@@ -69,7 +70,7 @@ fn no_signal_ends_a_process() {
     };
     let (dev_shm, is_stopped, fillings) =
         (place.dev_shm(), AtomicBool::new(false), AtomicU64::new(0));
-    /// Also when a start fails: the scope waits for the thread.
+    /// Stops the thread even when a start fails, since the scope waits for the thread.
     struct Stop<'a>(&'a AtomicBool);
     impl Drop for Stop<'_> {
         fn drop(&mut self) {
@@ -93,7 +94,7 @@ fn no_signal_ends_a_process() {
          memory, {by_shared_memory} messages took it"
     );
     assert!(fillings > u64::from(starts), "{fillings}");
-    // Leftovers do not disturb the next processes.
+    // Leftovers do not disturb processes that start later.
     start_a_pair(&place, |_, by_shared_memory| by_shared_memory > 0);
     place.must_be_swept();
 }

@@ -1,5 +1,5 @@
-//! A process of the same user scribbles over the memory of others while messages flow: no process
-//! panics, hangs or crashes, and malformed data is refused and counted.
+//! A process of the same user overwrites ("scribbles over") the memory of other processes while
+//! messages flow: no process panics, hangs or crashes, and malformed data is refused and counted.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Peer, Place, Random, heard, number, rounds, scribble, segment, until};
 
-/// The offset at which doorbells and entries begin in a process segment, after the data that
-/// identifies the file.
+/// The offset of the doorbells and entries in a process segment; the data that identifies the file
+/// comes before them.
 const SEGMENT_HEADER_BYTES: u64 = 4096;
 
 fn open(file: PathBuf) -> File {
@@ -54,7 +54,7 @@ fn scribbling_over_process_segments_stops_nobody_else() {
                 written += 2;
             }
         }
-        // The victim answers, and listeners that were not scribbled over keep hearing.
+        // The victim answers requests, and listeners in other processes keep receiving messages.
         let before = number(&talker.of("progress", "pub"), "/last");
         until("the bystander hears on", || {
             (heard(&bystander.of("report", "sub"), 1, "last") > before).then_some(())
@@ -69,7 +69,7 @@ fn scribbling_over_process_segments_stops_nobody_else() {
         "{written} times scribbled: bystander {report}, victim {}",
         victim.of("report", "sub")
     );
-    // The victim can be ended, and its successor hears as before.
+    // The victim can be ended, and its successor receives messages as before.
     victim.end();
     let mut successor = Peer::start(&place, "victim");
     successor.ask("listen", json!({"name": "sub", "topic": "image"}));
@@ -77,15 +77,16 @@ fn scribbling_over_process_segments_stops_nobody_else() {
         (number(&successor.of("counts", "sub"), "/host") > 100).then_some(())
     });
     assert_eq!(number(&talker.of("stop", "pub"), "/errors"), 0);
-    // A lossless publisher may wait for room and report that; it must not hang.
+    // A lossless publisher may time out while waiting for room in a queue, and report that; it must
+    // not hang.
     println!("lossless: {}", talker.of("stop", "lossless"));
     [successor, bystander, talker].into_iter().for_each(Peer::end);
     place.must_be_swept();
 }
 
 const MARKER: &[u8] = b"crash-test-marker";
-/// The range from the header before the message (60 bytes and 16 of CDR before the marker) to the
-/// end of the lengths that follow the marker.
+/// The range to scribble over, around the marker in a message: from the header before the message
+/// (60 bytes, then 16 bytes of CDR before the marker) to the end of the lengths after the marker.
 const BEFORE_MARKER: u64 = 76;
 const AFTER_MARKER: u64 = 40;
 
@@ -156,7 +157,7 @@ fn scribbling_over_messages_is_refused_and_counted() {
         "{scribbled} times scribbled over {places} places: {counts:?}, {}",
         listener.of("report", "raw")
     );
-    // Whole messages come again, to existing listeners as well as to new ones.
+    // Whole messages arrive again, at existing and at new listeners.
     let mut successor = Peer::start(&place, "successor");
     successor.ask("listen", json!({"name": "sub", "topic": "image"}));
     until("the successor hears by shared memory", || {

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use crate::support::{Peer, Place, heard, number, resources, until};
 
-/// More messages than a listener keeps, those under way included.
+/// More messages than a listener keeps, including those on their way.
 const MOST_MESSAGES: u64 = 3000;
-/// As above, for messages of 1 MB.
+/// The same number for messages of 1 MB.
 const MOST_MEMORY_KB: u64 = 300 << 10;
 
 fn start(place: &Place, stall_ms: u64, best_effort: bool) -> (Peer, Peer) {

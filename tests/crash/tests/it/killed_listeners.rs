@@ -9,7 +9,7 @@ use crate::support::{
     Peer, Place, Random, heard, largest_gap_ms, number, resources, rounds, until,
 };
 
-/// The activity of a doomed listener when it is killed.
+/// The activities of the listeners when they are killed, with the options of the subscription.
 const LIVES: [(&str, &str); 4] = [
     ("receiving", r#"{"form": "owned"}"#),
     ("holding views", r#"{"form": "view", "hold": 7}"#),
@@ -17,8 +17,8 @@ const LIVES: [(&str, &str); 4] = [
     ("inside a callback", r#"{"form": "owned", "stall_ms": 30}"#),
 ];
 
-/// The memory that queues and pools may keep once a busy machine has filled them; a listener that
-/// is not forgotten leaves more than that in two rounds.
+/// The memory that queues and pools may keep once a busy machine has filled them. If killed
+/// listeners were not forgotten, two rounds would leave more than that.
 const LEEWAY_KB: u64 = 16 * 1024;
 
 fn start_doomed(place: &Place, life: &str) -> Peer {
@@ -59,14 +59,15 @@ fn killed_listeners_harm_nobody() {
             survivor.of("report", "sub");
             let before = number(&talker.of("progress", "pub"), "/last");
             next.kill();
-            // Messages published after the death arrive.
+            // Messages that are published after the listener's death arrive.
             until("messages flow after the death", || {
                 let report = survivor.of("report", "sub");
                 largest_gap = largest_gap.max(largest_gap_ms(&report));
                 (heard(&report, 1, "last") >= before + 200).then_some(())
             });
         }
-        // The engine forgets the dead when their lease ends; then nothing of the dead is left.
+        // The engine forgets the killed processes when their leases end; then nothing of them is
+        // left.
         until("the talker has forgotten the dead", || {
             (talker.transports("pub").len() == 1).then_some(())
         });

@@ -1,4 +1,5 @@
-//! Talkers are killed while they publish large messages; the listeners hear the next one.
+//! Talkers are killed while they publish large messages; the listeners receive messages from the
+//! next talker.
 
 use std::time::{Duration, Instant};
 
@@ -7,11 +8,11 @@ use serde_json::json;
 use crate::support::{Peer, Place, Random, heard, number, resources, rounds, until};
 
 const SIZE_BYTES: usize = 1 << 20;
-/// The number of talkers killed one right after the other, before the engine has forgotten the
-/// first.
+/// The number of talkers that are killed in succession before the engine has forgotten the first
+/// one.
 const GENERATION: u32 = 4;
-/// Heap that the listener may keep for messages of this size: a listener that is held up keeps two
-/// histories of ten messages on two transports; a leak would exceed it in many rounds.
+/// The heap memory that the listener may keep: a listener that is held up keeps two histories of
+/// ten such messages on two transports. Over many rounds, a leak would exceed this.
 const LEEWAY_KB: u64 = 40 * 1024;
 
 #[test]
@@ -45,7 +46,7 @@ fn killed_talkers_harm_nobody() {
         assert_eq!(number(&progress, "/errors"), 0, "{progress}");
         began = Instant::now();
         talker.kill();
-        // Views of a dead publisher's messages stay unchanged.
+        // Views of a killed publisher's messages stay unchanged.
         let held = listener.of("check_held", "views");
         assert_eq!(number(&held, "/broken"), 0, "{held}");
         if id % GENERATION == 0 {
@@ -55,8 +56,8 @@ fn killed_talkers_harm_nobody() {
                     .all(|name| listener.transports(name).is_empty())
                     .then_some(())
             });
-            // The views may be of one dead talker or of two, whose memory stays as long as the
-            // views.
+            // The views may belong to one killed talker or to two. The talkers' memory stays mapped
+            // as long as the views exist.
             listener.of("release", "views");
             measured.push(resources(&listener, &place));
             began = Instant::now();

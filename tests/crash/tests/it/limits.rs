@@ -1,4 +1,4 @@
-//! Limits of a process (`ulimit`): many topics fit into the usual limits; beyond a limit messages
+//! Limits of a process (`ulimit`): many topics fit into the usual limits; beyond a limit, messages
 //! take the network transport, and the log names the limit.
 
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use crate::support::{
     Copy, Peer, Place, heard, is_root, number, program, resources, rounds, skipped, until,
 };
 
-/// Files that a process has open once it shares memory at all, however many topics it has.
+/// The number of files that a process has open once it shares memory, however many topics it has.
 const PER_PROCESS: usize = 20;
 
 fn start(place: &Place, name: &str, limit: &str) -> Peer {
@@ -26,7 +26,7 @@ fn start(place: &Place, name: &str, limit: &str) -> Peer {
     Peer::start_by(command, name)
 }
 
-/// The number of the talker's topics that shared memory serves.
+/// The number of the talker's topics that use shared memory.
 fn shared(talker: &mut Peer, topics: usize) -> usize {
     let is_shared = |talker: &mut Peer, topic: &usize| {
         talker.transports(&format!("pub{topic}")) == [Some("shared_memory".to_owned())]
@@ -60,7 +60,7 @@ fn all_carry(talker: &mut Peer, listener: &mut Peer, topics: usize) {
 fn topics_need_no_open_files_of_their_own() {
     let topics = 100 * rounds(1) as usize;
     let place = Place::own_if_possible();
-    // As many files as 100 topics would have taken at two per topic and side.
+    // As many files as 100 topics would take if each side had two files per topic.
     let mut talker = start(&place, "talker", "--nofile=220");
     let mut listener = start(&place, "listener", "--nofile=220");
     let before = [&talker, &listener].map(|peer| resources(peer, &place).descriptors);
@@ -77,8 +77,8 @@ fn topics_need_no_open_files_of_their_own() {
     place.must_be_swept();
 }
 
-/// Whichever side a limit keeps from shared memory, both sides log it, and messages come by the
-/// network.
+/// Whichever side a limit keeps from using shared memory, both sides log this, and messages come
+/// over the network.
 fn takes_the_network(place: &Place, limit: &str, in_the_log: &str, reason: &str) {
     for talker_is_limited in [true, false] {
         one_side_takes_the_network(place, talker_is_limited, limit, in_the_log, reason);
@@ -128,15 +128,15 @@ fn a_process_that_may_make_no_large_files_takes_the_network() {
     let reason = "its process may not make files of that size (RLIMIT_FSIZE)";
     let in_the_log = |limit| format!("more than {limit} bytes (RLIMIT_FSIZE)");
     let place = Place::own_if_possible();
-    // Too small for any shared memory.
+    // The limit is too small for any shared memory.
     for limit in [10_000, 200_000] {
         takes_the_network(&place, &format!("--fsize={limit}"), &in_the_log(limit), reason);
     }
-    // Too small for a publisher's messages.
+    // The limit is too small for a publisher's messages.
     one_side_takes_the_network(&place, true, "--fsize=1300000", &in_the_log(1_300_000), reason);
 }
 
-/// A user without other processes: the limit counts the threads of all processes of a user.
+/// A user without other processes, since the limit counts the threads of all processes of a user.
 const USER: u32 = 61_234;
 
 /// Runs a process that may have this many threads; returns its exit code and its output.

@@ -1,4 +1,4 @@
-//! A publisher that waits for room at a listener goes on when that listener is killed.
+//! A publisher that waits for room in a listener's queue goes on when that listener is killed.
 
 use std::time::{Duration, Instant};
 
@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::support::{Peer, Place, heard, largest_gap_ms, number, until};
 
-/// Messages after the death. If each of them waited for the dead listener once more (100 ms), the
-/// engine would have forgotten it (10 s) before they are published.
+/// The number of messages after the death. If each of them waited for the dead listener again (100
+/// ms), the engine would have forgotten the listener (10 s) before all were published.
 const AFTERWARDS: u64 = 200;
 
 #[test]
@@ -18,13 +18,13 @@ fn publishing_goes_on_when_the_listener_that_it_waits_for_is_killed() {
     let mut survivor = Peer::start(&place, "survivor");
     survivor.ask("listen", json!({"name": "sub", "topic": "image", "keep_all": true}));
     let mut doomed = Peer::start(&place, "doomed");
-    // From the first message on, the callback never ends.
+    // The callback of the first message never returns.
     doomed.ask(
         "listen",
         json!({"name": "sub", "topic": "image", "keep_all": true, "stall_ms": 86_400_000}),
     );
-    // The connections are opened before the first message: the doomed listener gets one only when
-    // all are on the shared-memory transport.
+    // All connections are opened before the first message, which the doomed listener gets only once
+    // all of them are on the shared-memory transport.
     talker.until_transport("pub", 2, "shared_memory");
     talker.ask("start", json!({"name": "pub", "period_us": 0, "size": 1000}));
     let mut before = 0;

@@ -1,9 +1,9 @@
 //! Tests with processes that are killed, belong to other users, have no shared memory, or are
 //! hostile.
 //!
-//! `FEROS_CRASH_ROUNDS` makes the tests longer, `FEROS_CRASH_SEED` changes the moments. As root,
-//! processes of a test see a `/dev/shm` of their own; otherwise some tests are skipped, which is
-//! reported on standard error.
+//! `FEROS_CRASH_ROUNDS` sets the length of the tests, and `FEROS_CRASH_SEED` the seed of their
+//! random choices. If the tests run as root, the processes of a test see a `/dev/shm` of their own;
+//! otherwise some tests are skipped, which is reported on standard error.
 #![allow(clippy::unwrap_used)]
 
 mod calls;

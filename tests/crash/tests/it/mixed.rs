@@ -1,6 +1,6 @@
-//! Listeners of all kinds - in the talker's process, in another one, of stock ROS 2 - come and go
-//! while a publisher sends a thousand messages per second: no listener misses a message or hears it
-//! twice.
+//! Listeners of all kinds (in the talker's process, in another process, of stock ROS 2) come and go
+//! while a publisher sends a thousand messages per second: no listener misses a message or receives
+//! it twice.
 
 use feros_interop::Peer as StockPeer;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn must_be_seamless(who: &str, report: &Value) {
     assert_eq!(count, last + 1 - first, "{who}: {report}");
 }
 
-/// A stock subscription, and the numbers that it has heard.
+/// A stock subscription, and the numbers of the messages that it has received.
 struct Stock {
     peer: StockPeer,
     numbers: Vec<u64>,
@@ -92,7 +92,7 @@ fn a_mixed_audience_comes_and_goes_and_nobody_misses_a_message() {
         for guest in guests {
             let has_heard = |peer: &mut Peer| heard(&peer.of("report", "guest"), 1, "count") >= FEW;
             if let Some(stock) = &mut stock {
-                // Taken often, since a long wait would make one answer too large.
+                // The messages are taken often; after a long wait, one answer would be too large.
                 let progress = number(&talker.of("progress", "pub"), "/last");
                 until("the stock subscription hears what is published", || {
                     (stock.take() >= progress && stock.numbers.len() as u64 >= FEW).then_some(())

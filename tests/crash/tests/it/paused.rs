@@ -1,5 +1,5 @@
 //! A process that is stopped for longer than its lease gets events for all messages that it missed,
-//! and soon hears again.
+//! and soon receives messages again.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,8 @@ use serde_json::json;
 
 use crate::support::{Peer, Place, heard, number, signal, start_with_short_lease, until};
 
-/// Without Feros' change, the engine calls a lost process only every 30 seconds.
+/// Without the change that Feros makes to the engine, the engine calls a lost process only every 30
+/// seconds.
 const DEAF: Duration = Duration::from_secs(20);
 
 #[test]

@@ -1,4 +1,5 @@
-//! A killed process is started again under the same names at once; nothing stale is in its way.
+//! A killed process is started again at once with the same names; leftovers of the killed one do
+//! not hinder it.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -54,8 +55,8 @@ fn a_restarted_listener_hears_a_running_talker_each_time() {
     place.must_be_swept();
 }
 
-/// Starts a talker that keeps all transports busy, or its listener. The messages of the talker are
-/// large and many: the engine soon waits for readers that do not acknowledge.
+/// Starts a talker that keeps all transports busy, or its listener. The talker sends many large
+/// messages, so the engine soon waits for readers that do not acknowledge.
 fn start(place: &Place, name: &str) -> Peer {
     let mut peer = Peer::start(place, name);
     if name == "talker" {
@@ -68,15 +69,16 @@ fn start(place: &Place, name: &str) -> Peer {
     peer
 }
 
-/// The endpoints that its endpoint `name` matches.
+/// The endpoints that the process's endpoint `name` matches.
 fn matches(peer: &mut Peer, name: &str) -> BTreeSet<String> {
     let found = peer.of("transports", name);
     let gid = |found: &Value| found["gid"].as_str().unwrap().to_owned();
     found.as_array().unwrap().iter().map(gid).collect()
 }
 
-/// Kills a process early and starts it again at once. The new one must share memory while the
-/// engine of the witness, which notices the death by the lease alone, still knows the killed one.
+/// Kills a process early and starts it again at once. The new process must share memory while the
+/// engine of the witness still knows the killed one; the witness notices the death only when the
+/// lease ends.
 fn restart(killed: (&str, &str), survivor: &str, witness: (&str, &str)) {
     let place = Place::of_host();
     let mut observer = Peer::start(&place, "witness");

@@ -1,10 +1,11 @@
-//! A process of the same user scribbles over the files of iceoryx2 while messages flow. If it hits
-//! message memory (`.data`) or the rings that pass messages (`.connection`), all processes go on.
-//! If it hits the participants (`.dynamic`), the processes that share the file go on or are ended.
-//! Processes that share nothing with it go on, and leftovers are cleaned up.
+//! A process of the same user overwrites ("scribbles over") the files of iceoryx2 while messages
+//! flow. If it hits message memory (`.data`) or the queues that pass messages (`.connection`), all
+//! processes go on. If it hits the lists of participants (`.dynamic`), the processes that share the
+//! file go on or are ended. Processes that do not share an overwritten file go on, and leftovers
+//! are cleaned up.
 //!
-//! `FEROS_CRASH_SCRIBBLES` is how often each class of files is scribbled over, `FEROS_CRASH_SEED`
-//! chooses the positions:
+//! `FEROS_CRASH_SCRIBBLES` is the number of times that each class of files is scribbled over, and
+//! `FEROS_CRASH_SEED` is the seed for the positions:
 //!
 //! ```text
 //! FEROS_CRASH_SCRIBBLES=100000 cargo test -p feros-crash-tests --test it scribbled -- --nocapture
@@ -22,27 +23,27 @@ use crate::support::{
     DevShm, Gone, Peer, Place, Random, count_of, heard, number, resources, scribble, skipped, until,
 };
 
-/// How often a pair of processes is scribbled over before it is ended.
+/// The number of scribbles over the files of a pair of processes before the pair is ended.
 const SCRIBBLES_PER_PAIR: u32 = 60;
-/// The most scribbles before the pair exchanges messages again.
+/// The limit on scribbles before the pair exchanges messages again.
 const SCRIBBLES_AT_ONCE: u64 = 20;
-/// More memory than a process takes by itself while it exchanges a few messages.
+/// More memory than a process comes to take merely by exchanging a few messages.
 const MOST_GROWTH_KB: u64 = 64 << 10;
 
-/// The most messages that may wait for a listener in a queue in shared memory.
+/// The limit on messages that may wait for a listener in a queue in shared memory.
 const DEPTH: u32 = 128;
 
-/// A talker and a listener on a topic of their own.
+/// A talker and a listener that share a topic with no other process.
 struct Pair {
     talker: Peer,
     listener: Peer,
 }
 
 impl Pair {
-    /// Starts a pair whose messages come by shared memory.
+    /// Starts a pair whose messages take shared memory.
     fn start(place: &Place, topic: &str) -> Self {
         let mut talker = Peer::start(place, "talker");
-        // Deep enough that a listener without a processor loses nothing.
+        // The queue is deep enough that a listener loses nothing while it gets no processor time.
         let publisher = json!({"name": "pub", "topic": topic, "id": 1, "depth": DEPTH});
         talker.ask("publisher", publisher);
         let mut listener = Peer::start(place, "listener");
@@ -55,7 +56,8 @@ impl Pair {
         pair
     }
 
-    /// Sends some messages and asks for the report; an error names the process that is gone.
+    /// Sends some messages and asks for the listener's report. An error names the process that is
+    /// gone.
     fn exchange(&mut self) -> Result<(), (&'static str, Gone)> {
         let publish = json!({"name": "pub", "count": 20, "size": 300});
         self.talker.try_ask("publish", publish).map_err(|gone| ("talker", gone))?;
@@ -80,14 +82,14 @@ impl Pair {
     }
 }
 
-/// The parts of the file that have memory.
+/// The parts of the file that are backed by memory.
 fn written(file: &File) -> Vec<(u64, u64)> {
     let length = file.metadata().unwrap().len();
     let mut page = [0; 4096];
     if file.metadata().unwrap().blocks() * 512 >= length {
         return vec![(0, length)];
     }
-    // A pool, whose bookkeeping is at its ends.
+    // The file is a pool, whose bookkeeping lies at both ends.
     let tail = (0..length / 4096).rev().take(64).find(|at| {
         file.read_at(&mut page, at * 4096).is_ok_and(|_| page.iter().all(|byte| *byte == 0))
     });
@@ -125,8 +127,8 @@ impl Outcomes {
     }
 }
 
-/// Starts a pair, scribbles over its files of a class while it exchanges messages, and ends it.
-/// Returns how often it scribbled.
+/// Starts a pair, scribbles over its files of a class while the pair exchanges messages, and ends
+/// the pair. Returns the number of scribbles.
 fn scribble_over_a_pair(
     place: &Place,
     class: &'static str,

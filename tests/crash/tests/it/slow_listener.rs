@@ -1,5 +1,5 @@
-//! A listener that is too slow for its queue gets an event for every message that it loses, on
-//! either transport.
+//! A listener that is too slow for its queue gets an event for every message that it loses, on both
+//! transports.
 
 use serde_json::json;
 
@@ -33,8 +33,8 @@ fn what_a_slow_listener_loses_is_told_on_every_transport() {
             (number(&counts, "/told_lost") >= missing).then_some(counts)
         });
         println!("{transport}: {report}, {counts}");
-        // The listener started before the first message, but the queue may have dropped that one as
-        // well.
+        // The listener started before the first message, but the queue may have dropped that
+        // message too.
         let before_the_first = heard(&report, 1, "first") - 1;
         let told = number(&counts, "/told_lost");
         assert!(told <= missing + before_the_first, "{transport}: {report}, {counts}");

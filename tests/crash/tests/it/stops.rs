@@ -1,7 +1,7 @@
-//! Talker and listener are stopped and continued again and again, for moments and for longer than
-//! their lease: no process dies, and every message arrives or is reported as lost.
+//! The talker and the listener are stopped and continued again and again, for moments and for
+//! longer than their lease: no process dies, and every message arrives or is reported as lost.
 //!
-//! `FEROS_CRASH_SECONDS` is the duration.
+//! `FEROS_CRASH_SECONDS` is the duration of the test.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! Processes of two users: they use the network transport, both log the reason, and neither can
-//! open the other's memory.
+//! Processes of two users use the network transport, both log the reason, and neither can open the
+//! other's memory.
 
 use std::path::PathBuf;
 
@@ -15,8 +15,8 @@ fn must_be_other_user(found: &Value, publisher_uid: u32, subscription_uid: u32) 
     assert_eq!(found[0]["reason"], expected, "{found}");
 }
 
-/// All shared memory of a process of this user: its folder and files, and the anonymous file of the
-/// process.
+/// All shared memory of a process of this user: the folder with its files, and the process's
+/// anonymous file.
 fn private_files(place: &Place, owner: &Peer) -> Vec<String> {
     let ours =
         |file: &PathBuf| file.components().any(|part| is_ours(&part.as_os_str().to_string_lossy()));
@@ -53,7 +53,7 @@ fn two_users_talk_by_the_network_and_tell_why() {
         let (there, back) = (theirs.of("report", "sub"), ours.of("report", "sub"));
         (heard(&there, 1, "count") > 100 && heard(&back, 2, "count") > 100).then_some(())
     });
-    // Both sides of both matches give the same reason.
+    // Both sides of both matches log the same reason.
     let to_theirs = ours.of("transports", "pub");
     let to_theirs =
         to_theirs.as_array().unwrap().iter().filter(|found| found["transport"] != "shared_memory");
@@ -62,7 +62,7 @@ fn two_users_talk_by_the_network_and_tell_why() {
     must_be_other_user(&theirs.of("transports", "pub"), NOBODY, 0);
     must_be_other_user(&ours.of("transports", "sub"), NOBODY, 0);
     assert_eq!(number(&theirs.of("counts", "sub"), "/host"), 0);
-    // Meanwhile, processes of one user share memory.
+    // Meanwhile, processes of the same user share memory.
     until("the friend hears by shared memory", || {
         (number(&friend.of("counts", "sub"), "/host") > 100).then_some(())
     });

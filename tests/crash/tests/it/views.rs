@@ -1,5 +1,5 @@
-//! A listener that holds as many views as allowed disturbs no other, and hears again after it
-//! releases them.
+//! A listener that holds as many views as allowed does not disturb other listeners, and receives
+//! messages again after it has released the views.
 
 use serde_json::json;
 
@@ -36,8 +36,8 @@ fn a_listener_that_holds_all_views_disturbs_nobody() {
             (heard(&report, 1, "last") == number(&stopped, "/last")).then_some(report)
         });
         assert_eq!(heard(&report, 1, "doubled"), 0);
-        // Messages that the queue could not hold are reported as lost; all listeners started before
-        // the first message.
+        // Messages that the queue could not hold are reported as lost; all listeners were started
+        // before the first message.
         let missing = heard(&report, 1, "last") - heard(&report, 1, "count");
         let told = number(&peer.of("counts", "sub"), "/lost_on_local_transports");
         assert_eq!(missing, told, "{report}");

@@ -1,4 +1,4 @@
-//! The resources that a process and its `/dev/shm` take from the system.
+//! Measures the resources that a process and its `/dev/shm` take from the system.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -8,11 +8,11 @@ use super::{Peer, Place};
 /// The resources that are checked for leaks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Resources {
-    /// Memory of the process and its part of shared memory, without the program's file, whose part
-    /// depends on the other processes that run it.
+    /// The memory of the process and its share of shared memory. The program's file is left out,
+    /// because its share depends on how many other processes run it.
     pub(crate) memory_kb: u64,
     pub(crate) descriptors: usize,
-    /// Files in the place's `/dev/shm`.
+    /// The number of files in the `/dev/shm` of the place.
     pub(crate) shm_files: usize,
     pub(crate) shm_kb: u64,
 }

@@ -1,5 +1,5 @@
-//! Code that the tests share: processes, the `/dev/shm` that they see, measuring their resources,
-//! waiting without time limits.
+//! Code that the tests share: it starts processes, provides the `/dev/shm` that they see, measures
+//! their resources, and waits without time limits.
 
 mod measure;
 mod other_user;
@@ -19,7 +19,7 @@ pub(crate) use peer::{Gone, Peer, memory_of_name, program, segment};
 pub(crate) use place::{DevShm, Place, is_root, skipped};
 pub(crate) use scribble::scribble;
 
-/// Repeats `found` until it gives something.
+/// Repeats `found` until it returns a value.
 #[track_caller]
 pub(crate) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     eventually(|| found().ok_or(what))
@@ -35,7 +35,7 @@ pub(crate) fn count_of(variable: &str, few: u32) -> u32 {
     std::env::var(variable).map_or(few, |count| count.parse().unwrap())
 }
 
-/// Small numbers from a seed (`FEROS_CRASH_SEED`), so that a failure can be repeated.
+/// Random numbers from a seed (`FEROS_CRASH_SEED`), so that a failure can be reproduced.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -55,14 +55,14 @@ impl Random {
     }
 }
 
-/// The number at `pointer` of an answer.
+/// The number at the JSON pointer `pointer` of an answer.
 #[track_caller]
 pub(crate) fn number(value: &Value, pointer: &str) -> u64 {
     let found = value.pointer(pointer).and_then(Value::as_u64);
     found.unwrap_or_else(|| panic!("no number {pointer} in {value}"))
 }
 
-/// The value of `what` for one talker; 0 before its first message.
+/// The value of `what` in a listener's report on one talker; 0 before the talker's first message.
 pub(crate) fn heard(report: &Value, talker: u32, what: &str) -> u64 {
     report.pointer(&format!("/streams/{talker}/{what}")).and_then(Value::as_u64).unwrap_or_default()
 }

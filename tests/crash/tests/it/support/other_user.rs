@@ -1,4 +1,4 @@
-//! The program as another user runs it.
+//! Runs the program as another user.
 
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -9,14 +9,14 @@ use super::{Place, program};
 
 pub(crate) const NOBODY: u32 = 65_534;
 
-/// A copy of the program that another user can run, even without access to the folder of the build.
+/// A copy of the program that another user can run, even if that user cannot read the build folder.
 pub(crate) struct Copy {
     folder: PathBuf,
     uid: u32,
 }
 
 impl Copy {
-    /// Makes a copy for the user of this id.
+    /// Makes a copy for the user with this id.
     pub(crate) fn of(uid: u32) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -33,7 +33,7 @@ impl Copy {
         self.folder.join("crash-peer")
     }
 
-    /// A command that runs the copy as its user.
+    /// A command that runs the copy as that user.
     pub(crate) fn command(&self, place: &Place) -> Command {
         let mut command = place.command(&self.program());
         command.uid(self.uid).gid(self.uid).current_dir(&self.folder);

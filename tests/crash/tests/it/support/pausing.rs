@@ -1,13 +1,13 @@
-//! Processes that are stopped and continued, with a short lease.
+//! Stops and continues processes, which have a short lease.
 
 use std::process::Command;
 
 use super::{Peer, Place, program};
 
-/// Other processes give up a process that is silent for this long.
+/// The time after which other processes give up a process that is silent.
 const LEASE: &str = "<Domain><Discovery><LeaseDuration>1s</LeaseDuration></Discovery></Domain>";
 
-/// Starts a process whose lease is a second.
+/// Starts a process whose lease is one second.
 pub(crate) fn start_with_short_lease(place: &Place, name: &str) -> Peer {
     let mut command = place.command(program());
     command.env("CYCLONEDDS_URI", LEASE);

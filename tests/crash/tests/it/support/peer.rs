@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Place, WATCHDOG, until};
 
-/// The outcome of a process that might not go on.
+/// The way in which a process has failed to go on.
 #[derive(Debug)]
 pub(crate) enum Gone {
     /// The process ended.
@@ -45,7 +45,7 @@ impl Peer {
         Self::start_by(place.command(program()), name)
     }
 
-    /// Starts a process by a command that runs [`program`].
+    /// Starts a process with a command that runs [`program`].
     pub(crate) fn start_by(mut command: Command, name: &str) -> Self {
         let mut child = command
             .arg(name)
@@ -93,14 +93,14 @@ impl Peer {
         }
     }
 
-    /// Requests `op` with these arguments, written as a JSON object, and returns the result.
+    /// Requests `op` with these arguments, a JSON object, and returns the result.
     #[track_caller]
     pub(crate) fn ask(&mut self, op: &str, arguments: Value) -> Value {
         self.send(op, arguments);
         self.take_answer()
     }
 
-    /// The first half of [`Peer::ask`].
+    /// The first half of [`Peer::ask`]: sends the request.
     pub(crate) fn send(&mut self, op: &str, mut arguments: Value) {
         arguments["op"] = json!(op);
         if let Err(error) = writeln!(self.stdin.as_mut().unwrap(), "{arguments}") {
@@ -108,14 +108,14 @@ impl Peer {
         }
     }
 
-    /// The second half of [`Peer::ask`].
+    /// The second half of [`Peer::ask`]: waits for the answer.
     pub(crate) fn take_answer(&mut self) -> Value {
         let mut answer = self.answer();
         assert!(answer.get("ok").is_some(), "{}: {answer}\n{}", self.name, self.said());
         answer["ok"].take()
     }
 
-    /// As [`Peer::ask`], for a process that may end meanwhile.
+    /// Like [`Peer::ask`], for a process that may end meanwhile.
     pub(crate) fn try_ask(&mut self, op: &str, mut arguments: Value) -> Result<Value, Gone> {
         arguments["op"] = json!(op);
         let written = writeln!(self.stdin.as_mut().unwrap(), "{arguments}");
@@ -131,7 +131,7 @@ impl Peer {
         }
     }
 
-    /// As [`Peer::end`], for a process that may end in any way, but must end.
+    /// Like [`Peer::end`], for a process that may end in any way, but must end.
     pub(crate) fn try_end(mut self) -> Gone {
         drop(self.stdin.take());
         let patience = Instant::now() + WATCHDOG;
@@ -144,19 +144,19 @@ impl Peer {
         Gone::Silent
     }
 
-    /// Requests `op` for its endpoint `name`.
+    /// Requests `op` for the process's endpoint `name`.
     pub(crate) fn of(&mut self, op: &str, name: &str) -> Value {
         self.ask(op, json!({"name": name}))
     }
 
-    /// The transports of the matches of its endpoint `name`.
+    /// The transports of the matches of the process's endpoint `name`.
     pub(crate) fn transports(&mut self, name: &str) -> Vec<Option<String>> {
         let found = self.of("transports", name);
         let path = |found: &Value| found["transport"].as_str().map(str::to_owned);
         found.as_array().unwrap().iter().map(path).collect()
     }
 
-    /// Waits until at least `count` matches of its endpoint `name` take the transport.
+    /// Waits until at least `count` matches of the process's endpoint `name` take the transport.
     pub(crate) fn until_transport(&mut self, name: &str, count: usize, path: &str) {
         until(&format!("{} {name} has {count} matches on the {path} transport", self.name), || {
             let paths = self.transports(name);
@@ -172,7 +172,7 @@ impl Peer {
         self.must_be_calm();
     }
 
-    /// Ends the process by ending its input; it must end cleanly.
+    /// Ends the process by closing its input; the process must end cleanly.
     pub(crate) fn end(mut self) {
         self.must_run();
         drop(self.stdin.take());
@@ -181,7 +181,7 @@ impl Peer {
         self.must_be_calm();
     }
 
-    /// Checks that the process has not ended by itself: no signal, no abort.
+    /// Checks that no signal or abort has ended the process.
     pub(crate) fn must_run(&mut self) {
         if let Some(status) = self.child.try_wait().unwrap() {
             panic!("{} ended by itself: {status}; it wrote:\n{}", self.name, self.said());
@@ -194,12 +194,12 @@ impl Peer {
     }
 }
 
-/// The process segment, as other processes of its user open it.
+/// Opens the process's segment, as other processes of its user can.
 pub(crate) fn segment(owner: &Peer) -> PathBuf {
     memory_of_name(owner, "feros-segment").expect("the process has a segment")
 }
 
-/// The first anonymous file of this name, as other processes of its user open it.
+/// Opens the process's first anonymous file with this name, as other processes of its user can.
 pub(crate) fn memory_of_name(owner: &Peer, name: &str) -> Option<PathBuf> {
     let files = std::fs::read_dir(format!("/proc/{}/fd", owner.pid())).unwrap().flatten();
     let is_segment = |file: &PathBuf| {

@@ -1,8 +1,8 @@
-//! The `/dev/shm` that the processes of a test see: that of this host, or a separate one in a mount
-//! namespace.
+//! The `/dev/shm` that the processes of a test see: that of this host, or a separate `/dev/shm` in
+//! a mount namespace.
 //!
-//! In a separate one all leftovers come from these processes, and it can be small, full, read-only
-//! or missing.
+//! In a separate `/dev/shm`, all leftovers come from these processes, and the folder can be small,
+//! full, read-only or missing.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -17,46 +17,46 @@ use super::Peer;
 
 /// The `/dev/shm` to mount for the processes of a test.
 pub(crate) enum DevShm {
-    /// Memory of this many bytes.
+    /// A memory file system of this many bytes.
     OfBytes(u64),
-    /// Memory that cannot be written to.
+    /// A read-only memory file system.
     ReadOnly,
-    /// No folder of that name.
+    /// No folder `/dev/shm`.
     Missing,
 }
 
 /// The place where the processes of a test run: a DDS domain and a `/dev/shm`.
 pub(crate) struct Place {
     domain: Domain,
-    /// The process that keeps the mount namespace while it runs.
+    /// The process that keeps the mount namespace in existence while it runs.
     keeper: Option<Child>,
 }
 
-/// Whether this process may make namespaces and other users' processes.
+/// Whether this process may make namespaces and start processes of other users.
 pub(crate) fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// Reports that a test, or the named part of it, was not run.
+/// Reports that a test, or the named part of it, has been skipped.
 #[track_caller]
 pub(crate) fn skipped(what: &str, why: &str) {
     feros_test_support::skip(format!("{what}: {why}"));
 }
 
 impl Place {
-    /// This host's `/dev/shm`.
+    /// A place with the `/dev/shm` of this host.
     pub(crate) fn of_host() -> Self {
         Self { domain: Domain::reserve_without_ros2(), keeper: None }
     }
 
-    /// As [`Place::of_host`], for stock nodes too; `None`, which is reported, if they are not
-    /// wanted.
+    /// Like [`Place::of_host`], for stock nodes too. Returns `None`, and reports the skip, if stock
+    /// nodes are disabled.
     pub(crate) fn with_ros2() -> Option<Self> {
         Some(Self { domain: Domain::reserve()?, keeper: None })
     }
 
-    /// A separate `/dev/shm`, or that of this host if this process may not make one. In the latter,
-    /// leftovers cannot be checked, because other processes use it too.
+    /// A place with a separate `/dev/shm`, or with that of this host if this process may not make
+    /// one. On the host's, leftovers cannot be checked, because other processes use it too.
     pub(crate) fn own_if_possible() -> Self {
         Self::own(&DevShm::OfBytes(1 << 30)).unwrap_or_else(|why| {
             skipped("what is left in /dev/shm", &why);
@@ -64,7 +64,7 @@ impl Place {
         })
     }
 
-    /// A separate `/dev/shm`; an error gives the reason why it cannot be made.
+    /// A place with a separate `/dev/shm`; an error gives the reason why it cannot be made.
     pub(crate) fn own(kind: &DevShm) -> Result<Self, String> {
         if !is_root() {
             return Err("a /dev/shm of its own needs a mount namespace; run it as root".to_owned());
@@ -74,7 +74,7 @@ impl Place {
                 format!("mount -t tmpfs -o size={size},mode=1777 tmpfs /dev/shm")
             }
             DevShm::ReadOnly => "mount -t tmpfs -o ro,mode=1777 tmpfs /dev/shm".to_owned(),
-            // Without the folder, but with the devices that any program needs.
+            // A `/dev` without the folder `shm`, but with the devices that any program needs.
             DevShm::Missing => {
                 "mount -t tmpfs -o mode=755 tmpfs /dev && mknod -m 666 /dev/null c 1 3 \
                                 && mknod -m 666 /dev/urandom c 1 9"
@@ -107,7 +107,7 @@ impl Place {
         self.keeper.is_some()
     }
 
-    /// A command that runs `program` here.
+    /// A command that runs `program` in this place.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = match &self.keeper {
             None => Command::new(program),
@@ -134,7 +134,7 @@ impl Place {
         }
     }
 
-    /// All files in it.
+    /// All files in the `/dev/shm` of this place.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         fn under(folder: &Path, found: &mut Vec<PathBuf>) {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -151,8 +151,8 @@ impl Place {
         found
     }
 
-    /// Called when all processes have ended: after one more has started and ended, nothing is left
-    /// of any of them.
+    /// Call this when all processes have ended. It checks that once another process has started and
+    /// ended, nothing is left of any of them.
     #[track_caller]
     pub(crate) fn must_be_swept(&self) {
         let mut sweeper = Peer::start(self, "sweeper");

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt as _;
 
 use super::Random;
 
-/// Writes random bytes, zeros, or ones over a run of random length within a part of a file.
+/// Overwrites a run of random length within a part of a file with random bytes, zeros, or ones.
 pub(crate) fn scribble(file: &File, (from, to): (u64, u64), random: &mut Random) {
     let at = from + random.below(to - from);
     let length = (1 + random.below(64)).min(to - at) as usize;
