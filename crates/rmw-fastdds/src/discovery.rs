@@ -1,4 +1,4 @@
-//! Feeds the graph with the participants and endpoints that Fast DDS discovers.
+//! Updates the graph with the participants and endpoints that Fast DDS discovers.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, c_char, c_void};
@@ -15,13 +15,13 @@ use feros_sync::Mutex;
 use crate::qos;
 use crate::sample::Taken;
 
-/// The state of the callbacks of a participant's discovery.
+/// The state that the callbacks of a participant's discovery use.
 pub(crate) struct Discovered {
     pub(crate) graph: Arc<Graph>,
-    /// True for an additional participant of the session, which does not feed the graph: the first
-    /// one discovers the same.
+    /// True for an additional participant of the session. It does not update the graph, because the
+    /// first participant discovers the same participants and endpoints.
     is_quiet: bool,
-    /// The gid of this participant, set once it is made.
+    /// The gid of this participant, which is set once the participant exists.
     pub(crate) own: OnceLock<Gid>,
     /// The readers of this participant that ignore its publications.
     ignoring: Mutex<HashSet<Gid>>,
@@ -32,7 +32,7 @@ impl Discovered {
         Self { graph, is_quiet, own: OnceLock::new(), ignoring: Mutex::default() }
     }
 
-    /// Whether this participant does not feed the graph.
+    /// Whether this participant leaves the graph alone.
     pub(crate) fn is_quiet(&self) -> bool {
         self.is_quiet
     }
@@ -42,14 +42,14 @@ impl Discovered {
         self.own.get().is_some_and(|own| own.participant_prefix() == gid.participant_prefix())
     }
 
-    /// Whether this reader of this participant ignores the participant's publications.
+    /// Whether a reader belongs to this participant and ignores the participant's publications.
     pub(crate) fn is_ignoring(&self, gid: Gid) -> bool {
         self.ignoring.lock().contains(&gid)
     }
 
-    /// Takes the nodes that another participant announces.
+    /// Stores the nodes that another participant announces.
     pub(crate) fn announced(&self, sample: &Taken) {
-        // A participant announces only its own nodes.
+        // A participant may announce only its own nodes.
         match ParticipantEntities::parse(sample.bytes()) {
             Ok(entities)
                 if entities.participant.participant_prefix()
@@ -63,19 +63,19 @@ impl Discovered {
 }
 
 /// # Safety
-/// `data` is null or points to `size` bytes, which live as long as the result is used.
+/// `data` must be null or point to `size` bytes that live as long as the result is used.
 unsafe fn bytes<'a>(data: *const u8, size: usize) -> &'a [u8] {
     if data.is_null() || size == 0 {
         return &[];
     }
-    // SAFETY: by contract.
+    // SAFETY: by the caller's contract.
     unsafe { std::slice::from_raw_parts(data, size) }
 }
 
 /// # Safety
-/// `text` is NUL-terminated.
+/// `text` must be NUL-terminated.
 unsafe fn text(text: *const c_char) -> String {
-    // SAFETY: by contract.
+    // SAFETY: by the caller's contract.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
@@ -83,15 +83,15 @@ pub(crate) unsafe extern "C" fn on_participant(
     context: *mut c_void,
     info: *const sys::participant_info,
 ) {
-    // SAFETY: the context is the `Discovered`, which outlives the participant, whose drop waits for
-    // callbacks; the info lives during the call.
+    // SAFETY: the context is the `Discovered`, which outlives the participant, because dropping the
+    // participant waits for callbacks; the info lives during the call.
     let (discovered, info) = unsafe { (&*context.cast::<Discovered>(), &*info) };
     if discovered.is_quiet {
         return;
     }
     let gid = Gid(info.guid);
     if info.alive {
-        // SAFETY: as the header says.
+        // SAFETY: the header of the shim guarantees it.
         let data = unsafe { bytes(info.user_data, info.user_data_bytes) };
         discovered.graph.participant_appeared(gid, parse_enclave(data));
     } else {
@@ -103,7 +103,7 @@ pub(crate) unsafe extern "C" fn on_endpoint(context: *mut c_void, info: *const s
     // SAFETY: as in `on_participant`.
     let (discovered, info) = unsafe { (&*context.cast::<Discovered>(), &*info) };
     let gid = Gid(info.guid);
-    // SAFETY: as the header says.
+    // SAFETY: the header of the shim guarantees it.
     let data = unsafe { bytes(info.user_data, info.user_data_bytes) };
     let is_ignoring = !info.is_writer && discovered.is_own(gid) && qos::ignores_local(data);
     if is_ignoring && info.alive {
@@ -117,7 +117,7 @@ pub(crate) unsafe extern "C" fn on_endpoint(context: *mut c_void, info: *const s
         discovered.ignoring.lock().remove(&gid);
         return;
     }
-    // SAFETY: as the header says.
+    // SAFETY: the header of the shim guarantees it.
     let (topic, type_name) = unsafe { (text(info.topic), text(info.type_name)) };
     discovered.graph.endpoint_appeared(WireEndpoint {
         gid,

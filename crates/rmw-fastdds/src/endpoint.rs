@@ -1,5 +1,5 @@
-//! A writer and a reader of Fast DDS with their listeners and statuses: the parts of publishers,
-//! subscriptions, services and clients.
+//! A writer and a reader of Fast DDS with their listeners and statuses. Publishers, subscriptions,
+//! services and clients consist of them.
 
 use std::ffi::CString;
 use std::ptr::NonNull;
@@ -24,16 +24,17 @@ use crate::participant::Participant;
 use crate::qos;
 use crate::sample::{Buffer, Taken, late_stamp};
 
-/// The smallest and the largest sample: DDS carries at most 2 GiB.
+/// The size limits of a sample, in bytes: DDS carries at most 2 GiB.
 const SMALLEST_BYTES: usize = 4;
 const LARGEST_BYTES: usize = i32::MAX as usize;
-/// How long a write waits for room if no sample may be dropped, as in the engine on Cyclone DDS.
+/// How long a write waits for room if no sample may be dropped. The engine on Cyclone DDS waits as
+/// long.
 const ROOM_WAIT: Duration = Duration::from_secs(1);
-/// How long a write waits if Fast DDS drops the oldest sample anyway (its default).
+/// How long a write waits if Fast DDS may drop the oldest sample; this is the default of Fast DDS.
 const LOCK_WAIT: Duration = Duration::from_millis(100);
 
-/// How long after its last sample a writer stays for readers that have not acknowledged it, as in
-/// the engine on Cyclone DDS.
+/// How long a writer remains after its last sample for readers that have not acknowledged the
+/// sample. In the engine on Cyclone DDS, a writer remains as long.
 const LINGER: Duration = Duration::from_secs(1);
 
 fn max_wait(qos: &QosProfile) -> Duration {
@@ -41,7 +42,7 @@ fn max_wait(qos: &QosProfile) -> Duration {
     if keeps_all { ROOM_WAIT } else { LOCK_WAIT }
 }
 
-/// The entries that this engine adds to the USER_DATA of an endpoint; empty for an endpoint without
+/// The entries that this engine adds to the USER_DATA of an endpoint; empty if the endpoint has no
 /// USER_DATA.
 fn extras(creation: &Creation<'_, Taken>) -> String {
     match creation.data {
@@ -50,7 +51,7 @@ fn extras(creation: &Creation<'_, Taken>) -> String {
     }
 }
 
-/// Calls `new` with the options in the form of the shim.
+/// Calls `new` with the options in the shim's format.
 fn make<S: Status, T>(
     creation: &Creation<'_, Taken>,
     participant: &Participant,
@@ -91,7 +92,7 @@ fn failed(
     }
 }
 
-/// Implements the methods that are the same for writers and readers.
+/// Implements the methods that writers and readers have in common.
 macro_rules! endpoint_members {
     ($set_user_data:ident) => {
         const KNOWS_WHO_READ_ANNOUNCEMENTS: bool = false;
@@ -147,7 +148,7 @@ macro_rules! endpoint_members {
     };
 }
 
-/// The last sample of a writer.
+/// Data about the last sample of a writer.
 #[derive(Default)]
 struct LastWrite {
     number: i64,
@@ -162,14 +163,14 @@ pub(crate) struct Writer {
     names: EndpointNames,
     extras: String,
     max_wait: Duration,
-    /// Writing happens under this lock.
+    /// Held while a sample is written.
     last: Mutex<LastWrite>,
     /// The number of messages that were published without the engine.
     skipped: AtomicU64,
     participant: Arc<Participant>,
 }
 
-// SAFETY: Fast DDS may be called from any thread; writing, which may not, has a lock.
+// SAFETY: Fast DDS may be called from any thread, except for writing, which is done under a lock.
 unsafe impl Send for Writer {}
 // SAFETY: as above.
 unsafe impl Sync for Writer {}
@@ -193,8 +194,8 @@ impl Writer {
             // SAFETY: the writer is alive; the out parameter is valid.
             unsafe { (participant.shim.writer_guid)(raw.as_ptr(), &raw mut gid.0) };
             if creation.qos.liveliness == Liveliness::ManualByTopic {
-                // Fast DDS starts the lease when a writer first shows that it is alive, so the
-                // publisher shows it at its creation. SAFETY: the writer is alive.
+                // Fast DDS starts the lease when a writer first asserts its liveliness, so the
+                // writer asserts it when it is created. SAFETY: the writer is alive.
                 unsafe { (participant.shim.assert_liveliness)(raw.as_ptr()) };
             }
             Ok(Self {
@@ -212,11 +213,11 @@ impl Writer {
         participant.place(new).map_err(failed(&creation.names, "creating the writer"))
     }
 
-    /// Waits until all reliable readers have acknowledged all written samples; a timeout of zero
+    /// Waits until all reliable readers have acknowledged all written samples. A timeout of zero
     /// checks once.
     ///
     /// # Errors
-    /// The return code.
+    /// Returns the return code of Fast DDS.
     fn wait_for_acknowledgments(&self, timeout: Duration) -> Result<(), i32> {
         let nanos = i64::try_from(timeout.as_nanos()).unwrap_or(sys::INFINITE);
         // SAFETY: the writer is alive.
@@ -262,7 +263,7 @@ impl library::Writer for Writer {
         Ok(buffer)
     }
 
-    /// A stamp that Fast DDS does not take also travels in a related identity.
+    /// A stamp that Fast DDS does not accept also travels in a related identity.
     fn write(
         &self,
         buffer: Buffer,
@@ -277,8 +278,8 @@ impl library::Writer for Writer {
         let (guid, related_number) = related.unwrap_or_default();
         let guid = if related.is_some() { &raw const guid } else { std::ptr::null() };
         let mut number = 0;
-        // SAFETY: writer, buffer and identity live during the call; the lock keeps other threads
-        // out.
+        // SAFETY: the writer, the buffer and the identity live during the call; the lock keeps
+        // other threads out.
         let code = unsafe {
             (self.participant.shim.write)(
                 self.raw.as_ptr(),
@@ -318,7 +319,8 @@ impl library::Writer for Writer {
         })
     }
 
-    /// Fast DDS only reports whether all readers have acknowledged, which includes this reader.
+    /// Fast DDS only reports whether all readers, including this one, have acknowledged all
+    /// samples.
     fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool {
         !self.listener_state.is_matched(reader) || self.wait_for_acknowledgments(timeout).is_ok()
     }
@@ -338,14 +340,14 @@ impl library::Writer for Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Deleting a writer drops the samples that are still under way.
+        // Deleting a writer drops the samples that have not arrived yet.
         let since = self.last.lock().at.map(|at| at.elapsed());
         if let Some(left) = since.and_then(|since| LINGER.checked_sub(since))
             && self.listener_state.matched_count.load(Ordering::Acquire) > 0
         {
-            let _ = self.wait_for_acknowledgments(left); // a reader that does not answer misses the rest
+            let _ = self.wait_for_acknowledgments(left); // an unresponsive reader misses the rest
         }
-        // SAFETY: nobody else has the writer; afterwards there are no callbacks.
+        // SAFETY: nothing else uses the writer; no callbacks run after the call.
         unsafe { (self.participant.shim.writer_delete)(self.raw.as_ptr()) }
     }
 }
@@ -357,7 +359,7 @@ pub(crate) struct Reader {
     gid: Gid,
     names: EndpointNames,
     extras: String,
-    /// Fast DDS always delivers the samples of the session itself.
+    /// True if the reader ignores samples from its own session. Fast DDS delivers them regardless.
     ignores_local: bool,
     participant: Arc<Participant>,
 }
@@ -385,7 +387,7 @@ impl Reader {
             let mut gid = Gid::default();
             // SAFETY: the reader is alive; the out parameter is valid.
             unsafe { (participant.shim.reader_guid)(raw.as_ptr(), &raw mut gid.0) };
-            // Samples that came before this are passed on with the next sample, or now.
+            // The next call passes on the samples that arrived before this store.
             state.reader.store(raw.as_ptr(), Ordering::Release);
             state.hand_over();
             Ok(Self {
@@ -439,7 +441,7 @@ impl library::Reader for Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the reader; afterwards there are no callbacks.
+        // SAFETY: nothing else uses the reader; no callbacks run after the call.
         unsafe { (self.participant.shim.reader_delete)(self.raw.as_ptr()) }
     }
 }

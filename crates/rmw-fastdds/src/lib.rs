@@ -1,9 +1,9 @@
-//! The Feros engine on Fast DDS, for robots that run on it: it exchanges messages with stock nodes
-//! of the same host by Fast DDS's own shared memory.
+//! The Feros engine on Fast DDS, for robots that use Fast DDS. It exchanges messages with stock
+//! nodes of the same host through Fast DDS's own shared memory.
 //!
-//! The library is loaded when the engine is chosen (see [`feros_fastdds_sys`]). XML profiles work
-//! as in stock ROS 2: `FASTDDS_DEFAULT_PROFILES_FILE` (Fast DDS 2:
-//! `FASTRTPS_DEFAULT_PROFILES_FILE`), `RMW_FASTRTPS_USE_QOS_FROM_XML`, and
+//! The Fast DDS library is loaded when a program chooses the engine (see [`feros_fastdds_sys`]).
+//! XML profiles work as in stock ROS 2, with the variables `FASTDDS_DEFAULT_PROFILES_FILE` (in Fast
+//! DDS 2, `FASTRTPS_DEFAULT_PROFILES_FILE`), `RMW_FASTRTPS_USE_QOS_FROM_XML` and
 //! `RMW_FASTRTPS_PUBLICATION_MODE`.
 //!
 //! ```no_run
@@ -13,14 +13,14 @@
 //! # Ok::<(), feros_rmw::OpenError>(())
 //! ```
 //!
-//! A message on its way: the caller serializes into a buffer of the shim, and Fast DDS sends from
-//! there; on the other side Fast DDS receives into such a buffer, which `take` lends. Fast DDS 2
-//! has buffers of its own on both sides, and the shim copies.
+//! The way of a message: the caller serializes it into a buffer of the shim, and Fast DDS sends it
+//! from there. On the receiving side, Fast DDS receives it into such a buffer, which `take` lends
+//! to the caller. Fast DDS 2 uses its own buffers on both sides, so the shim copies the message.
 //!
 //! # Invariants
 //!
-//! A callback of Fast DDS runs under locks of Fast DDS, so it takes no lock of Feros that is held
-//! during a call into Fast DDS.
+//! A callback of Fast DDS runs under locks of Fast DDS, so it must not take a lock of Feros that
+//! another thread holds while it calls Fast DDS.
 
 mod discovery;
 mod endpoint;

@@ -1,4 +1,5 @@
-//! Fast DDS as the room of the DDS engines sees it: a participant that makes writers and readers.
+//! Implements the traits of `feros-rmw-dds` for Fast DDS: a participant that creates writers and
+//! readers.
 
 use std::sync::Arc;
 
@@ -38,8 +39,8 @@ impl library::Participant for Participant {
         self.gid
     }
 
-    /// The callbacks of the participant report participants and endpoints; this reader receives
-    /// nodes.
+    /// The callbacks of the participant report participants and endpoints, so this reader receives
+    /// only nodes.
     fn discover(self: &Arc<Self>, _: &Arc<Graph>) -> Result<Reader, CreateEndpointError> {
         let participant = Arc::downgrade(self);
         let on_sample = move |taken: Taken| {

@@ -1,4 +1,5 @@
-//! The listener of a writer or reader: its counts, its notifications, and the matching endpoints.
+//! The listener of a writer or reader, with its counts, its notifications, and the matching
+//! endpoints.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -16,24 +17,24 @@ use crate::liveness::{self, Liveness};
 use crate::participant::Participant;
 use crate::sample::Taken;
 
-/// The counts of an endpoint's listener, and the notifications that the listener sends.
+/// The counts of an endpoint's listener, and the notifications that the listener calls.
 pub(crate) struct ListenerState<S> {
     pub(crate) status: Mutex<S>,
     /// The endpoints that match now.
     matched: Mutex<Vec<Gid>>,
     pub(crate) matched_count: AtomicUsize,
-    /// Counts changes of the matches.
+    /// Incremented with each change of the matches.
     match_generation: AtomicU64,
     notifications: Notifications<Taken>,
-    /// True for a reader that ignores the samples of its own session.
+    /// True for a reader that ignores samples from its own session.
     ignores_local: bool,
     participant: Arc<Participant>,
-    /// Once this is set, a reader with `on_sample` takes samples in the listener.
+    /// The reader, once it is set. From then on, a listener with `on_sample` takes samples.
     pub(crate) reader: AtomicPtr<sys::reader>,
     pub(crate) refused: AtomicU64,
-    /// The publishers of a reader.
+    /// The publishers that match a reader, and whether they are alive.
     liveliness: Mutex<Liveness>,
-    /// True for a reader if some publisher has a lifespan.
+    /// True for a reader if one of its publishers has a lifespan.
     some_expire: AtomicBool,
     this: Weak<Self>,
 }
@@ -44,7 +45,7 @@ fn wake(notify: Option<&Notify>) {
     }
 }
 
-/// The statuses that writers and readers count alike.
+/// The operations that the statuses of writers and readers have in common.
 pub(crate) trait Status: Default + Send + 'static {
     const IS_READER: bool;
     fn set_liveliness(&mut self, alive: u32, not_alive: u32);
@@ -130,7 +131,7 @@ impl<S: Status> ListenerState<S> {
         })
     }
 
-    /// Changes the status, then notifies without the lock.
+    /// Changes the status and calls the notifications after it has released the lock.
     pub(crate) fn change(&self, change: impl FnOnce(&mut S)) {
         change(&mut self.status.lock());
         wake(self.notifications.on_event.as_ref());
@@ -140,7 +141,7 @@ impl<S: Status> ListenerState<S> {
         let discovered = &self.participant.discovered;
         {
             let mut matched = self.matched.lock();
-            // A reader that ignores its own session matches none of its endpoints.
+            // A reader that ignores its own session matches none of that session's endpoints.
             if change > 0 {
                 let is_ignored = discovered.is_own(other)
                     && (self.ignores_local || discovered.is_ignoring(other));
@@ -164,7 +165,7 @@ impl<S: Status> ListenerState<S> {
         wake(self.notifications.on_match.as_ref());
     }
 
-    /// Counts a publisher that matched or left.
+    /// Updates the liveliness of a publisher that started or ceased to match.
     fn publisher_changed(&self, publisher: Gid, is_there: bool) {
         if !is_there {
             return self.change_liveliness(|all| all.left(publisher));
@@ -196,8 +197,8 @@ impl<S: Status> ListenerState<S> {
         self.status.lock().set_liveliness(alive, not_alive);
     }
 
-    /// Whether a sample is older than its publisher's lifespan. Fast DDS removes such samples, but
-    /// may be late on a busy machine.
+    /// Whether a sample is older than its publisher's lifespan. Fast DDS removes such samples
+    /// itself, but may be late on a busy machine.
     pub(crate) fn is_expired(&self, taken: &Taken) -> bool {
         if !self.some_expire.load(Ordering::Relaxed) {
             return false;
@@ -213,7 +214,7 @@ impl<S: Status> ListenerState<S> {
         self.matched.lock().clone()
     }
 
-    /// A number that differs after each change of the matches.
+    /// A number that changes with the matches.
     pub(crate) fn match_generation(&self) -> u64 {
         self.match_generation.load(Ordering::Acquire)
     }
@@ -222,7 +223,7 @@ impl<S: Status> ListenerState<S> {
         self.matched.lock().contains(&gid)
     }
 
-    /// The endpoints that match now, as users see them.
+    /// The endpoints that match now, in the form for users.
     pub(crate) fn matches(&self) -> Vec<Match> {
         let graph = &self.participant.discovered.graph;
         let known = self.matched_gids().into_iter().filter_map(|gid| graph.endpoint(gid));
@@ -236,11 +237,12 @@ impl<S: Status> ListenerState<S> {
         known.map(|endpoint| (endpoint.gid, endpoint.data)).collect()
     }
 
-    /// Takes the oldest sample of a reader, which must be alive; malformed samples are counted.
+    /// Takes the oldest valid sample of a reader and counts malformed samples. The reader must be
+    /// alive.
     pub(crate) fn take(&self, reader: *mut sys::reader) -> Result<Option<Taken>, i32> {
         loop {
             let mut sample = std::mem::MaybeUninit::uninit();
-            // SAFETY: the reader is alive; on 1 the shim has filled the sample.
+            // SAFETY: the reader is alive; if the result is 1, the shim has filled the sample.
             let taken = unsafe {
                 match (self.participant.shim.take)(reader, sample.as_mut_ptr()) {
                     1 => Taken::from_shim(sample.assume_init_ref()),
@@ -288,8 +290,8 @@ pub(crate) unsafe extern "C" fn on_status<S: Status>(
     context: *mut c_void,
     status: *const sys::status,
 ) {
-    // SAFETY: the context is the `ListenerState` of the endpoint, which keeps it until its drop has
-    // waited for callbacks; the status lives during the call.
+    // SAFETY: the context is the endpoint's `ListenerState`, which lives until the endpoint's drop
+    // has waited for callbacks; the status lives during the call.
     let (state, status) = unsafe { (&*context.cast::<ListenerState<S>>(), &*status) };
     match status.kind {
         sys::DATA => {

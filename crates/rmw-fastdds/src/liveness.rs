@@ -1,7 +1,8 @@
-//! The publishers of a subscription that are alive.
+//! Tracks which publishers of a subscription are alive.
 //!
-//! Fast DDS reports nothing about a publisher with a lease that has never shown that it is alive.
-//! In DDS such a publisher counts as alive from its match until its lease expires.
+//! Fast DDS reports nothing about a publisher with a lease that has never asserted its liveliness.
+//! By the DDS specification, such a publisher counts as alive from its match until its lease
+//! expires.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -11,18 +12,18 @@ use feros_sync::{Condvar, Mutex};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Life {
-    /// The publisher matches, but has not shown yet that it is alive.
+    /// The publisher matches but has not asserted its liveliness yet.
     Pending,
     Alive,
     NotAlive,
 }
 
-/// The publishers of one subscription.
+/// The matching publishers of one subscription.
 #[derive(Debug, Default)]
 pub(crate) struct Liveness(HashMap<Gid, Life>);
 
 impl Liveness {
-    /// Adds a publisher that matches; one that has to show its life is pending.
+    /// Adds a publisher that matches. The publisher is pending if it has to assert its liveliness.
     pub(crate) fn came(&mut self, publisher: Gid, has_to_show: bool) {
         let life = if has_to_show { Life::Pending } else { Life::Alive };
         self.0.entry(publisher).or_insert(life);
@@ -33,7 +34,7 @@ impl Liveness {
         self.0.remove(&publisher);
     }
 
-    /// Sets the state of a publisher that the engine reports.
+    /// Sets the state that the engine reports for a publisher.
     pub(crate) fn reported(&mut self, publisher: Gid, is_alive: bool) {
         self.0.insert(publisher, if is_alive { Life::Alive } else { Life::NotAlive });
     }
@@ -55,21 +56,21 @@ impl Liveness {
 
 type Call = Box<dyn FnOnce() + Send>;
 
-/// The calls that wait for their time, and whether a thread runs that makes them.
+/// The calls that wait for their time, and whether the thread that makes them is running.
 #[derive(Default)]
 struct Calls {
     waiting: Vec<(Instant, Call)>,
     has_thread: bool,
 }
 
-/// The most calls that wait; further calls are dropped, which only happens under a flood of
+/// The limit on waiting calls. Further calls are dropped, which happens only with very many
 /// publishers.
 const MOST_WAITING: usize = 4096;
 
 static CALLS: Mutex<Calls> = Mutex::new(Calls { waiting: Vec::new(), has_thread: false });
 static CHANGED: Condvar = Condvar::new();
 
-/// Makes a call after the delay, in a thread that ends when no call waits.
+/// Makes a call after the delay, on a thread that ends when no call waits.
 pub(crate) fn after(delay: Duration, call: impl FnOnce() + Send + 'static) {
     let Some(at) = Instant::now().checked_add(delay) else { return };
     let mut calls = CALLS.lock();
@@ -99,7 +100,7 @@ fn make_calls() {
         if left.is_zero() {
             let (_, call) = calls.waiting.swap_remove(index);
             drop(calls);
-            call(); // without the lock
+            call(); // called without the lock
             calls = CALLS.lock();
         } else {
             calls = CHANGED.wait_timeout(calls, left);

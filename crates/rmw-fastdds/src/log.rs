@@ -1,4 +1,4 @@
-//! The log of Fast DDS goes to `tracing`, and its last errors explain a failure.
+//! Passes the log of Fast DDS to `tracing`, and keeps the last errors to explain a failure.
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, c_char};
@@ -9,10 +9,10 @@ use feros_rmw::FailureCounter;
 use feros_rmw::engine::LOG_TARGET;
 use feros_sync::Mutex;
 
-/// The number of lines that are kept to explain a failure.
+/// The number of error lines that are kept to explain a failure.
 const REMEMBERED: usize = 5;
-/// The number of lines after which lines are logged less and less often. A participant that sends
-/// malformed messages makes Fast DDS write a line for each.
+/// The number of lines that are all logged; later lines are logged less and less often. A
+/// participant that sends malformed messages makes Fast DDS write one line for each message.
 const LINES_AT_FIRST: u64 = 100;
 
 static LAST_ERRORS: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
@@ -28,14 +28,14 @@ pub(crate) fn forget() {
     LAST_ERRORS.lock().clear();
 }
 
-/// The errors since the last `forget`, as text for people.
+/// Returns the errors since the last `forget`, as text for a message.
 pub(crate) fn last_errors() -> String {
     let lines: Vec<_> = LAST_ERRORS.lock().iter().cloned().collect();
     if lines.is_empty() { "no reason given".into() } else { lines.join("; ") }
 }
 
 unsafe extern "C" fn sink(is_error: bool, text: *const c_char) {
-    // SAFETY: the shim passes a NUL-terminated text that lives during the call.
+    // SAFETY: the shim passes a NUL-terminated string that lives during the call.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
     if LINES.is_said_of(LINES_AT_FIRST) {
         if is_error {

@@ -1,8 +1,8 @@
 //! A participant of Fast DDS, and the additional participants of its session.
 //!
-//! A participant of Fast DDS has one type per topic name. A second type under a name that is in use
-//! gets a participant of its own, so that both endpoints are discovered, and both report that they
-//! do not match.
+//! A participant of Fast DDS allows only one type per topic name. An endpoint with a second type
+//! under the same name is created in an additional participant, so that both endpoints are
+//! discovered and both report that they do not match.
 
 use std::ffi::CString;
 use std::net::ToSocketAddrs;
@@ -26,7 +26,7 @@ const LARGEST_DOMAIN_ID: u32 = 232;
 pub(crate) struct Participant {
     raw: NonNull<sys::participant>,
     pub(crate) shim: &'static Shim,
-    // Outlives `raw`, whose callbacks use it.
+    // Dropped after `raw`, whose callbacks use it.
     pub(crate) discovered: Box<Discovered>,
     pub(crate) gid: Gid,
     pub(crate) settings: Settings,
@@ -39,12 +39,12 @@ unsafe impl Send for Participant {}
 // SAFETY: as above.
 unsafe impl Sync for Participant {}
 
-/// A text for C, which ends before its first NUL.
+/// Converts a string for C; a NUL ends the string.
 fn c_string(text: &str) -> CString {
     CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
 }
 
-/// The IPv4 addresses of the peers; peers without an address are logged.
+/// Returns the IPv4 addresses of the peers. Peers without an address are logged.
 fn addresses(peers: &[String]) -> Vec<CString> {
     let mut found = Vec::new();
     for peer in peers {
@@ -62,7 +62,7 @@ fn addresses(peers: &[String]) -> Vec<CString> {
 }
 
 impl Participant {
-    /// Opens the participant of a session.
+    /// Opens the first participant of a session.
     pub(crate) fn open(options: &SessionOptions, graph: Arc<Graph>) -> Result<Self, OpenError> {
         if options.domain_id > LARGEST_DOMAIN_ID {
             return Err(OpenError::DomainId {
@@ -106,7 +106,7 @@ impl Participant {
             on_endpoint,
         };
         log::forget();
-        // SAFETY: the options and what they point to live during the call; the context lives as
+        // SAFETY: the options and their pointers are valid during the call; the context lives as
         // long as the participant.
         let raw = NonNull::new(unsafe { (shim.participant_new)(&raw const described) });
         let raw = raw.ok_or_else(|| OpenError::Engine {
@@ -130,11 +130,11 @@ impl Participant {
         self.raw.as_ptr()
     }
 
-    /// The configuration that the participant runs with, for people.
+    /// The configuration that the participant runs with, for users to read.
     pub(crate) fn configuration(&self) -> String {
         let version = self.shim.fastdds_version();
-        // The variables and the file of Fast DDS 2, for which the shim also reads the variable of
-        // Fast DDS 3.
+        // The variables and the file of Fast DDS 2. With Fast DDS 2, the shim also reads the
+        // variable of Fast DDS 3.
         let (variables, file): (&[_], _) = if version.starts_with("2.") {
             (
                 &["FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"],
@@ -157,8 +157,8 @@ impl Participant {
         )
     }
 
-    /// Makes an endpoint by `make`, in this participant or, if its topic has another type there, in
-    /// another.
+    /// Creates an endpoint with `make`, in this participant or, if its topic has another type in
+    /// this participant, in an additional participant.
     pub(crate) fn place<T>(
         self: &Arc<Self>,
         mut make: impl FnMut(&Arc<Self>) -> Result<T, i32>,
@@ -182,7 +182,7 @@ impl Participant {
         make(&other)
     }
 
-    /// Makes Fast DDS forget the participant of an endpoint.
+    /// Makes Fast DDS forget the participant of a remote endpoint.
     pub(crate) fn forget(&self, endpoint: Gid) {
         if endpoint.participant_prefix() == self.gid.participant_prefix() {
             return;
@@ -197,8 +197,8 @@ impl Participant {
 
 impl Drop for Participant {
     fn drop(&mut self) {
-        // SAFETY: endpoints hold the participant, so none is left; afterwards there are no
-        // callbacks.
+        // SAFETY: endpoints keep the participant alive, so none is left; no callbacks run after the
+        // call.
         unsafe { (self.shim.participant_delete)(self.as_ptr()) }
     }
 }

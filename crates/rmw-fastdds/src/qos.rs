@@ -1,7 +1,7 @@
-//! Conversion of policies to the form of the shim, and back.
+//! Conversion of policies to and from the shim's format.
 //!
-//! Fast DDS does not announce histories, so Feros endpoints announce theirs in USER_DATA, where
-//! others ignore the entry: `history=all;` or `history=<depth>;`.
+//! Fast DDS does not announce histories, so Feros endpoints announce theirs in USER_DATA, as
+//! `history=all;` or `history=<depth>;`. Other implementations ignore the entry.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use feros_rmw::{
     Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosProfile, Reliability,
 };
 
-/// The entry in the USER_DATA of an endpoint that ignores the samples of its own session.
+/// The USER_DATA entry of an endpoint that ignores samples from its own session.
 const IGNORES_LOCAL: &str = "local=ignored;";
 
 fn nanos(duration: QosDuration) -> i64 {
@@ -22,7 +22,7 @@ fn duration(nanos: i64) -> QosDuration {
     u64::try_from(nanos).map_or(QosDuration::Infinite, |n| Duration::from_nanos(n).into())
 }
 
-/// Converts a resolved profile for the shim.
+/// Converts a resolved profile to the shim's format.
 pub(crate) fn to_shim(profile: &QosProfile) -> sys::qos {
     let keeps_all = profile.history == History::KeepAll;
     let depth = if keeps_all { KEEP_ALL_LIMIT } else { profile.depth.max(1) };
@@ -38,7 +38,7 @@ pub(crate) fn to_shim(profile: &QosProfile) -> sys::qos {
     }
 }
 
-/// The entries in USER_DATA for an endpoint's history and for its own session.
+/// Returns the USER_DATA entries for the history and for ignoring the endpoint's own session.
 pub(crate) fn extras(profile: &QosProfile, ignores_local: bool) -> String {
     let history = match profile.history {
         History::KeepAll => "history=all;".to_owned(),
@@ -47,7 +47,8 @@ pub(crate) fn extras(profile: &QosProfile, ignores_local: bool) -> String {
     if ignores_local { history + IGNORES_LOCAL } else { history }
 }
 
-/// Whether the USER_DATA of an endpoint says that it ignores the samples of its own session.
+/// Whether the USER_DATA of an endpoint says that the endpoint ignores samples from its own
+/// session.
 pub(crate) fn ignores_local(user_data: &[u8]) -> bool {
     user_data.windows(IGNORES_LOCAL.len()).any(|text| text == IGNORES_LOCAL.as_bytes())
 }
@@ -60,7 +61,7 @@ fn announced_history(user_data: &[u8]) -> Option<(History, usize)> {
     }
 }
 
-/// The policies of a discovered endpoint.
+/// Returns the policies of a discovered endpoint.
 pub(crate) fn profile(qos: &sys::qos, user_data: &[u8]) -> QosProfile {
     let discovered = match (qos.keep_all, usize::try_from(qos.depth)) {
         (0, Ok(depth)) if depth > 0 => (History::KeepLast, depth),
@@ -85,7 +86,7 @@ pub(crate) fn profile(qos: &sys::qos, user_data: &[u8]) -> QosProfile {
         lifespan: duration(qos.lifespan),
         liveliness: match qos.liveliness {
             0 => Liveliness::Automatic,
-            _ => Liveliness::ManualByTopic, // by participant, which ROS 2 no longer has
+            _ => Liveliness::ManualByTopic, // also by participant, unknown to ROS 2
         },
         liveliness_lease_duration: duration(qos.lease),
         ..QosProfile::default()
@@ -121,7 +122,7 @@ mod tests {
     fn the_engine_has_every_policy() {
         let lost =
             QosPolicy::lost_in(|given| profile(&to_shim(given), extras(given, false).as_bytes()));
-        // The prefix of the topic's name shows whether it follows the conventions.
+        // The prefix of the topic name already shows whether the name follows the ROS conventions.
         assert_eq!(lost, [QosPolicy::AvoidRosNamespaceConventions]);
     }
 

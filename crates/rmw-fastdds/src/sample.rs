@@ -1,4 +1,4 @@
-//! Buffers of the shim: filled for writing, lent after reading.
+//! Buffers of the shim, which are filled for writing and lent after reading.
 
 use std::ptr::NonNull;
 
@@ -13,7 +13,7 @@ const FIRST_LATE_STAMP: i64 = (1 << 31) * 1_000_000_000;
 /// The first bytes of an identity that carries such a stamp.
 const LATE_STAMP: &[u8; 8] = b"FEROS_TS";
 
-/// The identity that carries a stamp that Fast DDS does not take.
+/// Returns the identity that carries the stamp, if Fast DDS does not accept the stamp itself.
 pub(crate) fn late_stamp(stamp: Stamp) -> Option<[u8; 16]> {
     let mut identity = [0; 16];
     identity[..8].copy_from_slice(LATE_STAMP);
@@ -21,33 +21,33 @@ pub(crate) fn late_stamp(stamp: Stamp) -> Option<[u8; 16]> {
     (stamp.0 >= FIRST_LATE_STAMP).then_some(identity)
 }
 
-/// The stamp in an identity, if it carries one.
+/// Returns the stamp in an identity, if there is one.
 fn stamp_in(identity: &[u8; 16]) -> Option<i64> {
     let stamp = identity.strip_prefix(LATE_STAMP.as_slice())?;
     stamp.try_into().ok().map(i64::from_le_bytes)
 }
 
-/// A reference to a buffer, and the number of its bytes that belong to the message.
+/// A reference to a buffer, and the number of bytes in it that belong to the message.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     raw: NonNull<sys::buffer>,
     size_bytes: usize,
 }
 
-// SAFETY: buffers are counted atomically; bytes are written only before others have a reference.
+// SAFETY: buffers are counted atomically; bytes are written only while there is a single reference.
 unsafe impl Send for Buffer {}
 // SAFETY: as above; shared access only reads.
 unsafe impl Sync for Buffer {}
 
-/// The shim, which is loaded because it made this buffer.
+/// Returns the shim. It is loaded, because it created this buffer.
 fn shim() -> &'static Shim {
     Shim::get().unwrap_or_else(|error| unreachable!("a session was opened: {error}"))
 }
 
 impl Buffer {
-    /// Makes a buffer with one reference; `None` if there is no memory.
+    /// Creates a buffer with one reference; `None` if there is no memory.
     pub(crate) fn new(size_bytes: usize) -> Option<Self> {
-        // SAFETY: no preconditions.
+        // SAFETY: the call has no preconditions.
         let raw = NonNull::new(unsafe { (shim().buffer_new)(size_bytes) })?;
         Some(Self { raw, size_bytes })
     }
@@ -57,15 +57,15 @@ impl Buffer {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the buffer holds at least `size_bytes` bytes as long as it is referenced; the C++
-        // side initialized them.
+        // SAFETY: the buffer contains at least `size_bytes` bytes as long as there is a reference;
+        // the C++ side initialized them.
         unsafe { std::slice::from_raw_parts((shim().buffer_bytes)(self.as_ptr()), self.size_bytes) }
     }
 
-    /// The bytes of a buffer that was not written yet.
+    /// The bytes of a buffer that has not been written yet.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as for `bytes`; nobody else has a reference before `write`, after which this
-        // crate no longer calls this.
+        // SAFETY: as for `bytes`; there is no other reference before `write`, and this crate does
+        // not call this function after `write`.
         unsafe {
             std::slice::from_raw_parts_mut((shim().buffer_bytes)(self.as_ptr()), self.size_bytes)
         }
@@ -85,7 +85,7 @@ impl PayloadBytes for Buffer {
     }
 }
 
-/// A sample as it was taken.
+/// A sample that a reader took.
 #[derive(Debug)]
 pub(crate) struct Taken {
     buffer: Buffer,
@@ -97,10 +97,10 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// Takes over a sample of the shim; `None` for a malformed sample.
+    /// Takes ownership of a sample of the shim; `None` for a malformed sample.
     ///
     /// # Safety
-    /// The shim has filled `sample`, which nobody took over yet.
+    /// The shim must have filled `sample`, and nothing else may have taken ownership of the sample.
     pub(crate) unsafe fn from_shim(sample: &sys::sample) -> Option<Self> {
         let raw = NonNull::new(sample.buffer)?;
         let late = if sample.has_related { stamp_in(&sample.related) } else { None };
@@ -119,7 +119,7 @@ impl Taken {
         Stamp(self.source_stamp)
     }
 
-    /// The information about the sample besides its content.
+    /// The information that accompanies the sample.
     fn info(&self, reader: Gid) -> MessageInfo {
         MessageInfo {
             source_timestamp: self.stamp().to_system_time(),
@@ -160,7 +160,7 @@ impl library::Taken for Taken {
         Sample { payload: Payload::new(self.buffer), info }
     }
 
-    /// Copies the sample, since other readers of this process may have the same buffer.
+    /// Copies the sample, because other readers of this process may share the buffer.
     fn without_service_header(self, reader: Gid) -> Option<Sample> {
         let bytes = self.buffer.bytes();
         let mut copy = Buffer::new(bytes.len() - SERVICE_HEADER_BYTES)?;
@@ -170,7 +170,7 @@ impl library::Taken for Taken {
         Some(Sample { payload: Payload::new(copy), info: self.info(reader) })
     }
 
-    /// Fast DDS does not tell the address that a sample came from.
+    /// Fast DDS does not reveal the address that a sample came from.
     fn origin(&self) -> Origin {
         Origin::Elsewhere("an unknown address".to_owned())
     }

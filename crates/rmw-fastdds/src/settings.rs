@@ -1,19 +1,19 @@
-//! The settings from the variables of `rmw_fastrtps`
+//! The settings that `rmw_fastrtps` takes from environment variables
 //! (ros2/rmw_fastrtps:rmw_fastrtps_shared_cpp/src/participant.cpp).
 
 use std::ffi::OsString;
 
 use feros_rmw::engine::LOG_TARGET;
 
-/// The thread in which writers of Fast DDS send.
+/// The kind of thread on which writers of Fast DDS send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum PublicationMode {
-    /// In the thread that publishes.
+    /// The thread that publishes.
     #[default]
     Synchronous,
-    /// In a thread of Fast DDS.
+    /// A thread of Fast DDS.
     Asynchronous,
-    /// The default of Fast DDS.
+    /// The mode that Fast DDS uses by default.
     Auto,
 }
 
@@ -46,7 +46,7 @@ impl Settings {
         Self { qos_from_xml, publication_mode }
     }
 
-    /// The shim's number of this mode.
+    /// The number of this mode in the shim's interface.
     pub(crate) fn mode_number(self) -> u8 {
         match self.publication_mode {
             PublicationMode::Synchronous => 0,

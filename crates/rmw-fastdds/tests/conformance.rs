@@ -1,7 +1,7 @@
-//! The conformance suite on this engine: within one session, and between sessions of one process,
-//! which meet by the transports of Fast DDS as sessions of two processes do.
+//! Runs the conformance suite with this engine: within one session, and between sessions of one
+//! process, which communicate over the transports of Fast DDS like sessions of two processes.
 //!
-//! Without the shim nothing is tested, which `has_shim.rs` reports.
+//! Without the shim nothing is tested; `has_shim.rs` reports this.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use feros_conformance::{Fixture, conformance_tests};
 use feros_rmw::{DiscoveryRange, Engine, Session, SessionOptions};
 use feros_rmw_fastdds::FastDdsEngine;
 
-/// The domain of these tests.
+/// The domain that these tests use.
 const DOMAIN_ID: u32 = 123;
 
 fn open() -> Arc<dyn Session> {

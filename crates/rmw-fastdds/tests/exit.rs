@@ -1,5 +1,5 @@
-//! A process that ends while one of its threads ends a session: the library's destructors at exit
-//! must not meet the thread.
+//! A process ends while one of its threads closes a session. The library's destructors at exit must
+//! not conflict with the thread.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
@@ -21,7 +21,8 @@ fn a_process_may_end_while_a_thread_ends_a_session() {
     }
 }
 
-/// Ends as soon as its thread ends the session. In a run of the tests it does nothing.
+/// Ends the process as soon as the thread closes the session. In a normal test run, it does
+/// nothing.
 #[test]
 fn exit_process() {
     if std::env::var_os(VARIABLE).is_none() {

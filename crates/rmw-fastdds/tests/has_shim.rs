@@ -1,4 +1,4 @@
-//! Without the shim the tests of the engine are not built, which must not go unnoticed.
+//! Without the shim, the tests of the engine are not built. This test makes that visible.
 #![allow(clippy::unwrap_used)]
 
 #[test]
@@ -28,7 +28,7 @@ fn the_engine_is_tested_or_known_not_to_be() {
     );
 }
 
-/// Whether a compiler finds the library of Fast DDS 2, which Fast DDS 3 renamed.
+/// Whether a compiler finds the library of Fast DDS 2, which has another name in Fast DDS 3.
 fn has_fast_dds_2() -> bool {
     let folders = std::fs::read_dir("/usr/lib").unwrap().filter_map(Result::ok);
     folders

@@ -1,9 +1,9 @@
-//! Two hosts, each a network namespace, and between them a link that delays and loses packets. The
-//! test checks the messages over this link, also when it is cut for a moment, and for longer than
-//! the lease.
+//! Two hosts, each a network namespace, are connected by a link that delays and loses packets. The
+//! test checks the messages over this link, even when the link is cut briefly and when it is cut
+//! for longer than the lease.
 //!
-//! The test needs root, and is skipped with a message otherwise. Each host is a process of this
-//! program: a session's sockets belong to the namespace of its process.
+//! The test needs root; otherwise it is skipped with a message. Each host is a process of this
+//! program, because the sockets of a session belong to the network namespace of its process.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
@@ -20,15 +20,16 @@ use feros_rmw::{
 use feros_rmw_fastdds::FastDdsEngine;
 use feros_test_support::{TestProcess, obey, skip};
 
-/// Names the host of a process, `near` or `far`; it is not set in the test's own process.
+/// The variable that names the host of a process, `near` or `far`. It is not set in the test's own
+/// process.
 const HOST_VARIABLE: &str = "FEROS_TEST_FASTDDS_HOST";
 const PROFILES_VARIABLE: &str = "FASTDDS_DEFAULT_PROFILES_FILE";
 const TOPIC: &str = "/hosts/numbers";
-/// The number of messages of each part of the test.
+/// The number of messages in each part of the test.
 const PART: u64 = 10;
 
-/// The lease is two seconds, so that the link need not be cut for twenty. Both processes are on one
-/// machine and would share memory, so they have UDP alone.
+/// The lease is two seconds, so the link need not be cut for twenty seconds. Both processes are on
+/// one machine and would use shared memory, so only UDP is enabled.
 const PROFILES: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 <dds xmlns="http://www.eprosima.com">
     <profiles>
@@ -51,7 +52,7 @@ const PROFILES: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 </dds>
 "#;
 
-/// The process of a host.
+/// Starts the process of a host.
 fn start(host: &Namespace, name: &str, profiles: &Path) -> TestProcess {
     let mut command = host.command(std::env::current_exe().unwrap());
     command.env(HOST_VARIABLE, name).env(PROFILES_VARIABLE, profiles);
@@ -81,12 +82,12 @@ fn hosts_that_are_parted_meet_again_and_know_what_they_lost() {
     far.command("match");
     near.command("publish");
     far.command("hear");
-    // Cut for a moment: messages published meanwhile come later.
+    // The link is cut briefly: messages published meanwhile arrive later.
     link.set(cut.clone()).unwrap();
     near.command("publish");
     link.set(whole.clone()).unwrap();
     far.command("hear");
-    // Cut for longer than the lease: messages published meanwhile are lost and counted.
+    // The link is cut for longer than the lease: messages published meanwhile are lost and counted.
     link.set(cut).unwrap();
     near.command("part");
     far.command("part");
@@ -101,7 +102,7 @@ fn hosts_that_are_parted_meet_again_and_know_what_they_lost() {
     std::fs::remove_file(&profiles).unwrap();
 }
 
-/// The process of a host, which takes commands line by line. In a run of the tests it does nothing.
+/// The process of a host, which takes commands line by line. In a normal test run, it does nothing.
 #[test]
 fn host_process() {
     let Ok(name) = std::env::var(HOST_VARIABLE) else { return };
@@ -192,7 +193,7 @@ fn hear_part(
     }
 }
 
-/// The number of messages lost so far, by the last event of this kind.
+/// The number of messages lost so far, from the last event of this kind.
 fn lost(subscription: &dyn Subscription) -> u64 {
     let mut lost = 0;
     while let Some(event) = subscription.take_event().unwrap() {

@@ -1,4 +1,4 @@
-//! Without the shim one message names the missing part and how to get it.
+//! Without the shim, one error message says which part is missing and how to get it.
 #![allow(clippy::unwrap_used)]
 
 use feros_rmw::{Engine, OpenError, SessionOptions};
@@ -6,7 +6,7 @@ use feros_rmw_fastdds::FastDdsEngine;
 
 #[test]
 fn a_missing_engine_says_how_to_get_it() {
-    // SAFETY: this is the only test of this process, and it has started no thread yet.
+    // SAFETY: this is the only test in this process, and the process has started no thread yet.
     unsafe { std::env::set_var("FEROS_FASTDDS_SHIM", "/nonexistent/libferos_fastdds.so") };
     let error = FastDdsEngine.open(&SessionOptions::default()).map(drop).unwrap_err();
     assert!(matches!(error, OpenError::NotInstalled { engine: "fastdds", .. }), "{error}");

@@ -1,5 +1,5 @@
-//! XML profiles and the publication mode of `rmw_fastrtps` take effect. Both are read once per
-//! process, so this is one test in a process of its own.
+//! XML profiles and the publication mode of `rmw_fastrtps` take effect. A process reads both only
+//! once, so this is a single test in a process of its own.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
@@ -13,8 +13,9 @@ use feros_rmw::{
 };
 use feros_rmw_fastdds::FastDdsEngine;
 
-/// The participant's number is fixed by this profile: a second one finds it taken, which shows that
-/// the file is read. Writers of the topic `rt/limited` are asynchronous by their profile.
+/// This profile fixes the participant's number. A second participant finds the number in use, which
+/// shows that the file was read. The profile also makes writers of the topic `rt/limited`
+/// asynchronous.
 const PROFILES: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 <dds xmlns="http://www.eprosima.com">
     <profiles>
@@ -36,7 +37,7 @@ fn profiles_are_those_of_the_file() {
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("profiles.xml");
     std::fs::write(&file, PROFILES).unwrap();
-    // SAFETY: this is the only test of this process, and it has started no thread yet.
+    // SAFETY: this is the only test in this process, and the process has started no thread yet.
     unsafe {
         std::env::set_var("FASTDDS_DEFAULT_PROFILES_FILE", &file);
         std::env::set_var("RMW_FASTRTPS_USE_QOS_FROM_XML", "1");

@@ -1,5 +1,5 @@
-//! `RMW_FASTRTPS_PUBLICATION_MODE` decides which thread sends. The variable is read when a process
-//! opens its first session, so each mode runs in a process of its own, of this program.
+//! `RMW_FASTRTPS_PUBLICATION_MODE` decides which thread sends. A process reads the variable when it
+//! opens its first session, so each mode runs in its own process of this program.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
@@ -17,8 +17,8 @@ const VARIABLE: &str = "RMW_FASTRTPS_PUBLICATION_MODE";
 const SAYS: &str = "wake-ups of the threads that send: ";
 const MESSAGES: u64 = 200;
 
-/// The number of times that Fast DDS's threads that send for asynchronous writers went to sleep so
-/// far.
+/// How many times the threads in which Fast DDS sends for asynchronous writers have gone to sleep
+/// so far.
 fn wakeups_of_sending_threads() -> u64 {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
     tasks
@@ -31,7 +31,7 @@ fn wakeups_of_sending_threads() -> u64 {
         .sum()
 }
 
-/// Publishes messages one after the other and waits for each.
+/// Publishes messages one after the other, waits for each, and returns the number of wake-ups.
 fn publish_and_count() -> u64 {
     let options = SessionOptions {
         domain_id: 126,
@@ -103,7 +103,7 @@ fn the_mode_decides_which_thread_sends() {
         count.unwrap_or_else(|| panic!("{said}{}", String::from_utf8_lossy(&output.stderr)))
     };
     let (synchronous, asynchronous) = (wakeups("SYNCHRONOUS"), wakeups("ASYNCHRONOUS"));
-    // On a busy machine one wake-up may send several messages.
+    // On a busy machine, a single wake-up may send several messages.
     assert!(
         asynchronous > 10 * synchronous.max(1),
         "of {MESSAGES} messages {asynchronous} and, synchronous, {synchronous} wake-ups"

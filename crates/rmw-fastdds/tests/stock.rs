@@ -1,6 +1,6 @@
-//! The engine beside stock ROS 2 on Fast DDS (rclpy of the wheels), in processes of their own:
-//! topics, large messages by the shared memory of Fast DDS, services in both directions, the graph,
-//! and a stock node that is killed.
+//! The engine together with stock ROS 2 on Fast DDS (rclpy from the wheels), in separate processes:
+//! topics, large messages through the shared memory of Fast DDS, services in both directions, the
+//! graph, and a stock node that is killed.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
@@ -108,7 +108,7 @@ impl Ours {
     }
 }
 
-/// `std_msgs/msg/String` on the wire.
+/// Serializes a `std_msgs/msg/String`.
 fn string(text: &str) -> Vec<u8> {
     let length = u32::try_from(text.len() + 1).unwrap().to_le_bytes();
     [&[0, 1, 0, 0][..], &length, text.as_bytes(), &[0]].concat()
@@ -155,7 +155,7 @@ fn messages_go_both_ways_small_and_large() {
     peer.ask("matched", json!({"topic": "/to_us", "subscriptions": 0}));
 }
 
-/// A stock node whose only transport is the shared memory of Fast DDS.
+/// Makes the shared memory of Fast DDS the only transport of a stock node.
 fn shared_memory_alone(command: &mut Command) {
     command.env("FASTDDS_BUILTIN_TRANSPORTS", "SHM");
 }
@@ -273,7 +273,8 @@ fn each_sees_the_other_in_its_graph() {
     drop(guard);
 
     peer.ask("matched", json!({"topic": "/seen", "publishers": 1}));
-    // Nodes are announced after their endpoints; a second request to the stock node waits for that.
+    // Nodes are announced after their endpoints, so a second request to the stock node waits for
+    // the announcement.
     let gid = publisher.gid().0.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let shown = (0..600).find_map(|_| {
         let shown = peer.ask("publishers", json!({"topic": "/seen"}));
