@@ -1,5 +1,5 @@
-//! Compiles the shim to a shared library where the headers of Fast DDS 2 or 3 are installed.
-//! Without them the crate builds all the same, and loading the shim reports what is missing.
+//! Compiles the shim to a shared library if the headers of Fast DDS 2 or 3 are installed. Without
+//! the headers, the crate builds anyway, and loading the shim reports what is missing.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use std::process::Command;
 
 const SOURCES: [&str; 2] = ["participant.cpp", "endpoint.cpp"];
 
-/// A major version of Fast DDS; each has its own library.
+/// A major version of Fast DDS. Each has its own library.
 struct Version {
     major: u8,
-    /// The header that defines the version, and the name of the macro.
+    /// The header that defines the version, and the name of the macro in it.
     config: &'static str,
     defined: &'static str,
-    /// The file `lib<name>.so`.
+    /// The name of the library; its file is `lib<name>.so`.
     library: &'static str,
 }
 
-/// In a prefix with both, the first one counts.
+/// If a prefix contains both versions, the first is used.
 const VERSIONS: [Version; 2] = [
     Version {
         major: 3,
@@ -46,7 +46,7 @@ impl Installation {
     }
 }
 
-/// Folders that may hold `include` and `lib` of Fast DDS, the first wins.
+/// The folders that may contain `include` and `lib` of Fast DDS; the first that does is used.
 fn prefixes() -> Vec<PathBuf> {
     let mut prefixes = Vec::new();
     for variable in ["FEROS_FASTDDS_PREFIX", "AMENT_PREFIX_PATH", "VIRTUAL_ENV"] {
@@ -56,16 +56,17 @@ fn prefixes() -> Vec<PathBuf> {
         }
     }
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv");
-    // scripts/setup.sh makes this folder, perhaps after this build.
+    // scripts/setup.sh creates this folder, perhaps after this build.
     println!("cargo:rerun-if-changed={}", workspace.join("include/fastdds").display());
     prefixes.push(workspace);
     prefixes.extend(["/usr/local", "/usr"].map(PathBuf::from));
     prefixes
 }
 
-/// The installation of this version in a prefix, if it is there.
+/// Returns the installation of this version in a prefix, if there is one.
 fn installation(prefix: &Path, version: &'static Version) -> Option<Installation> {
-    // ROS 2 puts each package's headers into a folder of its own, Debian those of the architecture.
+    // ROS 2 gives each package's headers a folder of their own; Debian gives one to the headers of
+    // each architecture.
     let roots = [
         "include",
         "include/fastdds",
@@ -90,14 +91,15 @@ fn installation(prefix: &Path, version: &'static Version) -> Option<Installation
     Some(Installation { version, include, library })
 }
 
-/// Whether compilers search this folder anyway; named again, it would be searched too early.
+/// Whether compilers search this folder by default. If it were also passed to the compiler, it
+/// would be searched too early.
 fn is_standard(include: &Path) -> bool {
     let places = ["", "x86_64-linux-gnu", "aarch64-linux-gnu"];
     let roots = ["/usr/include", "/usr/local/include"].map(Path::new);
     roots.iter().any(|root| places.iter().any(|place| include == root.join(place)))
 }
 
-/// The folders in which a wheel keeps the libraries that libfastdds.so needs.
+/// Returns the folders in which a wheel keeps the libraries that libfastdds.so needs.
 fn wheel_libraries(installation: &Installation) -> Vec<PathBuf> {
     let folders = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten();
     folders(&installation.library)

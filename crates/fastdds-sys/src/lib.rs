@@ -1,16 +1,16 @@
-//! The C interface of Feros' shim over Fast DDS (`shim/feros_fastdds.h`), loaded on demand: a
-//! program that does not use the engine pays nothing for it, and needs no Fast DDS.
+//! The C interface of the Feros shim over Fast DDS (`shim/feros_fastdds.h`), which is loaded on
+//! demand. A program that does not use the engine has no cost from it and does not need Fast DDS.
 //!
-//! The shim is compiled by this crate's build where the headers of Fast DDS 3 or 2 are installed:
-//! in `FEROS_FASTDDS_PREFIX`, a sourced ROS 2 installation (`AMENT_PREFIX_PATH`), a Python
-//! environment with the ROS 2 wheels (`VIRTUAL_ENV`, or `.venv` beside the sources), or `/usr`. It
-//! is found at run time by `FEROS_FASTDDS_SHIM`, beside the program, in `../lib`, or where it was
-//! built. `shim/api_2.hpp` and `shim/api_3.hpp` have the differences between the versions.
+//! This crate's build compiles the shim if the headers of Fast DDS 3 or 2 are installed: in
+//! `FEROS_FASTDDS_PREFIX`, a sourced ROS 2 installation (`AMENT_PREFIX_PATH`), a Python environment
+//! with the ROS 2 wheels (`VIRTUAL_ENV`, or `.venv` next to the sources), or `/usr`. At run time,
+//! the shim is searched for at `FEROS_FASTDDS_SHIM`, next to the program, in `../lib`, and where it
+//! was built. `shim/api_2.hpp` and `shim/api_3.hpp` contain the differences between the versions.
 //!
 //! # Invariants
 //!
-//! Nothing of Fast DDS is linked or loaded before the engine is chosen. Messages stay bytes: Fast
-//! DDS 3 sends from, receives into and lends the buffers of a pool of the shim.
+//! No library of Fast DDS is linked or loaded before a program chooses the engine. Messages remain
+//! bytes: Fast DDS 3 sends from, receives into and lends the buffers of the shim's pool.
 #![allow(non_camel_case_types, reason = "names of the C header")]
 
 mod types;
@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 
 pub use types::*;
 
-/// The interface version of the shim that this crate was written for.
+/// The interface version that this crate needs.
 const INTERFACE: u32 = 1;
 /// The file name of the shim.
 const SHIM_NAME: &str = "libferos_fastdds.so";
@@ -57,14 +57,14 @@ pub enum LoadError {
     Version {
         /// The file.
         path: String,
-        /// Its interface version.
+        /// The interface version of the file.
         found: u32,
     },
 }
 
 macro_rules! functions {
     ($($(#[$doc:meta])* fn $name:ident = $symbol:literal ($($arg:ty),*) $(-> $out:ty)?;)*) => {
-        /// The functions of the shim, as `feros_fastdds.h` describes them.
+        /// The functions of the shim; `feros_fastdds.h` describes them.
         pub struct Shim {
             $($(#[$doc])* pub $name: unsafe extern "C" fn($($arg),*) $(-> $out)?,)*
             _library: libloading::Library,
@@ -73,7 +73,7 @@ macro_rules! functions {
         impl Shim {
             fn bind(library: libloading::Library) -> Result<Self, libloading::Error> {
                 // SAFETY: the signatures are those of `feros_fastdds.h`, whose version was checked;
-                // the library stays loaded as long as the functions.
+                // the library stays loaded as long as the functions exist.
                 unsafe {
                     $(let $name = *library.get($symbol)?;)*
                     Ok(Self { $($name,)* _library: library })
@@ -86,51 +86,51 @@ macro_rules! functions {
 functions! {
     /// Version of Fast DDS that the shim was compiled with.
     fn version = b"feros_fastdds_version\0" () -> *const c_char;
-    /// Sets the receiver of Fast DDS's log.
+    /// Sets the callback for Fast DDS's log.
     fn set_log = b"feros_fastdds_set_log\0" (on_log);
-    /// A new participant, or null.
+    /// Creates a participant; returns null on failure.
     fn participant_new = b"feros_fastdds_participant_new\0" (*const participant_options) -> *mut participant;
-    /// Ends a participant.
+    /// Deletes a participant.
     fn participant_delete = b"feros_fastdds_participant_delete\0" (*mut participant);
-    /// The GUID of a participant.
+    /// Gets the GUID of a participant.
     fn participant_guid = b"feros_fastdds_participant_guid\0" (*const participant, *mut [u8; 16]);
-    /// Forgets another participant.
+    /// Makes a participant ignore another one.
     fn ignore_participant = b"feros_fastdds_ignore_participant\0" (*mut participant, *const [u8; 16]) -> c_int;
-    /// A new writer, or null and a code.
+    /// Creates a writer; returns null and sets a code on failure.
     fn writer_new = b"feros_fastdds_writer_new\0" (*mut participant, *const endpoint_options, *mut c_int) -> *mut writer;
-    /// Ends a writer.
+    /// Deletes a writer.
     fn writer_delete = b"feros_fastdds_writer_delete\0" (*mut writer);
-    /// The GUID of a writer.
+    /// Gets the GUID of a writer.
     fn writer_guid = b"feros_fastdds_writer_guid\0" (*const writer, *mut [u8; 16]);
-    /// Announces other USER_DATA of a writer.
+    /// Changes the USER_DATA that a writer announces.
     fn writer_set_user_data = b"feros_fastdds_writer_set_user_data\0" (*mut writer, *const u8, usize) -> c_int;
     /// Writes a buffer.
     fn write = b"feros_fastdds_write\0" (*mut writer, *mut buffer, i64, *const [u8; 16], i64, *mut i64) -> c_int;
     /// Waits for acknowledgements.
     fn wait_for_acknowledgments = b"feros_fastdds_wait_for_acknowledgments\0" (*mut writer, i64) -> c_int;
-    /// Shows that a writer is alive.
+    /// Asserts that a writer is alive.
     fn assert_liveliness = b"feros_fastdds_assert_liveliness\0" (*mut writer) -> c_int;
-    /// A new reader, or null and a code.
+    /// Creates a reader; returns null and sets a code on failure.
     fn reader_new = b"feros_fastdds_reader_new\0" (*mut participant, *const endpoint_options, *mut c_int) -> *mut reader;
-    /// Ends a reader.
+    /// Deletes a reader.
     fn reader_delete = b"feros_fastdds_reader_delete\0" (*mut reader);
-    /// The GUID of a reader.
+    /// Gets the GUID of a reader.
     fn reader_guid = b"feros_fastdds_reader_guid\0" (*const reader, *mut [u8; 16]);
-    /// Announces other USER_DATA of a reader.
+    /// Changes the USER_DATA that a reader announces.
     fn reader_set_user_data = b"feros_fastdds_reader_set_user_data\0" (*mut reader, *const u8, usize) -> c_int;
     /// Takes the oldest sample.
     fn take = b"feros_fastdds_take\0" (*mut reader, *mut sample) -> c_int;
-    /// A new buffer, or null.
+    /// Creates a buffer; returns null on failure.
     fn buffer_new = b"feros_fastdds_buffer_new\0" (usize) -> *mut buffer;
-    /// Gives up a reference.
+    /// Releases a reference.
     fn buffer_unref = b"feros_fastdds_buffer_unref\0" (*mut buffer);
-    /// The bytes of a buffer.
+    /// Returns the bytes of a buffer.
     fn buffer_bytes = b"feros_fastdds_buffer_bytes\0" (*mut buffer) -> *mut u8;
 }
 
 impl Shim {
-    /// The shim, loaded by the first call. Loading is tried once in a process; after a failure,
-    /// later calls return the same error.
+    /// Returns the shim, which the first call loads. A process tries to load it only once; after a
+    /// failure, later calls return the same error.
     ///
     /// # Errors
     /// See [`LoadError`].
@@ -146,7 +146,7 @@ impl Shim {
     }
 }
 
-/// The paths where the shim may be; the first one that exists is used.
+/// Returns the paths where the shim may be. The first one that exists is used.
 fn candidates() -> Vec<PathBuf> {
     if let Some(path) = std::env::var_os("FEROS_FASTDDS_SHIM").filter(|path| !path.is_empty()) {
         return vec![path.into()];
@@ -185,5 +185,5 @@ fn load() -> Result<Shim, LoadError> {
     Shim::bind(library).map_err(broken)
 }
 
-/// The `context` of the options, passed back to callbacks.
+/// The `context` of the options, which the shim passes to callbacks.
 pub type Context = *mut c_void;

@@ -1,4 +1,4 @@
-//! The types of `shim/feros_fastdds.h`, which describes them.
+//! The types of `shim/feros_fastdds.h`; the header describes them.
 #![allow(missing_docs, reason = "the header describes them")]
 
 use std::ffi::{c_char, c_void};
@@ -16,13 +16,13 @@ macro_rules! opaque {
 
 opaque!(participant, writer, reader, buffer);
 
-/// A duration without limit.
+/// The value for a duration without a limit.
 pub const INFINITE: i64 = -1;
 
 pub const RETCODE_INCONSISTENT_POLICY: i32 = 8;
 pub const RETCODE_OUT_OF_RESOURCES: i32 = 5;
 pub const RETCODE_TIMEOUT: i32 = 10;
-/// The code of a new endpoint whose topic has another type in this participant.
+/// The error code for a new endpoint whose topic has another type in this participant.
 pub const OTHER_TYPE: i32 = -1;
 
 #[repr(C)]
