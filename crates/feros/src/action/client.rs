@@ -1,4 +1,5 @@
-//! Clients of actions: they send goals, follow their progress, ask for results, and cancel.
+//! Clients of actions, which send goals, follow the progress of goals, request results, and cancel
+//! goals.
 
 mod call_end;
 mod error;
@@ -46,17 +47,17 @@ use goals::{SentGoal, StatusBoard, new_goal_id};
 /// The options of an action client; the defaults are those of `rcl_action`.
 #[derive(Clone)]
 pub struct ActionClientOptions {
-    /// Policies of the service that takes goals.
+    /// The QoS policies of the service that takes goals.
     pub goal_service_qos: QosProfile,
-    /// Policies of the service that cancels goals.
+    /// The QoS policies of the service that cancels goals.
     pub cancel_service_qos: QosProfile,
-    /// Policies of the service that gives results.
+    /// The QoS policies of the service that returns results.
     pub result_service_qos: QosProfile,
-    /// Policies of the feedback topic.
+    /// The QoS policies of the feedback topic.
     pub feedback_topic_qos: QosProfile,
-    /// Policies of the status topic.
+    /// The QoS policies of the status topic.
     pub status_topic_qos: QosProfile,
-    /// The scheduling of the callbacks for feedback and status.
+    /// The scheduling options of the callbacks for feedback and status.
     pub callback: CallbackOptions,
 }
 
@@ -75,12 +76,12 @@ impl Default for ActionClientOptions {
     }
 }
 
-/// Sends goals of an action, and follows their progress. Clones share the endpoints, which last as
-/// long as a clone or a goal handle does.
+/// Sends goals of an action and follows their progress. Clones share the endpoints, which live as
+/// long as any clone or goal handle.
 ///
-/// Sending goals, asking for results and canceling need no executor: each returns a future, which
-/// is awaited, or blocks with its `wait`. The executor that spins the client's node brings feedback
-/// and status.
+/// Sending goals, requesting results and canceling need no executor. Each of these functions
+/// returns a future; await it, or block with its `wait`. Feedback and status arrive only while an
+/// executor spins the client's node.
 pub struct ActionClient<F: ActionForm>(Arc<Inner<F>>);
 
 /// Sends goals of an action whose type is known only at run time, as serialized messages.
@@ -107,16 +108,16 @@ impl<F: ActionForm> Clone for ActionClient<F> {
 }
 
 impl<A: Action> ActionClient<A> {
-    /// Publishes the events of each request to the action's three services on their topics
-    /// `_service_event`, with the times of this clock and these policies.
-    /// [`ServiceIntrospectionState::Off`], the initial state, stops this.
+    /// Turns introspection on: publishes events of each request to the action's three services on
+    /// their topics `_service_event`, with the times of `clock` and the policies `qos`.
+    /// [`ServiceIntrospectionState::Off`], the initial state, turns it off.
     ///
-    /// An event is published when a request is sent, and when the caller takes its response. `feros
-    /// action echo` shows them.
+    /// One event is published when a request is sent, and one when the caller takes the response.
+    /// `feros action echo` shows the events.
     ///
     /// # Errors
-    /// When the policies are not allowed, or the engine refuses. The services of the three that
-    /// were configured before the error stay configured.
+    /// When the policies are not allowed, or the engine refuses a publisher. Services that were
+    /// configured before the error stay configured.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -176,8 +177,9 @@ impl<F: ActionForm> ActionClient<F> {
             )?,
             status: node.create_subscription(
                 &names.status,
-                // Each message has the status of all goals, so the last message is enough: the
-                // statuses of a quick goal replace one another before the subscription takes them.
+                // Lost messages are not logged. Each message has the statuses of all goals, so the
+                // last message is enough, and a quick goal may replace messages before the
+                // subscription takes them.
                 subscription(options.status_topic_qos).log_lost_messages(false),
                 move |array: Arc<GoalStatusArray>| board.update(&array),
             )?,
@@ -194,7 +196,7 @@ impl<F: ActionForm> ActionClient<F> {
         &self.0.action
     }
 
-    /// Whether a server is there with all endpoints of the action, so that a goal sent now is
+    /// Whether there is a server with all endpoints of the action, so that a goal sent now is
     /// answered and its feedback arrives.
     pub fn server_is_ready(&self) -> bool {
         self.0.services_are_ready()
@@ -202,26 +204,26 @@ impl<F: ActionForm> ActionClient<F> {
             && self.0.status.publisher_count() > 0
     }
 
-    /// Waits until a server is there with all endpoints of the action.
+    /// Waits until there is a server with all endpoints of the action.
     ///
     /// # Errors
-    /// When time runs out or the context is shut down before.
+    /// When `timeout` passes or the context is shut down before there is a server.
     pub fn wait_for_server(&self, timeout: Duration) -> Result<(), WaitError> {
         let what = || self.0.server();
         self.0.node.context().wait_for_graph(timeout, what, || self.server_is_ready())
     }
 
-    /// Like [`wait_for_server`](Self::wait_for_server), to be awaited on any async runtime. It has
-    /// no timeout of its own: use the timer of the runtime.
+    /// Like [`wait_for_server`](Self::wait_for_server), for any async runtime. This wait has no
+    /// timeout: use the timer of the runtime.
     ///
     /// # Errors
-    /// When the context is shut down before.
+    /// When the context is shut down before there is a server.
     pub async fn wait_for_server_async(&self) -> Result<(), WaitError> {
         let what = || self.0.server();
         self.0.node.context().wait_for_graph_async(what, || self.server_is_ready()).await
     }
 
-    /// The feedback received so far, by transport, of all goals.
+    /// The numbers of feedback messages received so far for all goals, by transport.
     pub fn feedback_counts(&self) -> SubscriptionCounts {
         self.0.feedback.counts()
     }
@@ -230,13 +232,13 @@ impl<F: ActionForm> ActionClient<F> {
     /// [`SendGoalFuture::wait`].
     ///
     /// # Errors
-    /// When no server is ready, the goal violates its type, or it cannot be sent.
+    /// When no server is ready, or the goal violates its type or cannot be sent.
     pub fn send_goal(&self, goal: F::Goal) -> Result<SendGoalFuture<F>, SendGoalError> {
         self.send(goal, None)
     }
 
-    /// Like [`send_goal`](Self::send_goal); the executor of the client's node calls `on_feedback`
-    /// for each feedback of the goal, as long as a handle of the goal lives.
+    /// Like [`send_goal`](Self::send_goal). The executor of the client's node calls `on_feedback`
+    /// for each feedback message of the goal, as long as the future or a handle of the goal lives.
     ///
     /// # Errors
     /// See [`send_goal`](Self::send_goal).
@@ -248,12 +250,12 @@ impl<F: ActionForm> ActionClient<F> {
         self.send(goal, Some(Box::new(on_feedback)))
     }
 
-    /// Blocks until a server is there, sends a goal and blocks until it is accepted, for at most
-    /// `timeout` in all.
+    /// Blocks until there is a server, sends a goal and blocks until the goal is accepted, for at
+    /// most `timeout` in total.
     ///
     /// # Errors
-    /// See [`SendGoalError`]; nothing is sent if a callback calls this and keeps the server from
-    /// running ([`CallError::ServerBlocked`](crate::CallError::ServerBlocked)).
+    /// See [`SendGoalError`]. The goal is not sent if the calling callback itself keeps the server
+    /// from running ([`CallError::ServerBlocked`](crate::CallError::ServerBlocked)).
     pub fn send_goal_and_wait(
         &self,
         goal: F::Goal,
@@ -286,8 +288,8 @@ impl<F: ActionForm> ActionClient<F> {
         self.send_request(id, &F::request(id, goal), on_feedback)
     }
 
-    /// Sends a request for a goal, if a server is ready. The sending itself checks for a server
-    /// that takes goals, so no separate check comes before it.
+    /// Sends a request for a goal if a server is ready. `F::send_goal` checks for a server that
+    /// takes goals, so only the other two services are checked first.
     fn send_request(
         &self,
         id: GoalId,
@@ -298,7 +300,8 @@ impl<F: ActionForm> ActionClient<F> {
         if !(inner.cancel_goal.is_ready() && inner.get_result.is_ready()) {
             return Err(inner.no_server());
         }
-        // Registered before it is sent: its feedback may come before the answer.
+        // The goal is registered before it is sent, because its feedback may arrive before the
+        // answer.
         let sent = SentGoal::new(inner, id, on_feedback);
         let response = F::send_goal(&inner.send_goal, request).map_err(|error| match error {
             CallError::ServerLeft { .. } => inner.no_server(),
@@ -307,15 +310,15 @@ impl<F: ActionForm> ActionClient<F> {
         Ok(SendGoalFuture::new(response, sent))
     }
 
-    /// Asks the server to cancel one goal, sent by any client.
+    /// Asks the server to cancel a goal, which any client may have sent.
     ///
     /// # Errors
-    /// When no server is there, or it cannot be asked.
+    /// When there is no server, or the request cannot be sent.
     pub fn cancel_goal(&self, goal_id: &GoalId) -> Result<CancelFuture, CancelError> {
         self.0.cancel(goal_id, Time::ZERO)
     }
 
-    /// Asks the server to cancel all goals, sent by any client.
+    /// Asks the server to cancel all goals, of all clients.
     ///
     /// # Errors
     /// See [`cancel_goal`](Self::cancel_goal).
@@ -323,8 +326,8 @@ impl<F: ActionForm> ActionClient<F> {
         self.0.cancel(&[0; 16], Time::ZERO)
     }
 
-    /// Asks the server to cancel all goals that it accepted up to this time, sent by any client.
-    /// Time zero means all goals.
+    /// Asks the server to cancel all goals, of all clients, that it accepted up to the time
+    /// `stamp`. Time zero means all goals.
     ///
     /// # Errors
     /// See [`cancel_goal`](Self::cancel_goal).
@@ -332,17 +335,17 @@ impl<F: ActionForm> ActionClient<F> {
         self.0.cancel(&[0; 16], stamp)
     }
 
-    /// Asks for the result of a goal, which another client may have sent.
+    /// Requests the result of a goal, which any client may have sent.
     ///
     /// # Errors
-    /// When no server is there, or it cannot be asked.
+    /// When there is no server, or the request cannot be sent.
     pub fn get_result(&self, goal_id: &GoalId) -> Result<ResultFuture<F>, GoalResultError> {
         self.0.clone().get_result(*goal_id, None)
     }
 }
 
 impl<F: ActionForm> Inner<F> {
-    /// The name, for errors, of the server that goals wait for.
+    /// The object of a wait for a server, for error messages.
     fn server(&self) -> String {
         format!("a server of the action {}", self.action)
     }

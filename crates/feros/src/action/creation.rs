@@ -11,11 +11,11 @@ use crate::node::Node;
 
 /// # Actions
 impl Node {
-    /// Makes a server of an action. `callbacks` is a closure that takes accepted goals, or any
-    /// other type that implements [`ActionCallbacks`].
+    /// Makes a server of an action. `callbacks` is a closure that takes accepted goals, or another
+    /// type that implements [`ActionCallbacks`].
     ///
     /// # Errors
-    /// When the name is not allowed, or the engine refuses.
+    /// When the name is not allowed, or the engine refuses an endpoint.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -42,7 +42,7 @@ impl Node {
     /// Like [`Node::create_action_server`], with options.
     ///
     /// # Errors
-    /// When the name or the QoS is not allowed, or the engine refuses.
+    /// When the name or the QoS is not allowed, or the engine refuses an endpoint.
     pub fn create_action_server_with<A: Action, Form: 'static>(
         &self,
         name: &str,
@@ -52,15 +52,15 @@ impl Node {
         ActionServer::of_type(self, name, options, callbacks)
     }
 
-    /// Makes a server of an action whose type is known only at run time; goals, feedback and
+    /// Makes a server of an action whose type is known only at run time. Goals, feedback and
     /// results are serialized messages; see [`Serialized`](crate::action::Serialized).
     ///
-    /// `empty_result` is an `A_GetResult_Response` with default values: clients get it for goals
-    /// that end without a result, and for goals that the server does not know.
+    /// `empty_result` is a serialized `A_GetResult_Response` with default values. Clients get it
+    /// for goals that end without a result, and for goals that the server does not know.
     ///
     /// # Errors
     /// When the name is not allowed, `empty_result` is not a serialized message, or the engine
-    /// refuses.
+    /// refuses an endpoint.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -89,7 +89,7 @@ impl Node {
     /// Makes a client of an action.
     ///
     /// # Errors
-    /// When the name is not allowed, or the engine refuses.
+    /// When the name is not allowed, or the engine refuses an endpoint.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -113,7 +113,7 @@ impl Node {
     /// Like [`Node::create_action_client`], with options.
     ///
     /// # Errors
-    /// When the name or the QoS is not allowed, or the engine refuses.
+    /// When the name or the QoS is not allowed, or the engine refuses an endpoint.
     pub fn create_action_client_with<A: Action>(
         &self,
         name: &str,
@@ -122,11 +122,11 @@ impl Node {
         ActionClient::new(self, name, &ActionIdentity::of::<A>(), options)
     }
 
-    /// Makes a client of an action whose type is known only at run time; goals, feedback and
+    /// Makes a client of an action whose type is known only at run time. Goals, feedback and
     /// results are serialized messages; see [`Serialized`](crate::action::Serialized).
     ///
     /// # Errors
-    /// When the name is not allowed, or the engine refuses.
+    /// When the name is not allowed, or the engine refuses an endpoint.
     pub fn create_generic_action_client(
         &self,
         name: &str,

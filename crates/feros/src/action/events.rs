@@ -1,5 +1,5 @@
-//! Introspection of an action: the events of its three services, published as in `rcl_action` by
-//! each side that turns them on.
+//! Introspection of an action: a client or a server that turns it on publishes the events of the
+//! action's three services, as in `rcl_action`.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::create_error::CreateError;
 use crate::node::Node;
 use crate::service_introspection::{SerializedEvents, ServiceEvents, ServiceIntrospectionState};
 
-/// The events of one service; `None` if its type is known only at run time.
+/// The events of one service; `None` if the type is known only at run time.
 pub(super) type Events = Option<Arc<dyn SerializedEvents>>;
 
 /// The events of the three services of one client or server.
@@ -25,7 +25,7 @@ pub struct ActionEvents {
 }
 
 impl ActionEvents {
-    /// The events of a generated action type, turned off.
+    /// Makes the events for a generated action type, with introspection turned off.
     pub(super) fn of<A: Action>() -> Self {
         Self {
             goals: Some(Arc::new(ServiceEvents::<A::SendGoal>::default())),
@@ -34,7 +34,7 @@ impl ActionEvents {
         }
     }
 
-    /// Turns all three on or off.
+    /// Turns the events of all three services on or off.
     pub(super) fn configure(
         &self,
         node: &Node,

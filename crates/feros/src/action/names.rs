@@ -1,5 +1,4 @@
-//! An action on the network: the names of its three services and two topics, and the types that
-//! they announce.
+//! An action on the network: the names of its three services and two topics, and their types.
 
 use feros_message::{Action, Service};
 use feros_msgs::action_msgs::srv::CancelGoal;
@@ -17,7 +16,7 @@ pub(super) struct ActionNames {
 }
 
 impl ActionNames {
-    /// The names of the action with this fully qualified name.
+    /// Derives the names from the fully qualified name of the action.
     pub(super) fn of(action: &str) -> Self {
         let name = |part: &str| format!("{action}/_action/{part}");
         Self {
@@ -30,14 +29,14 @@ impl ActionNames {
     }
 }
 
-/// Name and hashes of an action type, as its endpoints announce them.
+/// The name and the hashes of an action type, as its endpoints announce them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActionIdentity {
-    /// The name, as `package/action/Name`.
+    /// The name, in the form `package/action/Name`.
     pub name: String,
     /// The service that takes goals.
     pub send_goal: ServiceIdentity,
-    /// The service that gives results.
+    /// The service that returns results.
     pub get_result: ServiceIdentity,
     /// The message of the feedback topic.
     pub feedback: TypeIdentity,
@@ -55,8 +54,8 @@ impl ActionIdentity {
     }
 }
 
-/// Makes a node announce the definitions of a generated action type and its services; the topics
-/// announce their own.
+/// Makes a node describe a generated action type and its services to other nodes. The endpoints of
+/// the two topics add the descriptions of their own types.
 pub(super) fn note_types<A: Action>(node: &Node) {
     let types = [
         A::TYPE_DESCRIPTION,

@@ -1,7 +1,7 @@
 //! The form of actions whose type is known only at run time.
 
-/// Goals, feedback and results as serialized messages, each with its 4-byte header, for types that
-/// are known only at run time.
+/// The form of an action whose type is known only at run time: goals, feedback and results are
+/// serialized messages, each with its 4-byte header.
 ///
 /// | | message | filled in by Feros |
 /// |---|---|---|
@@ -9,6 +9,6 @@
 /// | feedback | `A_FeedbackMessage` | the goal's id, by the server |
 /// | result | `A_GetResult_Response` | the goal's status, by the server |
 ///
-/// The fields that Feros fills in overwrite the bytes of the message.
+/// Feros overwrites the bytes of the fields in the last column.
 #[derive(Debug, Clone, Copy)]
 pub enum Serialized {}

@@ -1,4 +1,4 @@
-//! Servers of actions: they take goals, keep them until some time after their end, and report
+//! Servers of actions, which take goals, keep each goal until some time after its end, and report
 //! progress to clients.
 
 mod callbacks;
@@ -42,20 +42,20 @@ use server_core::{ServerCore, ServerEnds};
 /// The options of an action server; the defaults are those of `rcl_action`.
 #[derive(Clone)]
 pub struct ActionServerOptions {
-    /// Policies of the service that takes goals.
+    /// The QoS policies of the service that takes goals.
     pub goal_service_qos: QosProfile,
-    /// Policies of the service that cancels goals.
+    /// The QoS policies of the service that cancels goals.
     pub cancel_service_qos: QosProfile,
-    /// Policies of the service that gives results.
+    /// The QoS policies of the service that returns results.
     pub result_service_qos: QosProfile,
-    /// Policies of the feedback topic.
+    /// The QoS policies of the feedback topic.
     pub feedback_topic_qos: QosProfile,
-    /// Policies of the status topic.
+    /// The QoS policies of the status topic.
     pub status_topic_qos: QosProfile,
-    /// How long, by the node's clock, the server keeps the result of a goal after its end for
-    /// clients that ask late; `None` keeps it as long as the server lives. 10 s by default.
+    /// How long, by the node's clock, the server keeps a result after the end of its goal, for late
+    /// requests. 10 s by default; with `None`, results are kept as long as the server lives.
     pub result_timeout: Option<Duration>,
-    /// The scheduling of the callbacks.
+    /// The scheduling options of the callbacks.
     pub callback: CallbackOptions,
 }
 
@@ -83,11 +83,11 @@ impl ActionServerOptions {
     }
 }
 
-/// Takes the goals of an action as long as the server lives; the executor that spins its node calls
-/// its [`ActionCallbacks`].
+/// Takes the goals of an action as long as it lives. The executor that spins its node calls the
+/// server's [`ActionCallbacks`].
 ///
-/// When the server is dropped, goals that have not ended are aborted, and their clients get this
-/// status as the result.
+/// When the server is dropped, goals that have not ended are aborted, and their clients get an
+/// empty result with the status aborted.
 #[must_use = "an action ends when its server is dropped"]
 pub struct ActionServer<F: ActionServerForm> {
     action: Arc<str>,
@@ -108,22 +108,23 @@ impl<A: Action> ActionServer<A> {
         options: ActionServerOptions,
         callbacks: impl ActionCallbacks<A, Form>,
     ) -> Result<Self, CreateError> {
-        // No default value violates its type, so the fallback with the status alone is never sent.
+        // A default value never violates its type, so the fallback, which has the status only, is
+        // never sent.
         let empty_result = A::close_result(GoalStatus::Unknown, <A as Action>::Result::default())
             .unwrap_or_else(|_| vec![0, 1, 0, 0, 0]);
         Self::new(node, name, &ActionIdentity::of::<A>(), empty_result, options, callbacks)
     }
 
-    /// Publishes the events of each request to the action's three services on their topics
-    /// `_service_event`, with the times of this clock and these policies.
-    /// [`ServiceIntrospectionState::Off`], the initial state, stops this.
+    /// Turns introspection on: publishes events of each request to the action's three services on
+    /// their topics `_service_event`, with the times of `clock` and the policies `qos`.
+    /// [`ServiceIntrospectionState::Off`], the initial state, turns it off.
     ///
-    /// An event is published when a request is taken, before a callback decides, and when its
-    /// response is sent. `feros action echo` shows them.
+    /// One event is published when a request is taken, before a callback decides, and one when the
+    /// response is sent. `feros action echo` shows the events.
     ///
     /// # Errors
-    /// When the node is gone, the policies are not allowed, or the engine refuses. The services of
-    /// the three that were configured before the error stay configured.
+    /// When the node no longer exists, the policies are not allowed, or the engine refuses a
+    /// publisher. Services that were configured before the error stay configured.
     pub fn configure_introspection(
         &self,
         clock: &Clock,
@@ -202,13 +203,13 @@ impl<F: ActionServerForm> ActionServer<F> {
         &self.action
     }
 
-    /// The number of known goals: goals that have not ended, and goals whose results are still
-    /// kept.
+    /// The number of goals that the server knows: goals that have not ended, and goals whose
+    /// results are still kept.
     pub fn goal_count(&self) -> usize {
         self.core.goal_count()
     }
 
-    /// Requests that were refused because they do not have the action's type.
+    /// The number of requests that were refused because they do not have the action's type.
     pub fn refused_requests(&self) -> u64 {
         self.core.refused_requests()
     }

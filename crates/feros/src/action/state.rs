@@ -11,14 +11,14 @@ use super::hex;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(i8)]
 pub enum GoalStatus {
-    /// No server knows the goal, or its server has not reported it yet.
+    /// No server knows the goal, or its server has not reported the status yet.
     #[default]
     Unknown = Message::STATUS_UNKNOWN,
-    /// The goal is accepted, and waiting to be executed.
+    /// The goal has been accepted and waits to be executed.
     Accepted = Message::STATUS_ACCEPTED,
     /// The goal is executing.
     Executing = Message::STATUS_EXECUTING,
-    /// Its cancellation is accepted, and may take a while.
+    /// The cancellation of the goal has been accepted, and may take a while.
     Canceling = Message::STATUS_CANCELING,
     /// The goal was reached.
     Succeeded = Message::STATUS_SUCCEEDED,
@@ -43,7 +43,7 @@ pub enum GoalEvent {
     Canceled,
 }
 
-/// The error for an event that is not allowed in the status of a goal.
+/// The error for an event that is not allowed in the present status of a goal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "goal {} of {action} cannot {event}: it is {status}, and only {} can; check its status before", hex(.goal_id), Sources(*.event)
@@ -60,7 +60,7 @@ pub struct GoalTransitionError {
 }
 
 impl GoalStatus {
-    /// All statuses, by number.
+    /// All statuses, in the order of their numbers.
     const ALL: [Self; 7] = [
         Self::Unknown,
         Self::Accepted,
@@ -71,12 +71,12 @@ impl GoalStatus {
         Self::Aborted,
     ];
 
-    /// The number of the status in messages, a constant of `action_msgs/GoalStatus`.
+    /// The number of the status in messages, as in `action_msgs/GoalStatus`.
     pub fn number(self) -> i8 {
         self as i8
     }
 
-    /// The status with this number; `Unknown` if there is no such status.
+    /// Returns the status that has this number; `Unknown` if there is no such status.
     pub fn from_number(number: i8) -> Self {
         let known = usize::try_from(number).ok().and_then(|index| Self::ALL.get(index));
         known.copied().unwrap_or_default()
@@ -97,7 +97,7 @@ impl GoalStatus {
         self.after(GoalEvent::CancelGoal).is_some()
     }
 
-    /// The status that follows an event; `None` if the event is not allowed.
+    /// Returns the status after an event; `None` if the event is not allowed.
     pub fn after(self, event: GoalEvent) -> Option<Self> {
         use GoalEvent as E;
         match (self, event) {
@@ -137,7 +137,7 @@ impl fmt::Display for GoalEvent {
     }
 }
 
-/// The statuses from which an event is allowed.
+/// Displays the statuses in which an event is allowed.
 struct Sources(GoalEvent);
 
 impl fmt::Display for Sources {

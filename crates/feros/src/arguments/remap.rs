@@ -2,7 +2,7 @@
 
 use feros_rmw::{NameError, NodeName, name};
 
-/// The names that a rule applies to.
+/// The kind of names to which a rule applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemapKind {
     /// `__node:=name`
@@ -20,11 +20,11 @@ pub enum RemapKind {
 /// One remap rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemapRule {
-    /// The node that the rule applies to; `None` means all nodes.
+    /// The name of the nodes to which the rule applies; `None` means all nodes.
     pub node: Option<String>,
-    /// The names that the rule applies to.
+    /// The kind of names to which the rule applies.
     pub kind: RemapKind,
-    /// The name that the rule replaces; empty for node name and namespace.
+    /// The name that the rule replaces; empty for rules about node names and namespaces.
     pub from: String,
     /// The new name.
     pub to: String,
@@ -63,8 +63,8 @@ impl RemapRule {
                             .into(),
                     );
                 }
-                // Some rules for names depend on the node; the rules that hold for every node are
-                // checked here.
+                // Names depend on the node in part; this checks the part that is the same for every
+                // node.
                 let probe = NodeName::announced("/", "node");
                 for name in [&self.from, &self.to] {
                     name::expand_topic_name(name, &probe).map_err(|e| e.to_string())?;
@@ -79,7 +79,7 @@ impl RemapRule {
     }
 }
 
-/// Splits `node:rest`, leaving the colon of `rostopic://` alone.
+/// Splits `node:rest`, but not at the colon of `rostopic://`.
 fn split_node(left: &str) -> (Option<&str>, &str) {
     match left.split_once(':') {
         Some((node, rest)) if !rest.starts_with("//") => (Some(node), rest),
@@ -88,19 +88,19 @@ fn split_node(left: &str) -> (Option<&str>, &str) {
 }
 
 impl super::Arguments {
-    /// Name and namespace of a node after the rules were applied.
+    /// Applies the rules to the name and the namespace of a node.
     ///
     /// # Errors
-    /// When the node's own name is not allowed.
+    /// When the resulting name or namespace is not allowed.
     pub fn remap_node(&self, namespace: &str, node_name: &str) -> Result<NodeName, NameError> {
         remap_node(self.remap_rules.iter(), namespace, node_name)
     }
 
-    /// Expands the name of a topic or service as seen from `node` and applies the first rule that
+    /// Expands the name of a topic or service relative to `node`, and applies the first rule that
     /// matches.
     ///
     /// # Errors
-    /// When the name, or what replaces it, is not allowed.
+    /// When the name, or the name to which it is remapped, is not allowed.
     pub fn remap_name(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Command lines as data: their meaning, and refused ones.
+//! Tests of command lines: their meaning, and command lines that are refused.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -60,7 +60,7 @@ fn topics_and_services_are_remapped() {
     check("--ros-args -r /ns/chatter:=talk", "chatter", false, "/ns/talk");
     check("--ros-args -r ~/x:=y", "~/x", true, "/ns/y");
     check("--ros-args -r a:=b -r b:=c", "a", false, "/ns/b"); // no chaining
-    check("--ros-args -r a:=b -r a:=c", "a", false, "/ns/b"); // the first wins
+    check("--ros-args -r a:=b -r a:=c", "a", false, "/ns/b"); // the first rule wins
     check("--ros-args -r other:a:=b", "a", false, "/ns/a");
     check("--ros-args -r talker:a:=b", "a", false, "/ns/b");
     check("--ros-args -r rosservice://a:=b", "a", false, "/ns/a");
@@ -74,8 +74,8 @@ fn parameters_are_for_all_nodes_or_one() {
     let overrides = parse(line).unwrap().parameter_overrides().unwrap();
     let of = |namespace, name| overrides.for_node(&NodeName::new(namespace, name).unwrap());
     assert_eq!(of("/", "talker")["use_sim_time"], true.into());
-    // As in rcl: the argument for all nodes comes first, and a name without namespace is in the
-    // root.
+    // As in rcl, the argument for all nodes has the lower precedence here, since its pattern was
+    // named first, and a node name without a namespace means the namespace `/`.
     assert_eq!(of("/", "talker")["rate"], 5.into());
     assert_eq!(of("/ns", "talker")["rate"], 7.into());
     assert_eq!(of("/", "listener")["qos_overrides./chatter.depth"], 1.into());

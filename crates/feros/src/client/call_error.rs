@@ -1,4 +1,4 @@
-//! Why a call of a service has no response.
+//! Errors of calls of services.
 
 use std::time::Duration;
 
@@ -20,13 +20,14 @@ pub enum CallError {
     Timeout {
         /// The service.
         service: String,
-        /// How long the call waited.
+        /// The time since the request was sent.
         waited: Duration,
-        /// Whether a server is there.
+        /// Whether there was a server when the time was over.
         available: bool,
     },
-    /// The server belongs to this process and cannot run while the callback waits for it. A request
-    /// that was sent is served after the callback, in vain.
+    /// The server belongs to this process and cannot run while the callback waits for it. If the
+    /// request was already sent, the server handles it after the callback, when no caller waits any
+    /// longer.
     #[error(
         "{service} cannot respond to node {node} while a callback waits for it: {obstacle}. Give the executor several threads and one of the two a callback group of its own, or await the response outside of the callback"
     )]
@@ -35,7 +36,7 @@ pub enum CallError {
         service: String,
         /// The node of the client.
         node: String,
-        /// The resource that the server and the callback share.
+        /// The resource that both the server and the callback need.
         obstacle: Obstacle,
     },
     /// The response is malformed.
@@ -50,7 +51,7 @@ pub enum CallError {
         /// The reason.
         source: DecodeError,
     },
-    /// The engine failed.
+    /// The engine could not take responses.
     #[error(transparent)]
     Engine(#[from] TakeError),
     /// The client was dropped.
@@ -59,7 +60,7 @@ pub enum CallError {
         /// The service.
         service: String,
     },
-    /// The servers that could respond left before they did, or were killed.
+    /// The servers that could have responded left or were killed first.
     #[error(
         "{service} no longer has a server that could respond; call again once a server is there"
     )]

@@ -1,4 +1,4 @@
-//! The response of one call: a future, which also has a blocking `wait`.
+//! The future for the response of one call, which also has a blocking `wait`.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,13 +14,13 @@ use super::{CallError, Inner};
 use crate::message_forms::SerializedMessage;
 use crate::service_introspection::{CallId, ServiceEvents};
 
-/// The response of one call, to be awaited on any async runtime or waited for with
+/// A future for the response of one call. Await it on any async runtime, or block with
 /// [`wait`](Self::wait).
 ///
 /// # Cancel safety
-/// Dropping it forgets the call. A response that comes later waits, with at most 1,023 others,
-/// until the client sends its next request or a caller waits for another of its responses; then it
-/// is dropped.
+/// Dropping the future gives the call up. If its response arrives later, the response stays in the
+/// client's queue, which has space for 1,024, until the client sends its next request or another
+/// call takes responses; then it is dropped.
 #[must_use = "the response is lost when this is dropped"]
 pub struct ResponseFuture<S: ServiceType> {
     pub(super) serialized: SerializedResponseFuture,
@@ -28,7 +28,7 @@ pub struct ResponseFuture<S: ServiceType> {
 }
 
 impl<S: ServiceType> ResponseFuture<S> {
-    /// Blocks until the response is there, for at most `timeout`.
+    /// Blocks until the response arrives, for at most `timeout`.
     ///
     /// # Errors
     /// See [`CallError`].
@@ -76,24 +76,25 @@ fn decode<S: ServiceType>(
     Ok(response)
 }
 
-/// The serialized response of one call; see [`ResponseFuture`].
+/// A future for the serialized response of one call; see [`ResponseFuture`].
 #[must_use = "the response is lost when this is dropped"]
 pub struct SerializedResponseFuture {
     pub(super) inner: Arc<Inner>,
     pub(super) number: i64,
     pub(super) started: Instant,
-    /// The callback that sent the request. While it runs, a server that it keeps from running has
-    /// not seen the request.
+    /// The callback that sent the request, if a callback did. Until this callback ends, a server
+    /// that the callback keeps from running cannot take the request.
     pub(super) sent_in: Option<Execution>,
-    /// The servers that got the request. The call ends when they have left, if that can be
+    /// The servers that got the request. The call fails when all of them have left, if that can be
     /// detected.
     pub(super) recipients: Recipients,
 }
 
 impl SerializedResponseFuture {
-    /// Checks whether the call has ended, and how.
+    /// Returns the result of the call if the call has ended.
     fn look(&self) -> Option<Result<SerializedMessage, CallError>> {
-        // This comes before the responses: the last act of a server may have been to respond.
+        // This is checked before responses are taken, because a server may have responded just
+        // before it left.
         let have_left = self.inner.end.have_left(&self.recipients);
         if let Err(error) = self.inner.take_responses(self.number) {
             return Some(Err(error.into()));
@@ -112,7 +113,7 @@ impl SerializedResponseFuture {
         CallId { client: self.inner.end.response_gid(), sequence_number: self.number }
     }
 
-    /// Blocks until the response is there, for at most `timeout`.
+    /// Blocks until the response arrives, for at most `timeout`.
     ///
     /// # Errors
     /// See [`CallError`].
@@ -120,8 +121,8 @@ impl SerializedResponseFuture {
         self.wait_for(timeout)
     }
 
-    /// Blocks like [`wait`](Self::wait) but keeps the future: after [`CallError::Timeout`] the
-    /// caller may wait again.
+    /// Like [`wait`](Self::wait), without consuming the future: the caller may wait again after
+    /// [`CallError::Timeout`].
     ///
     /// # Errors
     /// See [`CallError`].
@@ -154,7 +155,7 @@ impl SerializedResponseFuture {
             if self.sent_in.is_some() && self.sent_in == Execution::current() {
                 self.inner.check_servers()?;
             }
-            // Any wake-up is only a reason to check again.
+            // The thread may be woken for any reason; the loop checks again.
             self.inner.end.sleep(waiting, left);
         }
     }
@@ -164,7 +165,8 @@ impl Future for SerializedResponseFuture {
     type Output = Result<SerializedMessage, CallError>;
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        // The waker is stored first: a response that comes during the check below wakes it.
+        // The waker is stored first, so that a response that arrives during the check below wakes
+        // the task.
         if let Some(call) = self.inner.calls.pending.lock().get_mut(&self.number) {
             call.waker = Some(task.waker().clone());
         }

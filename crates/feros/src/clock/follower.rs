@@ -1,8 +1,8 @@
-//! Reads `/clock`: one subscription and one thread of the context for all nodes that follow the
+//! Reads `/clock`, with one subscription and one thread for all nodes of a context that follow the
 //! same topic.
 //!
-//! The separate thread lets simulated time go on while the nodes' executors are busy or do not
-//! spin.
+//! Because of the separate thread, simulated time advances even while the nodes' executors are busy
+//! or do not spin.
 
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
@@ -68,7 +68,7 @@ impl ClockFollower {
         Ok(Self { clocks, _subscription: subscription, stopper, thread: Some(thread) })
     }
 
-    /// Makes a clock follow from now on.
+    /// Makes a clock follow the topic.
     pub(crate) fn add(&self, clock: &Arc<RosClock>) {
         let mut clocks = self.clocks.lock();
         clocks.retain(|known| {
@@ -77,7 +77,7 @@ impl ClockFollower {
         clocks.push(Arc::downgrade(clock));
     }
 
-    /// Makes a clock stop following.
+    /// Makes a clock no longer follow the topic.
     pub(crate) fn remove(&self, clock: &Arc<RosClock>) {
         let mut clocks = self.clocks.lock();
         clocks.retain(|known| !std::ptr::eq(known.as_ptr(), Arc::as_ptr(clock)));
@@ -88,7 +88,8 @@ impl Drop for ClockFollower {
     fn drop(&mut self) {
         self.stopper.stop();
         if let Some(thread) = self.thread.take()
-            // A callback that a new time woke may drop the last node on this very thread.
+            // The last node may be dropped on the follower's own thread, by a callback that a new
+            // time has called; this thread cannot join itself.
             && thread.thread().id() != std::thread::current().id()
         {
             let _ = thread.join();

@@ -1,4 +1,4 @@
-//! Jumps of a clock: callbacks before and after ROS time changes its source or leaps.
+//! Jumps of a clock: calls callbacks before and after ROS time changes its source or leaps.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -6,23 +6,23 @@ use std::time::Duration;
 
 use feros_executor::{Clock as _, RosClock, Time, TimeChange, TimeWatcher};
 
-/// The changes of a clock that count as jumps; by default no changes do.
+/// Which changes of a clock count as jumps; by default none.
 ///
-/// Time that advances by itself never jumps. Simulated time jumps with each `/clock` message, by
-/// the difference to the time before.
+/// System time as the source never jumps. Simulated time leaps with each `/clock` message, by the
+/// difference from the time before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct JumpThreshold {
-    /// Whether simulated time turned on or off is a jump.
+    /// Whether turning simulated time on or off counts as a jump.
     pub on_clock_change: bool,
-    /// The least leap forward that is a jump.
+    /// The least leap forward that counts as a jump; `None` if no leap forward does.
     pub min_forward: Option<Duration>,
-    /// The least leap backward that is a jump.
+    /// The least leap backward that counts as a jump; `None` if no leap backward does.
     pub min_backward: Option<Duration>,
 }
 
 impl JumpThreshold {
-    /// Every change of the source and every leap backward: the jumps that invalidate results
-    /// computed with earlier times.
+    /// A threshold for every change of the source and every leap backward, which are the jumps that
+    /// invalidate results computed with earlier times.
     pub fn any_discontinuity() -> Self {
         Self {
             on_clock_change: true,
@@ -46,10 +46,10 @@ impl JumpThreshold {
     }
 }
 
-/// Whether a jump is a change of the clock's source.
+/// Whether and how a jump changes the clock's source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockChange {
-    /// The time leapt.
+    /// The source did not change; the time leapt.
     None,
     /// Simulated time was turned on.
     SimulatedTimeOn,
@@ -60,17 +60,17 @@ pub enum ClockChange {
 /// A jump of a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeJump {
-    /// Whether the jump is a change of the source.
+    /// Whether and how the source changed.
     pub clock_change: ClockChange,
     /// The time before the jump.
     pub before: Time,
-    /// The time after the jump; from the new source if the source changed.
+    /// The time after the jump, which is from the new source if the source changed.
     pub after: Time,
 }
 
 impl TimeJump {
-    /// The size of the leap in nanoseconds, backward if negative; zero if the source changed, as in
-    /// `rcl`.
+    /// The size of the leap in nanoseconds, which is negative for a leap backward. Zero if the
+    /// source changed, as in `rcl`.
     pub fn delta_nanos(&self) -> i64 {
         match self.clock_change {
             ClockChange::None => self.after.as_nanos().saturating_sub(self.before.as_nanos()),
@@ -79,7 +79,7 @@ impl TimeJump {
     }
 }
 
-/// Keeps the callbacks for a clock's jumps; dropping it removes them.
+/// Keeps the callbacks for a clock's jumps registered; dropping the guard removes them.
 #[must_use = "the callbacks are forgotten when this is dropped"]
 pub struct JumpGuard {
     /// `None` if the clock never jumps.

@@ -1,5 +1,5 @@
-//! One of a client's three services: sends requests, hands out their responses, and publishes
-//! events of both if introspection is on.
+//! The client of one of an action's three services: sends requests, returns their responses, and
+//! publishes introspection events of both if introspection is on.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,8 +16,8 @@ use crate::identity::ServiceIdentity;
 use crate::message_forms::SerializedMessage;
 use crate::node::Node;
 
-/// The untyped end of one service of an action. Its calls end when no server is left that could
-/// respond.
+/// The untyped client of one service of an action. A call fails when none of the servers that could
+/// respond is left.
 pub struct CallEnd {
     client: GenericClient,
     events: Events,
@@ -35,7 +35,7 @@ impl CallEnd {
         Ok(Self { client, events: events.clone() })
     }
 
-    /// Sends a message.
+    /// Sends a request that is given as a message.
     pub(super) fn call<M: Message>(&self, request: &M) -> Result<Call, CallError> {
         let response = self.client.call_until_servers_leave(request)?;
         if let Some(events) = self.events.as_ref().filter(|events| events.is_active())
@@ -46,7 +46,7 @@ impl CallEnd {
         Ok(Call { response, events: self.events.clone() })
     }
 
-    /// Sends bytes.
+    /// Sends a request that is given as serialized bytes.
     pub(super) fn call_serialized(&self, request: &[u8]) -> Result<Call, CallError> {
         let response = self.client.call_serialized_until_servers_leave(request)?;
         if let Some(events) = &self.events {
@@ -63,13 +63,13 @@ impl CallEnd {
         self.client.service_is_ready()
     }
 
-    /// Refuses to wait for a response that cannot come before the callback on this thread ends.
+    /// Fails if the response could come only after the callback that runs on this thread has ended.
     pub(super) fn check_servers(&self) -> Result<(), CallError> {
         self.client.check_servers()
     }
 }
 
-/// The response to one request, to be awaited or waited for with `wait`.
+/// A future for the response to one request, which also has a blocking `wait`.
 pub struct Call {
     response: SerializedResponseFuture,
     events: Events,

@@ -1,4 +1,4 @@
-//! Why a goal was not accepted, has no result, or is not canceled.
+//! Errors of an action client: why a goal was not accepted, has no result, or is not canceled.
 
 use feros_message::GoalId;
 
@@ -9,7 +9,7 @@ use crate::client::CallError;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendGoalError {
-    /// The goal was not sent, because no server could have answered.
+    /// The goal was not sent, because there is no server that could answer.
     #[error(
         "the action {action} has no server that is ready for goals: start it, and wait for it with `wait_for_server`"
     )]
@@ -25,12 +25,12 @@ pub enum SendGoalError {
         /// The goal.
         goal_id: GoalId,
     },
-    /// The server could not be asked, or did not answer.
+    /// The request could not be sent, or the server did not answer.
     #[error(transparent)]
     Call(#[from] CallError),
 }
 
-/// Why there is no result of a goal.
+/// Why a goal has no result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GoalResultError {
@@ -45,12 +45,12 @@ pub enum GoalResultError {
         /// The goal.
         goal_id: GoalId,
     },
-    /// The server could not be asked, or did not answer.
+    /// The request could not be sent, or the server did not answer.
     #[error(transparent)]
     Call(#[from] CallError),
 }
 
-/// Why no goal is canceled.
+/// Why a request to cancel did not cancel any goal.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CancelError {
@@ -68,7 +68,7 @@ pub enum CancelError {
         /// The action.
         action: String,
     },
-    /// The goal has ended, or is canceling already.
+    /// The goal has ended or is already canceling.
     #[error("the goal at the server of {action} has ended or is canceling already")]
     GoalTerminated {
         /// The action.
@@ -81,10 +81,10 @@ pub enum CancelError {
     Unknown {
         /// The action.
         action: String,
-        /// The number of the reason.
+        /// The return code of the response.
         code: i8,
     },
-    /// The server could not be asked, or did not answer.
+    /// The request could not be sent, or the server did not answer.
     #[error(transparent)]
     Call(#[from] CallError),
 }

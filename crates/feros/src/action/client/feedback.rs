@@ -1,17 +1,18 @@
-//! The closures that take feedback, by goal.
+//! Routes feedback to the closures that take it, by goal.
 
 use std::collections::HashMap;
 
 use feros_message::GoalId;
 use feros_sync::Mutex;
 
-/// Takes the feedback of one goal.
+/// A closure that takes the feedback of one goal.
 pub(super) type Callback<T> = Box<dyn FnMut(T) + Send>;
 
-/// The closures by goal. The subscription that brings feedback runs on one thread at a time.
+/// The closures, by goal. The subscription that receives feedback calls `deliver` on one thread at
+/// a time.
 pub struct FeedbackRouter<T>(Mutex<HashMap<GoalId, Slot<T>>>);
 
-/// `None` while the closure runs.
+/// A closure, or `None` while the closure runs.
 type Slot<T> = Option<Callback<T>>;
 
 impl<T> FeedbackRouter<T> {
@@ -19,21 +20,21 @@ impl<T> FeedbackRouter<T> {
         Self(Mutex::default())
     }
 
-    /// Routes the feedback of a goal to a closure.
+    /// Registers a closure for the feedback of a goal.
     pub(super) fn enter(&self, goal: GoalId, callback: Callback<T>) {
         let former = self.0.lock().insert(goal, Some(callback));
-        drop(former); // after the lock
+        drop(former); // outside the lock
     }
 
-    /// Removes the closure of a goal. A closure that is running completes its call and is dropped
+    /// Removes the closure of a goal. A closure that is running completes its call, and is dropped
     /// then.
     pub(super) fn leave(&self, goal: &GoalId) {
         let former = self.0.lock().remove(goal);
-        drop(former); // after the lock: its captures may run any code
+        drop(former); // outside the lock: dropping its captures may run any code
     }
 
-    /// Hands feedback to the closure of its goal, if there is one. No lock is held during the call:
-    /// the closure may drop the goal's handle.
+    /// Passes feedback to the closure of its goal, if there is one. No lock is held during the
+    /// call, because the closure may drop the goal's handle.
     pub(super) fn deliver(&self, goal: &GoalId, feedback: T) {
         let callback = self.0.lock().get_mut(goal).and_then(Option::take);
         let Some(mut callback) = callback else { return };
@@ -41,7 +42,7 @@ impl<T> FeedbackRouter<T> {
         let mut slots = self.0.lock();
         match slots.get_mut(goal) {
             Some(slot @ None) => *slot = Some(callback),
-            // The goal was given up meanwhile.
+            // The closure was removed meanwhile.
             _ => {
                 drop(slots);
                 drop(callback);

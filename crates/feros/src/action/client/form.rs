@@ -17,7 +17,8 @@ use crate::message_forms::SerializedMessage;
 use crate::node::Node;
 use crate::subscription::{GenericSubscription, SubscriptionOptions};
 
-/// The types of actions that a client handles: every generated [`Action`], and [`Serialized`].
+/// The forms of an action that a client can handle: every generated [`Action`] type, and
+/// [`Serialized`].
 pub trait ActionForm: Send + Sync + Sized + 'static {
     /// The type of goals.
     type Goal;
@@ -52,8 +53,8 @@ pub trait ActionForm: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn events() -> ActionEvents;
 
-    /// Makes the node announce the definitions of the types that no subscription of the client
-    /// announces.
+    /// Makes the node describe those types of the action that no subscription of the client
+    /// describes.
     #[doc(hidden)]
     fn note_types(node: &Node);
 }
@@ -108,7 +109,7 @@ impl ActionForm for Serialized {
     type Request = Vec<u8>;
 
     fn request(id: GoalId, mut goal: Vec<u8>) -> Vec<u8> {
-        // A message too short for an id is refused when it is sent.
+        // If the message is too short for an id, sending it fails later.
         set_goal_id(&mut goal, id);
         goal
     }
@@ -129,7 +130,7 @@ impl ActionForm for Serialized {
         router: Arc<FeedbackRouter<SerializedMessage>>,
     ) -> Result<GenericSubscription, CreateError> {
         let deliver = move |message: SerializedMessage, _| {
-            // A message too short for an id belongs to no goal.
+            // A message that is too short for an id belongs to no goal.
             if let Some(goal) = goal_id_of(&message) {
                 router.deliver(&goal, message);
             }

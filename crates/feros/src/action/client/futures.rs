@@ -1,4 +1,4 @@
-//! The futures of an accepted goal: its result, and its cancellation.
+//! The futures for the result and the cancellation of goals.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use crate::client::CallError;
 use crate::identity::ServiceIdentity;
 use crate::message_forms::SerializedMessage;
 
-/// The error for a response that is malformed.
+/// Makes the error for a malformed response.
 pub(super) fn malformed(
     service: &CallEnd,
     identity: &ServiceIdentity,
@@ -33,17 +33,17 @@ pub(super) fn malformed(
 pub struct GoalResult<R> {
     /// The goal's id.
     pub goal_id: GoalId,
-    /// Whether the goal was reached, canceled or aborted.
+    /// How the goal ended: succeeded, canceled or aborted.
     pub status: GoalStatus,
-    /// The result; empty if the server has no result to report.
+    /// The result. If the server gave no result, its fields have default values.
     pub result: R,
 }
 
-/// The result of a goal, to be awaited on any async runtime or waited for with
+/// A future for the result of a goal. Await it on any async runtime, or block with
 /// [`wait`](Self::wait).
 ///
 /// # Cancel safety
-/// Dropping it forgets the request; asking again is allowed.
+/// Dropping the future drops the result; the result may be requested again.
 #[must_use = "the result is lost when this is dropped"]
 pub struct ResultFuture<F: ActionForm> {
     response: Call,
@@ -63,7 +63,7 @@ impl<F: ActionForm> ResultFuture<F> {
         Self { response, client, goal_id, sent }
     }
 
-    /// Blocks until the result is there, for at most `timeout`.
+    /// Blocks until the result arrives, for at most `timeout`.
     ///
     /// # Errors
     /// See [`GoalResultError`].
@@ -101,16 +101,16 @@ fn ended<F: ActionForm>(
     Ok(GoalResult { goal_id, status, result })
 }
 
-/// The goals that a request cancels, to be awaited on any async runtime or waited for with
-/// [`wait`](Self::wait).
+/// A future for the ids of the goals that a request cancels. Await it on any async runtime, or
+/// block with [`wait`](Self::wait).
 ///
 /// # Cancel safety
-/// Dropping it forgets the response; the server still handles the request.
+/// Dropping the future drops the response; the server still handles the request.
 #[must_use = "the response is lost when this is dropped"]
 pub struct CancelFuture {
     response: Call,
     action: String,
-    /// The goal, if the request names one.
+    /// The goal that the request names, if it names one.
     named: Option<GoalId>,
 }
 
@@ -119,7 +119,7 @@ impl CancelFuture {
         Self { response, action, named }
     }
 
-    /// Blocks until the response is there, for at most `timeout`, and returns the goals that are
+    /// Blocks until the response arrives, for at most `timeout`, and returns the goals that are
     /// canceling now.
     ///
     /// # Errors
@@ -154,7 +154,8 @@ fn canceling(
         CancelGoal_Response::ERROR_NONE => {
             let goals = response.goals_canceling.iter().map(|goal| goal.goal_id.uuid);
             let goals: Vec<GoalId> = goals.collect();
-            // Servers of rclpy reject the cancellation of a goal by leaving the goal out.
+            // An rclpy server rejects the cancellation of a goal by omitting the goal from the
+            // response.
             match named {
                 Some(named) if !goals.contains(&named) => Err(CancelError::Rejected { action }),
                 _ => Ok(goals),

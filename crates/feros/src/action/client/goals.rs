@@ -1,5 +1,5 @@
-//! The goals that a client has sent: their last known statuses, and the state that ends with the
-//! last handle.
+//! The goals that a client has sent: their last known statuses, and their registrations, which end
+//! with the last handle.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -14,13 +14,13 @@ use super::feedback::Callback;
 use super::{ActionForm, Inner};
 use crate::action::state::GoalStatus;
 
-/// The statuses of the goals that have a handle.
+/// The last known statuses of the goals that the client follows.
 #[derive(Default)]
 pub(super) struct StatusBoard(Mutex<HashMap<GoalId, Arc<AtomicI8>>>);
 
 impl StatusBoard {
-    /// Takes over the statuses from a server. A goal never goes back, so a late message changes
-    /// nothing.
+    /// Updates the statuses from a message of a server. A status never goes back, so an outdated
+    /// message changes nothing.
     pub(super) fn update(&self, array: &GoalStatusArray) {
         let goals = self.0.lock();
         for said in &array.status_list {
@@ -32,7 +32,7 @@ impl StatusBoard {
     }
 }
 
-/// A goal that was sent or accepted; its feedback and status are followed while this lives.
+/// A goal that was sent. The client follows its feedback and status until this value is dropped.
 pub(super) struct SentGoal<F: ActionForm> {
     client: Arc<Inner<F>>,
     id: GoalId,
@@ -65,7 +65,7 @@ impl<F: ActionForm> SentGoal<F> {
         GoalStatus::from_number(self.status.load(Ordering::Relaxed))
     }
 
-    /// Takes over the status that the server answered.
+    /// Updates the status from a response of the server.
     pub(super) fn has_become(&self, status: GoalStatus) {
         self.status.fetch_max(status.number(), Ordering::Relaxed);
     }
@@ -78,11 +78,11 @@ impl<F: ActionForm> Drop for SentGoal<F> {
     }
 }
 
-/// An id that no other goal has: a random UUID, of version 4.
+/// Makes an id that no other goal has: a random UUID of version 4.
 pub(super) fn new_goal_id() -> GoalId {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    // The keys come from the system's random numbers.
+    // Each `RandomState` has random keys from the system.
     let half = |which: u8| RandomState::new().hash_one((count, which)).to_le_bytes();
     let mut id = [0; 16];
     id[..8].copy_from_slice(&half(0));

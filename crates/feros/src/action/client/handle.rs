@@ -1,4 +1,4 @@
-//! The handle of a goal that was accepted.
+//! The client's handle of an accepted goal.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use super::goals::SentGoal;
 use crate::action::state::GoalStatus;
 use crate::action::{from_message, hex};
 
-/// A goal that a server has accepted. Clones refer to the same goal; they may be kept anywhere and
-/// used from any thread. Dropping them does not affect the goal: it goes on, and the client no
+/// A goal that a server has accepted. Clones refer to the same goal, and may be stored anywhere and
+/// used from any thread. Dropping all handles does not affect the goal itself, but the client no
 /// longer follows it.
 pub struct ClientGoalHandle<F: ActionForm> {
     sent: Arc<SentGoal<F>>,
@@ -48,38 +48,38 @@ impl<F: ActionForm> ClientGoalHandle<F> {
         self.sent.id()
     }
 
-    /// When the server accepted the goal, by the server's clock. Zero from servers of `rclcpp`,
-    /// which do not report it.
+    /// The time at which the server accepted the goal, by the server's clock. Zero with `rclcpp`
+    /// servers, which do not report the time.
     pub fn accepted_at(&self) -> Time {
         self.accepted_at
     }
 
-    /// The last status that the server reported for the goal. Without an executor that spins the
-    /// client's node, this is the status from the server's last response.
+    /// The last known status of the goal. If no executor spins the client's node, status messages
+    /// are not received, and this is the status from the server's last response.
     pub fn status(&self) -> GoalStatus {
         self.sent.status()
     }
 
-    /// Asks for the result, which comes when the goal has ended. Await the future, or block with
-    /// [`ResultFuture::wait`]; asking again is allowed.
+    /// Requests the result, which arrives when the goal has ended. Await the future, or block with
+    /// [`ResultFuture::wait`]. The result may be requested several times.
     ///
     /// # Errors
-    /// When the server has left, or cannot be asked.
+    /// When the server has left, or the request cannot be sent.
     pub fn get_result(&self) -> Result<ResultFuture<F>, GoalResultError> {
         self.sent.client().clone().get_result(self.goal_id(), Some(self.sent.clone()))
     }
 
-    /// Asks the server to cancel the goal. Await the future to learn whether it does, or block with
-    /// [`CancelFuture::wait`]; the goal's result tells when the goal has ended.
+    /// Asks the server to cancel the goal. Await the future to learn whether the server accepts
+    /// this, or block with [`CancelFuture::wait`]. The goal has ended only when its result arrives.
     ///
     /// # Errors
-    /// When the server has left, or cannot be asked.
+    /// When the server has left, or the request cannot be sent.
     pub fn cancel(&self) -> Result<CancelFuture, CancelError> {
         self.sent.client().cancel(&self.goal_id(), Time::ZERO)
     }
 }
 
-/// Reads the server's response to a goal: whether the goal was accepted, and when.
+/// Decodes the server's response to a goal: whether the goal was accepted, and when.
 pub(super) fn open_goal_response(response: &[u8]) -> Result<(bool, Time), DecodeError> {
     let mut reader = Reader::new(response)?;
     let accepted = bool::decode(&mut reader)?;

@@ -1,4 +1,4 @@
-//! The future of a goal's acceptance.
+//! The future for the acceptance of a goal.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,15 +17,16 @@ use crate::action::state::GoalStatus;
 use crate::client::CallError;
 use crate::message_forms::SerializedMessage;
 
-/// The acceptance or rejection of a goal, to be awaited on any async runtime or waited for with
+/// A future for the acceptance or rejection of a goal. Await it on any async runtime, or block with
 /// [`wait`](Self::wait).
 ///
 /// # Cancel safety
-/// Dropping it forgets the goal; the server may still accept it.
+/// After the future is dropped, the client no longer follows the goal; the server may still accept
+/// it.
 #[must_use = "the goal is not followed when this is dropped"]
 pub struct SendGoalFuture<F: ActionForm> {
     response: Call,
-    /// Taken by the handle.
+    /// The goal; moved into the handle when the future completes.
     sent: Option<SentGoal<F>>,
     id: GoalId,
 }

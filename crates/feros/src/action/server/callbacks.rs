@@ -1,37 +1,37 @@
-//! The decisions of an action server: whether a goal is accepted, whether it may be canceled, and
-//! what work is done for it.
+//! The callbacks of an action server, which decide whether a goal is accepted and whether it may be
+//! canceled, and start the work on accepted goals.
 
 use feros_message::GoalId;
 
 use super::form::ActionServerForm;
 use super::handle::ServerGoalHandle;
 
-/// The decision on a goal that a client asks for.
+/// The decision whether a client's goal is accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GoalResponse {
-    /// The goal is rejected, and the client is informed.
+    /// The server rejects the goal and informs the client.
     Reject,
-    /// The goal is accepted and counts as executing at once.
+    /// The server accepts the goal, which has the status executing immediately.
     AcceptAndExecute,
-    /// The goal is accepted, and counts as executing after a call of [`ServerGoalHandle::execute`]:
-    /// for goals that wait for other goals.
+    /// The server accepts the goal, which gets the status executing only with a call of
+    /// [`ServerGoalHandle::execute`]. This is for goals that wait for other goals.
     AcceptAndDefer,
 }
 
 /// The decision on a request to cancel a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CancelResponse {
-    /// The goal goes on.
+    /// The request is rejected, and the goal goes on.
     Reject,
-    /// The goal is canceling from now on; the code that works for it stops and calls
-    /// [`ServerGoalHandle::canceled`].
+    /// The goal has the status canceling from now on. The code that works on the goal must stop and
+    /// call [`ServerGoalHandle::canceled`].
     Accept,
 }
 
-/// The decisions of an action server, made on the executor of its node, one at a time.
+/// The callbacks of an action server. The executor of the server's node calls them, one at a time.
 ///
-/// Implemented for closures that take accepted goals, and for a tuple of three closures, one for
-/// each function. A type with state of its own implements it directly:
+/// The trait is implemented for closures that take accepted goals, and for a tuple of three
+/// closures, one for each function. A type that has its own state can implement it directly:
 ///
 /// ```
 /// use feros::{ActionCallbacks, CancelResponse, GoalId, GoalResponse, ServerGoalHandle};
@@ -57,25 +57,25 @@ pub enum CancelResponse {
 /// # let _: Box<dyn ActionCallbacks<Fibonacci>> = Box::new(Queue::default());
 /// ```
 pub trait ActionCallbacks<A: ActionServerForm, Form = ()>: Send + 'static {
-    /// Decides whether a goal is accepted. By default every goal is accepted and executing at once.
-    /// A panic rejects the goal.
+    /// Decides whether a goal is accepted. By default every goal is accepted, and is executing
+    /// immediately. A panic rejects the goal.
     fn handle_goal(&mut self, _goal_id: &GoalId, _goal: &A::Goal) -> GoalResponse {
         GoalResponse::AcceptAndExecute
     }
 
-    /// Decides whether a goal may be canceled. By default no goal may be. A panic rejects the
-    /// request.
+    /// Decides whether a request to cancel a goal is accepted. By default it is rejected. A panic
+    /// rejects the request.
     fn handle_cancel(&mut self, _goal: &ServerGoalHandle<A>) -> CancelResponse {
         CancelResponse::Reject
     }
 
-    /// Takes an accepted goal, and returns soon: long work belongs on a thread of its own, or is
-    /// done in parts by a timer. While this runs, the server handles neither goals nor requests to
-    /// cancel. A panic aborts the goal.
+    /// Starts the work on an accepted goal. Return soon, because the server handles neither goals
+    /// nor requests to cancel meanwhile: do long work on a separate thread, or in parts by a timer.
+    /// A panic aborts the goal.
     fn handle_accepted(&mut self, goal: ServerGoalHandle<A>);
 }
 
-/// Markers that keep the forms of callbacks apart.
+/// Marker types that distinguish the implementations for closures and for tuples.
 #[doc(hidden)]
 pub(crate) mod form {
     pub enum Accepted {}

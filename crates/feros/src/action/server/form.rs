@@ -21,7 +21,8 @@ use crate::publish_error::PublishError;
 use crate::publisher::{GenericPublisher, Publisher};
 use crate::serialize::header_fault;
 
-/// The types of actions that a server handles: every generated [`Action`], and [`Serialized`].
+/// The forms of an action that a server can handle: every generated [`Action`] type, and
+/// [`Serialized`].
 pub trait ActionServerForm: Send + Sync + Sized + 'static {
     /// The type of goals.
     type Goal: Debug + Send + Sync + 'static;
@@ -38,7 +39,7 @@ pub trait ActionServerForm: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn open_goal(request: Payload) -> Result<(GoalId, Self::Goal), DecodeError>;
 
-    /// The serialized response with which a goal ends.
+    /// Serializes the response with which a goal ends.
     #[doc(hidden)]
     fn close_result(status: GoalStatus, result: Self::Result) -> Result<Vec<u8>, Unserializable>;
 
@@ -60,8 +61,7 @@ pub trait ActionServerForm: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn events() -> ActionEvents;
 
-    /// Makes the node announce the definitions of the types that no publisher of the server
-    /// announces.
+    /// Makes the node describe those types of the action that no publisher of the server describes.
     #[doc(hidden)]
     fn note_types(node: &Node);
 }
@@ -69,18 +69,18 @@ pub trait ActionServerForm: Send + Sync + Sized + 'static {
 /// Why a result cannot be serialized.
 #[derive(Debug)]
 pub enum Unserializable {
-    /// It violates its type.
+    /// The result violates its type.
     Encode(EncodeError),
-    /// The result is given as bytes, and these are not a serialized message.
+    /// The result was given as bytes, and the bytes are not a serialized message.
     NotSerialized(&'static str),
 }
 
-/// Writes the status into a serialized result, where it follows the header.
+/// Writes the status into a serialized result, in which it follows the header.
 pub(super) fn set_status(result: &mut [u8], status: GoalStatus) {
     result[4] = status.number().cast_unsigned();
 }
 
-/// The serialized response to a goal, of the same form in all actions: whether the goal was
+/// Serializes the response to a goal, which has the same type in all actions: whether the goal was
 /// accepted, and when.
 pub(super) fn goal_response(accepted_at: Option<Time>) -> Vec<u8> {
     let stamp = accepted_at.map(to_message).unwrap_or_default();
@@ -137,7 +137,7 @@ impl ActionServerForm for Serialized {
     type FeedbackPublisher = GenericPublisher;
 
     fn open_goal(request: Payload) -> Result<(GoalId, SerializedMessage), DecodeError> {
-        let id: UUID = from_bytes(&request)?; // the request begins with it
+        let id: UUID = from_bytes(&request)?; // the request begins with the id
         Ok((id.uuid, SerializedMessage::new(request)))
     }
 

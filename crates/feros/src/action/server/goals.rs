@@ -1,5 +1,5 @@
-//! The goals of a server, without endpoints: which of them a request cancels, and when they are
-//! forgotten.
+//! The goals of a server, independent of its endpoints: decides which goals a request cancels, and
+//! when goals are forgotten.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Goal {
         self.status().is_active()
     }
 
-    /// The goal's id and acceptance time, as messages have them.
+    /// The goal's id and acceptance time, in the form of messages.
     pub(super) fn info(&self) -> GoalInfo {
         GoalInfo { goal_id: UUID { uuid: self.id }, stamp: to_message(self.accepted_at) }
     }
@@ -58,7 +58,7 @@ impl GoalTable {
         self.0.iter().find(|goal| goal.id == *id)
     }
 
-    /// Takes in a new goal.
+    /// Adds a new goal.
     pub(super) fn insert(&mut self, goal: Arc<Goal>) {
         self.0.push(goal);
     }
@@ -67,8 +67,9 @@ impl GoalTable {
         self.0.iter().filter(|goal| goal.is_active()).cloned().collect()
     }
 
-    /// The goals that a request asks to cancel, and the code of the response unless the server
-    /// refuses: one by its id, all up to a time, both, or all.
+    /// Selects the goals that a request asks to cancel: the goal with an id, all goals up to a
+    /// time, both, or all goals. Also returns the code of the response, which applies unless the
+    /// server's callback rejects the request.
     pub(super) fn to_cancel(&self, request: &CancelGoal_Request) -> (Vec<Arc<Goal>>, i8) {
         let id = request.goal_info.goal_id.uuid;
         let (names_goal, until) = (id != [0; 16], from_message(&request.goal_info.stamp));
@@ -87,16 +88,16 @@ impl GoalTable {
         (meant.cloned().collect(), CancelGoal_Response::ERROR_NONE)
     }
 
-    /// Forgets goals that ended at least `timeout` ago. Returns the time until the next goal is to
-    /// be forgotten.
+    /// Forgets goals that ended at least `timeout` ago. Returns the time until the next goal is
+    /// due.
     pub(super) fn expire(&mut self, now: Time, timeout: Duration) -> Option<Duration> {
         self.0.retain(|goal| goal.ended_at().is_none_or(|ended| ended + timeout > now));
         let ends = self.0.iter().filter_map(|goal| goal.ended_at());
-        // The time may have jumped back: from now on no goal is kept longer than the timeout.
+        // Time may have jumped back, so the wait is limited to `timeout` from now.
         ends.map(|ended| (ended + timeout).saturating_since(now).min(timeout)).min()
     }
 
-    /// The message for the status topic.
+    /// Makes the message for the status topic.
     pub(super) fn statuses(&self) -> GoalStatusArray {
         let status = |goal: &Arc<Goal>| StatusMessage {
             goal_info: goal.info(),

@@ -1,4 +1,4 @@
-//! The handle by which a server's user works for one goal.
+//! The handle with which the user's code works on one goal of a server.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -17,7 +17,7 @@ use crate::publish_error::PublishError;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetResultError {
-    /// The goal is not in a status from which it can end this way.
+    /// The goal cannot end this way from its present status.
     #[error(transparent)]
     Transition(#[from] GoalTransitionError),
     /// The result violates its type. The goal has not ended.
@@ -33,7 +33,7 @@ pub enum SetResultError {
         /// The reason.
         source: EncodeError,
     },
-    /// The result is given as bytes that are not a serialized message. The goal has not ended.
+    /// The result was given as bytes that are not a serialized message. The goal has not ended.
     #[error(
         "the result of goal {} of {action} is not a serialized message: {reason}; end the goal with another result",
         hex(.goal_id)
@@ -52,10 +52,10 @@ pub enum SetResultError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FeedbackError {
-    /// The feedback could not be published, for a reason that any message may have.
+    /// The publisher could not publish the feedback.
     #[error(transparent)]
     Publish(#[from] PublishError),
-    /// The server was dropped, and has aborted its goals.
+    /// The server was dropped and has aborted its goals.
     #[error(
         "goal {} can publish no more feedback, because the server of {action} was dropped; end the work for it",
         hex(.goal_id)
@@ -68,12 +68,13 @@ pub enum FeedbackError {
     },
 }
 
-/// A goal that a server has accepted. Clones refer to the same goal; they may be kept anywhere,
+/// A goal that a server has accepted. Clones refer to the same goal. They may be stored anywhere,
 /// outlive the callback, and be used from any thread.
 ///
-/// The code that works for the goal ends it with [`succeed`](Self::succeed), [`abort`](Self::abort)
-/// or [`canceled`](Self::canceled). When the last clone is dropped before that, the goal is
-/// canceled as in `rclcpp_action`, or aborted if a panic drops it, so that no client waits in vain.
+/// The code that works on the goal ends it with [`succeed`](Self::succeed), [`abort`](Self::abort)
+/// or [`canceled`](Self::canceled). If the last clone is dropped before that, the goal is canceled
+/// as in `rclcpp_action`, or aborted if a panic dropped the clone, so that its clients always get a
+/// result.
 pub struct ServerGoalHandle<F: ActionServerForm>(Arc<HandleInner<F>>);
 
 pub(super) struct HandleInner<F: ActionServerForm> {
@@ -117,7 +118,7 @@ impl<F: ActionServerForm> ServerGoalHandle<F> {
         &self.0.request
     }
 
-    /// When the goal was accepted, by the node's clock.
+    /// The time at which the goal was accepted, by the node's clock.
     pub fn accepted_at(&self) -> Time {
         self.0.goal.accepted_at
     }
@@ -137,23 +138,24 @@ impl<F: ActionServerForm> ServerGoalHandle<F> {
         self.status() == GoalStatus::Executing
     }
 
-    /// Whether the goal is to be canceled: end the work for it, then call
+    /// Whether the goal is canceling. If so, stop the work on the goal, then call
     /// [`canceled`](Self::canceled).
     pub fn is_canceling(&self) -> bool {
         self.status() == GoalStatus::Canceling
     }
 
-    /// Marks a goal that was accepted to be executed later as executing.
+    /// Sets the status of a goal that was accepted with
+    /// [`AcceptAndDefer`](super::GoalResponse::AcceptAndDefer) to executing.
     ///
     /// # Errors
-    /// When the goal is not waiting to be executed: it may be canceling.
+    /// When the status of the goal is no longer accepted; for example, it may be canceling.
     pub fn execute(&self) -> Result<(), GoalTransitionError> {
         self.0.server.advance(&self.0.goal, GoalEvent::Execute)?;
         self.0.server.publish_status();
         Ok(())
     }
 
-    /// Publishes the progress of the work to clients.
+    /// Publishes feedback about the work to clients.
     ///
     /// # Errors
     /// When the feedback cannot be published, or the server was dropped.
@@ -165,7 +167,7 @@ impl<F: ActionServerForm> ServerGoalHandle<F> {
         Ok(F::publish_feedback(&ends.feedback, self.goal_id(), feedback)?)
     }
 
-    /// Ends the goal as reached.
+    /// Ends the goal with the status succeeded.
     ///
     /// # Errors
     /// When the goal is neither executing nor canceling, or the result violates its type.
@@ -173,7 +175,7 @@ impl<F: ActionServerForm> ServerGoalHandle<F> {
         self.end(GoalEvent::Succeed, GoalStatus::Succeeded, result)
     }
 
-    /// Ends the goal as aborted: it cannot be reached.
+    /// Ends the goal with the status aborted, because it cannot be reached.
     ///
     /// # Errors
     /// See [`succeed`](Self::succeed).
@@ -181,7 +183,7 @@ impl<F: ActionServerForm> ServerGoalHandle<F> {
         self.end(GoalEvent::Abort, GoalStatus::Aborted, result)
     }
 
-    /// Ends the goal as canceled, as a client requested.
+    /// Ends the goal with the status canceled, after a client's request to cancel was accepted.
     ///
     /// # Errors
     /// When the goal is not canceling, or the result violates its type.
@@ -233,7 +235,8 @@ impl<F: ActionServerForm> Drop for HandleInner<F> {
     }
 }
 
-/// A handle of a goal that does not keep the goal's work alive.
+/// A weak reference to a handle, which does not keep the goal from ending when the handles are
+/// dropped.
 pub(super) struct WeakHandle<F: ActionServerForm>(Weak<HandleInner<F>>);
 
 impl<F: ActionServerForm> WeakHandle<F> {

@@ -1,6 +1,6 @@
-//! The progress of a goal, which its handles, requests for its result and the end of its server all
-//! change. A goal ends once, and each request that waits for the result is answered once. Loom
-//! checks both (`tests/goals_under_loom`).
+//! The progress of a goal. Several threads may change it: through the goal's handles, by requests
+//! for the result, and when the server ends. A goal ends exactly once, and each request that waits
+//! for the result is answered exactly once. Loom checks both (`tests/goals_under_loom`).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,14 +9,15 @@ use feros_sync::Mutex;
 
 use crate::action::state::{GoalEvent, GoalStatus};
 
-/// Requests that may wait for the result of one goal. A client that asks again and again leaves old
-/// requests behind, so the oldest are dropped first.
+/// The limit on the requests that wait for the result of one goal. The oldest are dropped first,
+/// because a client that asks again and again no longer waits for its old requests.
 pub(super) const WAITING_LIMIT: usize = 128;
 
-/// A serialized response with status and result.
+/// A serialized response with the status and the result.
 pub(super) type ResultBytes = Arc<[u8]>;
 
-/// The progress of one goal, with requests `R` that wait for its result, and an end at a time `T`.
+/// The progress of one goal. `R` is the type of the requests that wait for its result, and `T` is
+/// the type of the time of its end.
 pub(super) struct Progress<R, T>(Mutex<State<R, T>>);
 
 struct State<R, T> {
@@ -31,19 +32,19 @@ struct End<T> {
     result: ResultBytes,
 }
 
-/// The action to take for a request for a result.
+/// What to do with a request for a result.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ResultRequest<R> {
-    /// The goal has ended: respond with this.
+    /// The goal has ended: respond with this result.
     Respond(ResultBytes),
-    /// The request waits for the end.
+    /// The request waits for the end of the goal.
     Waits,
-    /// The request waits for the end, and the request that has waited longest gives way to it.
+    /// The request waits for the end of the goal, and replaces the request that has waited longest.
     Displaces(R),
 }
 
 impl<R, T: Copy> Progress<R, T> {
-    /// The progress of a goal that was accepted just now.
+    /// The progress of a goal that has been accepted.
     pub(super) fn new() -> Self {
         let status = GoalStatus::Accepted;
         Self(Mutex::new(State { status, waiting: VecDeque::new(), end: None }))
@@ -53,8 +54,8 @@ impl<R, T: Copy> Progress<R, T> {
         self.0.lock().status
     }
 
-    /// Advances to a status that is not the end; if that is not allowed, returns the current
-    /// status.
+    /// Changes the status after an event that does not end the goal. If the event is not allowed,
+    /// the error is the present status.
     pub(super) fn advance(&self, event: GoalEvent) -> Result<(), GoalStatus> {
         let mut state = self.0.lock();
         let next = state.status.after(event).filter(|next| !next.is_terminal());
@@ -62,8 +63,8 @@ impl<R, T: Copy> Progress<R, T> {
         Ok(())
     }
 
-    /// Ends the goal, and returns the requests that wait for the result; if that is not allowed,
-    /// returns the current status.
+    /// Ends the goal and returns the requests that wait for the result. If the event is not
+    /// allowed, the error is the present status.
     pub(super) fn end(
         &self,
         event: GoalEvent,
@@ -76,8 +77,8 @@ impl<R, T: Copy> Progress<R, T> {
         Ok(state.end_as(next, End { at, result }))
     }
 
-    /// Ends the goal in any active status, because no code works for it any longer. Returns the
-    /// requests that wait for the result.
+    /// Ends the goal from any active status, because no code works on it any longer. Returns the
+    /// requests that wait for the result; `None` if the goal has already ended.
     pub(super) fn abandon(
         &self,
         status: GoalStatus,
@@ -89,7 +90,7 @@ impl<R, T: Copy> Progress<R, T> {
         is_active.then(|| state.end_as(status, End { at, result }))
     }
 
-    /// Takes a client's request for the result.
+    /// Handles a client's request for the result.
     pub(super) fn request_result(&self, request: R) -> ResultRequest<R> {
         let mut state = self.0.lock();
         if let Some(end) = &state.end {
@@ -101,7 +102,7 @@ impl<R, T: Copy> Progress<R, T> {
         displaced.map_or(ResultRequest::Waits, ResultRequest::Displaces)
     }
 
-    /// The time at which the goal ended.
+    /// The time at which the goal ended; `None` if it has not ended.
     pub(super) fn ended_at(&self) -> Option<T> {
         self.0.lock().end.as_ref().map(|end| end.at)
     }

@@ -1,5 +1,5 @@
-//! One of a server's three services: takes requests, refuses malformed ones, responds, and
-//! publishes events of both if introspection is on.
+//! The server of one of an action's three services: takes requests, refuses malformed requests,
+//! sends responses, and publishes introspection events of both if introspection is on.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::publish_error::PublishError;
 use crate::serialize::copy_into;
 use crate::service::{PendingRequest, Troubles, open_end};
 
-/// The untyped end of one service of an action.
+/// The untyped server of one service of an action.
 pub(super) struct RequestEnd {
     end: feros_transport::Service,
     type_name: String,
@@ -26,7 +26,7 @@ pub(super) struct RequestEnd {
 }
 
 impl RequestEnd {
-    /// Makes the service; it rings the doorbell when there is a request.
+    /// Makes the service, which rings `ringer` when there is a request.
     pub(super) fn new(
         node: &Node,
         name: &str,
@@ -43,7 +43,7 @@ impl RequestEnd {
         Ok(Self { end, type_name, logger, troubles, malformed, events })
     }
 
-    /// Identity of the endpoint that receives requests.
+    /// The identity of the endpoint that receives requests.
     pub(super) fn gid(&self) -> Gid {
         self.end.gid()
     }
@@ -53,14 +53,14 @@ impl RequestEnd {
         self.end.may_have_request()
     }
 
-    /// Takes the next request, still serialized.
+    /// Takes the next request, which is still serialized.
     pub(super) fn take(&self) -> Option<(PendingRequest, Sample)> {
         let taken = self.end.take_request().map_err(|error| self.troubles.untaken(&error));
         let (id, sample) = taken.ok().flatten()?;
         Some((PendingRequest::new(id, &sample), sample))
     }
 
-    /// Reads a request; a malformed request is counted, and logged each time the count doubles.
+    /// Decodes a request. A malformed request is counted, and logged each time the count doubles.
     pub(super) fn open<T>(
         &self,
         request: &PendingRequest,
@@ -68,8 +68,8 @@ impl RequestEnd {
         open: impl FnOnce(Payload) -> Result<T, DecodeError>,
     ) -> Option<T> {
         let size = sample.payload.len();
-        // The event is published after the request was read; reading consumes the bytes, so they
-        // are copied.
+        // The event is published only after the request has been decoded, which consumes the bytes,
+        // so they are copied first.
         let told = self.events.as_ref().filter(|events| events.is_active());
         let bytes = told.map(|_| sample.payload.to_vec());
         let refused = match open(sample.payload) {
@@ -93,7 +93,7 @@ impl RequestEnd {
         None
     }
 
-    /// Responds with a message.
+    /// Sends a response that is given as a message.
     pub(super) fn respond<M: Message>(
         &self,
         request: &PendingRequest,
@@ -107,7 +107,7 @@ impl RequestEnd {
         self.respond_serialized(request, &response)
     }
 
-    /// Responds with bytes.
+    /// Sends a response that is given as serialized bytes.
     pub(super) fn respond_serialized(
         &self,
         request: &PendingRequest,
@@ -122,14 +122,14 @@ impl RequestEnd {
         Ok(())
     }
 
-    /// Logs that a client got no response.
+    /// Logs the error of a response that could not be sent.
     pub(super) fn say(&self, sent: Result<(), PublishError>) {
         if let Err(error) = sent {
             self.troubles.unsent(&error);
         }
     }
 
-    /// The number of requests that were refused.
+    /// The number of requests that were refused as malformed.
     pub(super) fn refused(&self) -> u64 {
         self.malformed.total()
     }

@@ -1,4 +1,5 @@
-//! A server on an executor: it takes one request per turn, from its three services in rotation.
+//! The executor's side of a server: handles one request per call, from the three services in
+//! rotation.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -21,18 +22,19 @@ use crate::logging;
 use crate::publish_error::PublishError;
 use crate::service::PendingRequest;
 
-/// Takes the requests of a server and lets its callbacks decide.
+/// Takes the requests of a server, and calls the server's callbacks to decide.
 pub(super) struct Requests<F: ActionServerForm, Form, C> {
     core: Arc<ServerCore<F>>,
     ends: Arc<ServerEnds<F>>,
     callbacks: C,
-    /// Goals that have a handle.
+    /// The handles of the goals, by id.
     handles: HashMap<GoalId, WeakHandle<F>>,
-    /// The service that is checked first; it rotates, so that no service starves.
+    /// The index of the service that is checked first. It rotates, so that no service starves.
     first: usize,
-    /// A request that was taken before its turn.
+    /// A request that the executor had taken ahead of its execution, for a policy that takes all
+    /// inputs first.
     taken: Option<Taken>,
-    /// Goals that were rejected because another goal had the same id.
+    /// Counts goals that were rejected because another goal had the same id.
     known_goals: FailureCounter,
     form: PhantomData<fn() -> Form>,
 }
@@ -135,11 +137,12 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
         self.handles.retain(|_, handle| handle.is_alive());
         self.handles.insert(id, handle.downgrade());
         if let Err(error) = answer.accept(accepted_at) {
-            // The client would not learn of the goal: dropping its handle ends it.
+            // The client did not learn of the acceptance, so the goal ends: dropping its handle
+            // cancels it.
             return end.say(Err(error));
         }
         self.core.publish_status();
-        // This fails if the server ends at this moment; its end has aborted the goal.
+        // This fails if the server ends at this moment, which has aborted the goal.
         if response == GoalResponse::AcceptAndExecute
             && self.core.advance(&kept, GoalEvent::Execute).is_ok()
         {
@@ -157,7 +160,7 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
         let response = CancelGoal_Response { return_code, goals_canceling: Vec::new() };
         let mut answer = CancelAnswer { end, request, response };
         for goal in meant {
-            // If the goal no longer has a handle, its end is on the way.
+            // If all handles of the goal have been dropped, the goal is about to end.
             let handle = self.handles.get(&goal.id).and_then(WeakHandle::upgrade);
             let Some(handle) = handle else { continue };
             if self.callbacks.handle_cancel(&handle) == CancelResponse::Accept
@@ -173,7 +176,7 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
     }
 
     fn give_result(&self, request: PendingRequest, sample: Sample) {
-        // The goal's id is all that this request contains.
+        // The request contains only the goal's id.
         let opened = self.ends.results.open(&request, sample, |bytes| from_bytes::<UUID>(&bytes));
         if let Some(id) = opened {
             self.core.respond_with_result(request, &id.uuid);
@@ -187,8 +190,8 @@ impl<F: ActionServerForm, Form, C> Drop for Requests<F, Form, C> {
     }
 }
 
-/// Answers the request for a goal when dropped, with a rejection unless the goal was accepted, so
-/// that a callback that panics leaves no client waiting.
+/// Answers the request for a goal. Unless the goal was accepted, dropping this value sends a
+/// rejection, so that the client gets an answer even if a callback panics.
 struct GoalAnswer<'a> {
     end: &'a RequestEnd,
     request: Option<PendingRequest>,
@@ -210,8 +213,8 @@ impl Drop for GoalAnswer<'_> {
     }
 }
 
-/// Answers a request to cancel when dropped, also after a panic of a callback, with the goals that
-/// are canceling so far.
+/// Answers a request to cancel when it is dropped, with the goals that are canceling by then. This
+/// happens even if a callback panics.
 struct CancelAnswer<'a> {
     end: &'a RequestEnd,
     request: PendingRequest,

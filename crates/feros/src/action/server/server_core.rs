@@ -1,5 +1,5 @@
 //! The state that a server and the handles of its goals share: the goals, and the endpoints that
-//! inform clients. No lock is held during a send.
+//! inform clients. No lock is held while a message is sent.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock, Weak};
@@ -23,8 +23,9 @@ use crate::node::Node;
 use crate::publisher::Publisher;
 use crate::service::PendingRequest;
 
-/// The endpoints of a server. The entity on the executor owns them: when it ends, by the server's
-/// end or by a panic of its node, no endpoint is left that clients would ask in vain.
+/// The endpoints of a server. The entity on the executor owns them. When the entity is dropped,
+/// because the server ends or because its node has panicked, the endpoints disappear too, so that
+/// clients do not wait for answers that cannot come.
 pub(super) struct ServerEnds<F: ActionServerForm> {
     pub(super) goals: RequestEnd,
     pub(super) cancels: RequestEnd,
@@ -34,43 +35,44 @@ pub(super) struct ServerEnds<F: ActionServerForm> {
 }
 
 impl<F: ActionServerForm> ServerEnds<F> {
-    /// Whether there may be a request to take at one of the services.
+    /// Whether any of the three services may have a request to take.
     pub(super) fn may_have_request(&self) -> bool {
         [&self.goals, &self.cancels, &self.results].into_iter().any(RequestEnd::may_have_request)
     }
 }
 
-/// The goals of a server, and the reports to clients.
+/// The goals of a server, with the functions that change them and inform clients.
 pub(super) struct ServerCore<F: ActionServerForm> {
     action: Arc<str>,
     logger: Arc<str>,
     clock: Clock,
     ends: Weak<ServerEnds<F>>,
-    /// The serialized response for goals that end without a result of their own; its status is
-    /// filled in.
+    /// The serialized response for goals that end without a result; the status is written into a
+    /// copy.
     empty_result: Box<[u8]>,
     result_timeout: Option<Duration>,
-    /// The timer that is due when the next goal is to be forgotten.
+    /// The timer that fires when the next goal is due to be forgotten.
     expiry: OnceLock<Timer>,
     state: Mutex<State>,
     status_turn: Mutex<StatusTurn>,
-    /// Requests for results that gave way to later ones.
+    /// Counts requests for results that were replaced by later requests.
     displaced: FailureCounter,
-    /// Statuses that could not be published; the goals went on.
+    /// Counts status messages that could not be published; the goals went on.
     unpublished: FailureCounter,
-    /// Goals whose handle was dropped before their end.
+    /// Counts goals whose handles were dropped before their end.
     dropped: FailureCounter,
 }
 
 #[derive(Default)]
 struct State {
     goals: GoalTable,
-    /// The server is being dropped: it takes no more goals.
+    /// True when the server is being dropped: it takes no more goals.
     is_closed: bool,
 }
 
-/// The turn to publish the status. One thread has it at a time, so that the last message, which
-/// late subscriptions get, is the latest; that thread also publishes changes made in the meantime.
+/// Ensures that one thread at a time publishes the status, so that the last message, which late
+/// subscriptions get, has the latest statuses. That thread also publishes changes that other
+/// threads make in the meantime.
 #[derive(Default)]
 struct StatusTurn {
     is_taken: bool,
@@ -101,7 +103,8 @@ impl<F: ActionServerForm> ServerCore<F> {
         })
     }
 
-    /// The timer that forgets goals, as an entity; `None` if results are kept for good.
+    /// Makes the timer that forgets goals, as an entity for the executor; `None` if results are
+    /// kept as long as the server lives.
     pub(super) fn expire_in_time(core: &Arc<Self>, node: &Node) -> Option<Entity> {
         let timeout = core.result_timeout?;
         let weak: Weak<Self> = Arc::downgrade(core);
@@ -111,7 +114,7 @@ impl<F: ActionServerForm> ServerCore<F> {
             }
         };
         let (timer, entity) = Timer::one_shot(node.clock().source(), timeout, expire);
-        timer.cancel(); // until a goal has ended
+        timer.cancel(); // it is started when a goal has ended
         core.expiry.get_or_init(|| timer);
         Some(entity)
     }
@@ -124,7 +127,8 @@ impl<F: ActionServerForm> ServerCore<F> {
         &self.logger
     }
 
-    /// Counts a goal whose handle was dropped before its end.
+    /// Counts a goal whose handles were dropped before its end. Returns the count if it is to be
+    /// logged.
     pub(super) fn count_dropped(&self) -> Option<SoFar> {
         self.dropped.so_far()
     }
@@ -152,7 +156,7 @@ impl<F: ActionServerForm> ServerCore<F> {
         self.state.lock().goals.find(id).is_some()
     }
 
-    /// Takes in a goal. `None` means that the server is being dropped.
+    /// Accepts a goal. `None` means that the server is being dropped.
     pub(super) fn accept(&self, id: GoalId) -> Option<Arc<Goal>> {
         let goal = Arc::new(Goal::new(id, self.clock.now()));
         let mut state = self.state.lock();
@@ -163,19 +167,19 @@ impl<F: ActionServerForm> ServerCore<F> {
         Some(goal)
     }
 
-    /// The goals that a request asks to cancel, and the code of the response unless the server
-    /// refuses.
+    /// Selects the goals that a request asks to cancel; see [`GoalTable::to_cancel`].
     pub(super) fn to_cancel(&self, request: &CancelGoal_Request) -> (Vec<Arc<Goal>>, i8) {
         self.state.lock().goals.to_cancel(request)
     }
 
-    /// Advances a goal to a status that is not its end, without publishing it yet.
+    /// Changes the status of a goal after an event that does not end it. The caller publishes the
+    /// status.
     pub(super) fn advance(&self, goal: &Goal, event: GoalEvent) -> Result<(), GoalTransitionError> {
         let refused = |status| transition_error(&self.action, goal, event, status);
         goal.advance(event).map_err(refused)
     }
 
-    /// Ends a goal with this serialized response, and informs all clients.
+    /// Ends a goal with this serialized response, and informs its clients.
     pub(super) fn end(
         &self,
         goal: &Goal,
@@ -192,8 +196,8 @@ impl<F: ActionServerForm> ServerCore<F> {
         Ok(())
     }
 
-    /// Ends a goal that no code works for any longer, with an empty result. `false` means that it
-    /// had already ended.
+    /// Ends a goal that no code works on any longer, with an empty result. Returns `false` if the
+    /// goal had already ended.
     pub(super) fn abandon(&self, goal: &Goal, status: GoalStatus) -> bool {
         let response: ResultBytes = self.empty_result(status).into();
         let Some(waiting) = goal.abandon(status, response.clone(), self.clock.now()) else {
@@ -203,14 +207,14 @@ impl<F: ActionServerForm> ServerCore<F> {
         true
     }
 
-    /// The serialized response for a goal of this status without a result of its own.
+    /// The serialized response for a goal that has this status and no result.
     fn empty_result(&self, status: GoalStatus) -> Box<[u8]> {
         let mut response = self.empty_result.clone();
         set_status(&mut response, status);
         response
     }
 
-    /// Gives a client the result of a goal, now or when there is a result.
+    /// Answers a request for the result of a goal, now or when the goal has ended.
     pub(super) fn respond_with_result(&self, request: PendingRequest, id: &GoalId) {
         let goal = self.state.lock().goals.find(id).cloned();
         match goal.map(|goal| goal.request_result(request.clone())) {
@@ -236,7 +240,7 @@ impl<F: ActionServerForm> ServerCore<F> {
 
     /// Publishes the status of all goals.
     pub(super) fn publish_status(&self) {
-        /// Gives the turn back when a subscription that the publisher calls panics.
+        /// Allows other threads to publish again if a subscription that the publisher calls panics.
         struct Turn<'a>(&'a Mutex<StatusTurn>);
         impl Drop for Turn<'_> {
             fn drop(&mut self) {
@@ -264,10 +268,10 @@ impl<F: ActionServerForm> ServerCore<F> {
                 break;
             }
         }
-        std::mem::forget(turn); // another thread may already have the turn
+        std::mem::forget(turn); // `is_done` has ended the turn; another thread may already publish
     }
 
-    /// Forgets goals whose time has come, and sets the timer for the next one.
+    /// Forgets goals that are due, and sets the timer for the next goal.
     pub(super) fn expire(&self) {
         let Some(timeout) = self.result_timeout else { return };
         let next = self.state.lock().goals.expire(self.clock.now(), timeout);
@@ -277,7 +281,7 @@ impl<F: ActionServerForm> ServerCore<F> {
         }
     }
 
-    /// Aborts all goals, and takes no more.
+    /// Aborts all goals, and accepts no more goals.
     pub(super) fn close(&self) {
         let goals = {
             let mut state = self.state.lock();
@@ -300,8 +304,8 @@ impl<F: ActionServerForm> ServerCore<F> {
 
     fn respond_to_all(&self, waiting: VecDeque<PendingRequest>, response: &[u8]) {
         let Some(ends) = self.ends() else { return };
-        // A response to a client that has left waits a moment for the client; wait once per client
-        // only.
+        // Sending a response to a client that has left waits a moment for the client. This must not
+        // happen for each of its requests, so further responses to the client are skipped.
         let mut gone: Vec<[u8; 16]> = Vec::new();
         for request in waiting {
             let client = request.id().client;
@@ -318,7 +322,7 @@ impl<F: ActionServerForm> ServerCore<F> {
 }
 
 impl StatusTurn {
-    /// Ends the turn if nothing has changed since.
+    /// Ends the turn if no status has changed since the last publication; returns whether it did.
     fn is_done(&mut self) -> bool {
         self.is_taken = self.is_outdated;
         !self.is_outdated

@@ -21,7 +21,7 @@ fn request(number: i64) -> PendingRequest {
     PendingRequest { request: id.into(), client: Gid([8; 16]) }
 }
 
-/// Goals 1, 2, 3 accepted at 1 s, 2 s, 3 s.
+/// Makes a table of the goals 1, 2 and 3, which were accepted at 1 s, 2 s and 3 s.
 fn table() -> GoalTable {
     let mut table = GoalTable::default();
     for number in 1..=3 {
