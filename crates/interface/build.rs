@@ -1,5 +1,5 @@
-//! Puts the definition files of `interfaces/` into one text for `shipped.rs`. The folder is that of
-//! the repository, or the copy that a released crate has.
+//! Puts the definition files of `interfaces/` into one text for `shipped.rs`. `interfaces/` is the
+//! folder in the repository, or the copy in a released crate.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ fn main() {
     fs::write(&out, all).unwrap_or_else(|e| panic!("{}: {e}", out.display()));
 }
 
-/// The entries of a folder in order; no entries if it is not a folder.
+/// The sorted entries of a folder; empty if the path is not a folder.
 fn entries(dir: &Path) -> Vec<PathBuf> {
     let Ok(read) = fs::read_dir(dir) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = read.filter_map(|entry| Some(entry.ok()?.path())).collect();

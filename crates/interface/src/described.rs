@@ -1,9 +1,9 @@
 //! Makes definitions from a type description that another node sent, for types whose definition
-//! files are not at hand.
+//! files are not available.
 //!
-//! A description is untrusted. A caller that uses its definitions first compares
-//! [`TypeDescription::type_hash`] with the hash that the type is known by. Defaults are not part of
-//! the hash, so they are left out: a field without a value is zero, empty or false.
+//! A description is untrusted. Before a caller uses its definitions, it compares
+//! [`TypeDescription::type_hash`] with the announced hash of the type. Defaults are not part of the
+//! hash, so they are left out: the default of every field is zero, empty or false.
 
 use std::collections::HashSet;
 
@@ -16,10 +16,11 @@ use crate::tree::{
     BaseType, EMPTY_MESSAGE_FIELD, Field, FieldType, Interface, MessageDefinition, Shape,
 };
 
-/// The step between the numbers of single elements, arrays, bounded and unbounded sequences.
+/// The difference between the type numbers of a single element, an array, a bounded sequence and an
+/// unbounded sequence of the same type.
 const SHAPE_STEP: u8 = 48;
 
-/// Why messages cannot be read by a description.
+/// The reason why a description cannot be used to read messages.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DescriptionError {
@@ -29,7 +30,7 @@ pub enum DescriptionError {
     /// A type is described twice.
     #[error(transparent)]
     Twice(#[from] InsertError),
-    /// A field's name is not allowed, or there are two of that name.
+    /// A field's name is not allowed, or two fields have the same name.
     #[error("the description of `{type_name}` has a field `{field}`, which is {problem}")]
     Field {
         /// The type.
@@ -39,7 +40,7 @@ pub enum DescriptionError {
         /// The problem with the name.
         problem: &'static str,
     },
-    /// A field is of a type that ROS 2 messages do not have.
+    /// A field has a type that ROS 2 messages cannot have.
     #[error(
         "the description of `{type_name}` has a field `{field}` of type {type_id} (capacity {capacity}, text up to {string_capacity}), \
          which no message definition gives"
@@ -49,20 +50,20 @@ pub enum DescriptionError {
         type_name: String,
         /// The field's name.
         field: String,
-        /// The number of its type.
+        /// The number of the field's type.
         type_id: u8,
-        /// Its size or bound.
+        /// The size of the array, or the bound of the sequence.
         capacity: u64,
-        /// The bound of its text.
+        /// The bound of the string.
         string_capacity: u64,
     },
 }
 
 impl TypeDescription {
-    /// The described messages, in a separate set. References are not followed.
+    /// Returns the described messages in a set of their own. References are not resolved.
     ///
     /// # Errors
-    /// When a name or the type of a field is not allowed in a message definition.
+    /// Fails if a name or the type of a field is not allowed in a message definition.
     pub fn to_messages(&self) -> Result<InterfaceSet, DescriptionError> {
         let mut set = InterfaceSet::new();
         let referenced = &self.referenced_type_descriptions;

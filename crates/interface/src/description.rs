@@ -1,5 +1,5 @@
-//! Type descriptions and RIHS01 type hashes. Stock ROS 2 announces types by them and compares types
-//! by their hashes.
+//! Type descriptions and RIHS01 type hashes. Stock ROS 2 announces the hashes of types, and
+//! compares types by their hashes.
 
 use std::fmt::{self, Display, Write as _};
 use std::str::FromStr;
@@ -8,13 +8,13 @@ use sha2::{Digest, Sha256};
 
 use crate::tree::{BaseType, Field, Literal, Shape};
 
-/// A type and all types that it is made of, as in
+/// A type and all types to which it refers, as in
 /// `type_description_interfaces/msg/TypeDescription`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeDescription {
     /// The type itself.
     pub type_description: IndividualTypeDescription,
-    /// All types that it refers to, directly or not, ordered by name.
+    /// All types to which it refers, directly or indirectly, ordered by name.
     pub referenced_type_descriptions: Vec<IndividualTypeDescription>,
 }
 
@@ -34,8 +34,8 @@ pub struct FieldDescription {
     pub name: String,
     /// The type.
     pub ty: FieldTypeDescription,
-    /// The default in stock ROS 2's notation (that of Python); empty if the field has no default.
-    /// Not part of the hash.
+    /// The default in the notation of stock ROS 2 (that of Python); empty if the field has no
+    /// default. The default is not part of the hash.
     pub default_value: String,
 }
 
@@ -45,11 +45,11 @@ pub struct FieldTypeDescription {
     /// The number of the element type, plus 48 for an array, 96 for a bounded and 144 for an
     /// unbounded sequence.
     pub type_id: u8,
-    /// The size of an array or the bound of a sequence, else 0.
+    /// The size of an array or the bound of a sequence; otherwise 0.
     pub capacity: u64,
-    /// The bound of a text, else 0.
+    /// The bound of a string; otherwise 0.
     pub string_capacity: u64,
-    /// The full name of the nested type, else empty.
+    /// The full name of the nested type; otherwise empty.
     pub nested_type_name: String,
 }
 
@@ -155,7 +155,7 @@ impl FieldDescription {
     }
 }
 
-/// A literal as Python's `str` prints it, as in stock descriptions.
+/// Formats a literal like Python's `str`, as stock descriptions do.
 fn python_text(literal: &Literal) -> String {
     match literal {
         Literal::String(text) => text.clone(),
@@ -189,8 +189,8 @@ fn python_repr(literal: &Literal) -> String {
     }
 }
 
-/// A number as Python's `repr` writes it, as stock ROS 2 tools do: the exponent form from 1e16 on
-/// and below 1e-4, with at least two digits of exponent.
+/// Formats a number like Python's `repr` and the stock ROS 2 tools: with an exponent of at least
+/// two digits from 1e16 on and below 1e-4.
 ///
 /// ```
 /// # use feros_interface::python_float;
@@ -226,7 +226,7 @@ fn write_json_text(out: &mut String, text: &str) {
             ' '..='~' => out.push(character),
             other => {
                 for unit in other.encode_utf16(&mut [0; 2]) {
-                    // Writing to a String cannot fail.
+                    // Writing to a `String` cannot fail.
                     let _ = write!(out, "\\u{unit:04x}");
                 }
             }
@@ -254,11 +254,11 @@ impl fmt::Debug for TypeHash {
     }
 }
 
-/// A text that is not a type hash of version 1.
+/// The error for a string that is not a type hash of version 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a type hash: expected `RIHS01_` and 64 hexadecimal digits")]
 pub struct TypeHashError {
-    /// The text that was given.
+    /// The given string.
     pub text: String,
 }
 
@@ -273,7 +273,7 @@ impl FromStr for TypeHash {
                 return None;
             }
             for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-                // Stock ROS 2 writes no hashes with upper-case digits.
+                // Stock ROS 2 never writes hashes with upper-case digits.
                 let digit = |c: u8| match c {
                     b'0'..=b'9' => Some(c - b'0'),
                     b'a'..=b'f' => Some(c - b'a' + 10),

@@ -1,4 +1,4 @@
-//! Prints definitions as texts that parse to the same tree again.
+//! Prints definitions as text that parses to the same tree.
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
@@ -8,8 +8,8 @@ use crate::tree::{
 };
 
 impl BaseType {
-    /// The least and greatest value of an integer type (`byte` and `char` count as such); `None`
-    /// for other types.
+    /// The minimum and maximum value of an integer type (`byte` and `char` count as integers);
+    /// `None` for other types.
     pub fn integer_range(&self) -> Option<(i128, i128)> {
         Some(match self {
             BaseType::Byte | BaseType::Char | BaseType::Uint8 => (0, u8::MAX.into()),
@@ -24,7 +24,7 @@ impl BaseType {
         })
     }
 
-    /// The word for a built-in type, without bounds; `None` for another message.
+    /// The keyword of a built-in type, without bounds; `None` for a message type.
     pub fn keyword(&self) -> Option<&'static str> {
         Some(match self {
             BaseType::Bool => "bool",
@@ -84,7 +84,7 @@ impl Display for Literal {
                         f.write_str(", ")?;
                     }
                     match element {
-                        // Inside an array only the quote is escaped.
+                        // Inside an array, only the quote is escaped.
                         Literal::String(text) => write!(f, "\"{}\"", text.replace('"', "\\\""))?,
                         other => write!(f, "{other}")?,
                     }
@@ -95,8 +95,8 @@ impl Display for Literal {
     }
 }
 
-/// Escapes twice, since reading resolves escapes twice; `#` and `=` would change the meaning of the
-/// line.
+/// Escapes twice, since reading resolves escapes twice. `#` and `=` are also escaped, since they
+/// would change the meaning of the line.
 fn write_escaped(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
     f.write_char('"')?;
     for character in text.chars() {
@@ -137,7 +137,7 @@ impl Display for Constant {
     }
 }
 
-/// The definition with its comments, constants first.
+/// Prints the definition with its comments, constants first.
 impl Display for MessageDefinition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write_comment(f, &self.comment)?;
@@ -146,7 +146,7 @@ impl Display for MessageDefinition {
         let first =
             self.constants.first().map(|c| &c.comment).or(self.fields.first().map(|f| &f.comment));
         let first = first.or(Some(&self.closing_comment));
-        // A blank line keeps the head's comment apart from that of the first element.
+        // A blank line separates the comment at the head from the comment of the first element.
         if !self.comment.is_empty() || has_own_comment(first) {
             writeln!(f)?;
         }

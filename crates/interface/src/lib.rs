@@ -1,7 +1,7 @@
 //! Parses `.msg`, `.srv` and `.action` definitions into one tree, by the rules of rosidl, and makes
-//! type descriptions and RIHS01 hashes. An [`InterfaceSet`] finds types: those that Feros ships,
-//! those in folders, and those that the environment names, with one search for the command, bags,
-//! the view, engines and Python.
+//! type descriptions and RIHS01 hashes. An [`InterfaceSet`] finds the types that Feros ships, types
+//! in folders, and types in the folders that the environment names. The command, bags, the view,
+//! engines and Python share this search.
 //!
 //! # Modules
 //!
@@ -15,8 +15,8 @@
 //!
 //! # Invariants
 //!
-//! Only `load` and `search` do input or output. A wrong or hostile definition is an error that
-//! names its place.
+//! Only `load` and `search` do input or output. A wrong or hostile definition causes an error that
+//! names the position.
 #![forbid(unsafe_code)]
 
 mod described;

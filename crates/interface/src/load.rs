@@ -11,7 +11,7 @@ use crate::parse::{MAX_DEFINITION_BYTES, ParseError, ParseErrorKind, parse_inter
 use crate::set::{InsertError, InterfaceSet};
 use crate::tree::Interface;
 
-/// A folder or file that could not be loaded.
+/// The error of a folder or file that could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// A folder or file cannot be read.
@@ -19,7 +19,7 @@ pub enum LoadError {
     Io {
         /// The folder or file.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A definition is not UTF-8.
@@ -28,7 +28,7 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
-    /// A definition breaks the rules; the error names file, line and column.
+    /// A definition breaks the rules; the error names the file, the line and the column.
     #[error(transparent)]
     Parse(ParseError),
     /// A name is defined twice in a package.
@@ -67,20 +67,20 @@ pub enum LoadError {
 pub struct LoadReport {
     /// The packages that were loaded.
     pub packages: Vec<String>,
-    /// The packages and files that could not be loaded; a package with a fault is left out as a
-    /// whole.
+    /// The packages and files that could not be loaded. A package with a fault is left out
+    /// completely.
     pub faults: Vec<LoadError>,
 }
 
 impl InterfaceSet {
     /// Loads a package: a folder with `msg/*.msg`, `srv/*.srv` or `action/*.action`.
     ///
-    /// The package's name is that in its `package.xml`, else the folder's. A package of the same
-    /// name that is already in the set is replaced as a whole. Returns the name.
+    /// The name of the package comes from its `package.xml`, or else from the folder. A package
+    /// with the same name that is already in the set is replaced completely. Returns the name.
     ///
     /// # Errors
-    /// If the folder is not a package or one of its definitions cannot be read. The set is then
-    /// unchanged.
+    /// Fails if the folder is not a package, or if one of its definitions cannot be read. The set
+    /// is then unchanged.
     pub fn load_package_dir(&mut self, path: impl AsRef<Path>) -> Result<String, LoadError> {
         let path = path.as_ref();
         let files = definition_files(path)?;
@@ -100,7 +100,7 @@ impl InterfaceSet {
     /// Loads a package, or all packages of a folder of packages.
     ///
     /// # Errors
-    /// If there is no package, or one of the packages cannot be loaded.
+    /// Fails if there is no package, or if one of the packages cannot be loaded.
     pub fn load_dir(&mut self, path: impl AsRef<Path>) -> Result<Vec<String>, LoadError> {
         let path = path.as_ref();
         if is_package_dir(path) {
@@ -119,8 +119,8 @@ impl InterfaceSet {
     /// Loads the packages of all prefixes, each from `<prefix>/share/<package>`.
     ///
     /// Earlier prefixes shadow later ones, as in stock ROS 2. A prefix that does not exist is
-    /// skipped in silence, since stock environments name such prefixes; all other problems are
-    /// reported, and the rest is loaded.
+    /// skipped silently, since stock environments name such prefixes. All other problems are
+    /// reported, and the remaining packages are loaded.
     pub fn load_prefixes(&mut self, prefixes: impl IntoIterator<Item = PathBuf>) -> LoadReport {
         let mut report = LoadReport::default();
         for prefix in prefixes {
@@ -171,7 +171,7 @@ fn read_dir(path: &Path) -> Result<Vec<PathBuf>, LoadError> {
     Ok(entries)
 }
 
-/// The folders below `path` that hold definitions.
+/// The folders directly below `path` that hold definitions.
 fn package_dirs(path: &Path) -> Result<Vec<PathBuf>, LoadError> {
     let mut dirs = Vec::new();
     for dir in read_dir(path)? {

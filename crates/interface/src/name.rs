@@ -1,13 +1,12 @@
-//! Names of interfaces: `package/msg/Name` and the spellings that other layers use for the same
-//! type.
+//! Names of interfaces: `package/msg/Name`, and the forms of the same name that other layers use.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The kind of interface that a type belongs to, which is the middle part of its name.
+/// The kind of interface to which a type belongs; it is the middle part of the type's name.
 ///
-/// The messages inside a service or an action live in that service's or action's namespace:
-/// `std_srvs/srv/SetBool_Request`, `test_msgs/action/Fibonacci_Goal`.
+/// The messages of a service or action are in the namespace of the service or action, such as
+/// `std_srvs/srv/SetBool_Request` and `test_msgs/action/Fibonacci_Goal`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Namespace {
     /// Definitions in `action/*.action`.
@@ -22,8 +21,8 @@ impl Namespace {
     /// All namespaces.
     pub const ALL: [Namespace; 3] = [Namespace::Msg, Namespace::Srv, Namespace::Action];
 
-    /// `msg`, `srv` or `action`: the folder's name, the file's extension and the middle part of a
-    /// type name.
+    /// `msg`, `srv` or `action`: the name of the folder, the extension of the file, and the middle
+    /// part of the type name.
     pub fn as_str(self) -> &'static str {
         match self {
             Namespace::Msg => "msg",
@@ -41,7 +40,7 @@ impl fmt::Display for Namespace {
 
 /// The full name of an interface type, for example `std_msgs/msg/String`.
 ///
-/// Names are ordered by their text, as the type hash requires.
+/// Names are ordered as strings, as the type hash requires.
 ///
 /// ```
 /// use feros_interface::{Namespace, TypeName};
@@ -62,7 +61,7 @@ pub struct TypeName {
 }
 
 impl TypeName {
-    /// Makes a name from its parts, which are not checked.
+    /// Makes a name from its parts without checking them.
     pub fn new(package: impl Into<String>, namespace: Namespace, name: impl Into<String>) -> Self {
         Self { package: package.into(), namespace, name: name.into() }
     }
@@ -72,7 +71,7 @@ impl TypeName {
         Self::new(package, Namespace::Msg, name)
     }
 
-    /// The name of a type derived from this one, for example `SetBool` + `_Request`.
+    /// The name of a type that is derived from this one, for example `SetBool` + `_Request`.
     #[must_use]
     pub fn with_suffix(&self, suffix: &str) -> Self {
         Self::new(self.package.clone(), self.namespace, format!("{}{suffix}", self.name))
@@ -83,7 +82,7 @@ impl TypeName {
         format!("{}::{}::dds_::{}_", self.package, self.namespace, self.name)
     }
 
-    /// Reads a DDS type name back; `None` if it is not one of ROS 2.
+    /// Parses a DDS type name; `None` if it is not the name of a ROS 2 type.
     pub fn from_dds_type_name(text: &str) -> Option<Self> {
         let (scope, name) = text.strip_suffix('_')?.split_once("::dds_::")?;
         let (package, namespace) = scope.split_once("::")?;
@@ -97,15 +96,15 @@ impl fmt::Display for TypeName {
     }
 }
 
-/// A text that is not the name of an interface type.
+/// The error for a string that is not the name of an interface type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TypeNameError {
-    /// The text does not have three parts with a known kind in the middle.
+    /// The string does not have three parts with a known kind in the middle.
     #[error(
         "`{text}` is not an interface type: write `package/msg/Name`, `package/srv/Name` or `package/action/Name`"
     )]
     Form {
-        /// The text that was given.
+        /// The given string.
         text: String,
     },
     /// The first part breaks the rule for package names.
@@ -114,7 +113,7 @@ pub enum TypeNameError {
          starting with a letter and not ending with an underscore"
     )]
     Package {
-        /// The text that was given.
+        /// The given string.
         text: String,
         /// The part that is wrong.
         package: String,
@@ -124,7 +123,7 @@ pub enum TypeNameError {
         "`{name}` in `{text}` is not a type name: letters and digits, starting with a capital letter"
     )]
     Name {
-        /// The text that was given.
+        /// The given string.
         text: String,
         /// The part that is wrong.
         name: String,
@@ -165,12 +164,13 @@ pub fn is_package_name(text: &str) -> bool {
         && !text.ends_with('_')
 }
 
-/// Whether `text` may name a field; the rule is that of packages.
+/// Whether `text` may name a field; the rule is the same as for packages.
 pub fn is_field_name(text: &str) -> bool {
     is_package_name(text)
 }
 
-/// Whether `text` may name a definition file: letters and digits, a capital first.
+/// Whether `text` may name a definition file: only letters and digits, starting with a capital
+/// letter.
 pub fn is_type_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_uppercase())
         && text.bytes().all(|b| b.is_ascii_alphanumeric())

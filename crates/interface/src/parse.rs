@@ -1,8 +1,8 @@
-//! Parses definition texts, line by line, with the rules of stock ROS 2 (`rosidl_adapter`).
+//! Parses definitions line by line, by the rules of stock ROS 2 (`rosidl_adapter`).
 //!
-//! The rules have corners that a reader would not guess, and Feros keeps them so that a file means
-//! the same in Feros and in stock ROS 2: a `#` starts a comment even inside quotes, any `=` after
-//! the type makes the line a constant, a line may not be indented.
+//! Some rules are surprising, but Feros keeps them so that a file means the same in Feros and in
+//! stock ROS 2: a `#` starts a comment even inside quotes, any `=` after the type makes the line a
+//! constant, and a line may not be indented.
 
 mod error;
 mod line;
@@ -14,7 +14,8 @@ use error::{Located, at};
 pub use error::{ParseError, ParseErrorKind};
 use line::MessageParser;
 
-/// The size limit of a definition, in bytes. The longest of stock ROS 2 has about 15 KB.
+/// The limit on the size of a definition, in bytes. The longest definition of stock ROS 2 has about
+/// 15 KB.
 pub const MAX_DEFINITION_BYTES: usize = 1 << 20;
 
 /// Parses the text of `msg/<name>.msg` of a package.
@@ -32,7 +33,8 @@ pub const MAX_DEFINITION_BYTES: usize = 1 << 20;
 /// ```
 ///
 /// # Errors
-/// The first line that breaks the rules, a wrong package or type name, or a text that is too large.
+/// Fails at the first line that breaks the rules, for a wrong package or type name, and for a text
+/// that is too large.
 pub fn parse_message(
     package: &str,
     name: &str,
@@ -46,7 +48,7 @@ pub fn parse_message(
 /// Parses the text of `srv/<name>.srv` of a package: request, `---`, response.
 ///
 /// # Errors
-/// As [`parse_message`]; also if there is not exactly one separator.
+/// Fails like [`parse_message`], and if there is not exactly one separator.
 pub fn parse_service(
     package: &str,
     name: &str,
@@ -67,7 +69,7 @@ pub fn parse_service(
 /// Parses the text of `action/<name>.action` of a package: goal, `---`, result, `---`, feedback.
 ///
 /// # Errors
-/// As [`parse_message`]; also if there are not exactly two separators.
+/// Fails like [`parse_message`], and if there are not exactly two separators.
 pub fn parse_action(package: &str, name: &str, text: &str) -> Result<ActionDefinition, ParseError> {
     let name = definition_name(package, Namespace::Action, name, text)?;
     let parse = || {
@@ -85,7 +87,7 @@ pub fn parse_action(package: &str, name: &str, text: &str) -> Result<ActionDefin
 /// Parses a definition of any kind.
 ///
 /// # Errors
-/// As the function for that kind.
+/// Fails like the function for the kind of definition.
 pub fn parse_interface(name: &TypeName, text: &str) -> Result<Interface, ParseError> {
     Ok(match name.namespace {
         Namespace::Msg => Interface::Message(parse_message(&name.package, &name.name, text)?),
@@ -94,14 +96,14 @@ pub fn parse_interface(name: &TypeName, text: &str) -> Result<Interface, ParseEr
     })
 }
 
-/// One line of the file with its number, counted from 1, and tabs already replaced by blanks.
+/// One line of the file with its number, counted from 1. Tabs are already replaced by spaces.
 struct Line<'a> {
     number: u32,
     text: std::borrow::Cow<'a, str>,
 }
 
 fn split_lines(text: &str) -> impl Iterator<Item = Line<'_>> {
-    // `str::lines` knows `\n` and `\r\n`; a lone `\r` ends a line too.
+    // `str::lines` splits at `\n` and `\r\n`; a lone `\r` also ends a line.
     text.lines().flat_map(|line| line.split('\r')).zip(1..).map(|(line, number)| {
         let text = if line.contains('\t') { line.replace('\t', " ").into() } else { line.into() };
         Line { number, text }
@@ -129,7 +131,7 @@ fn definition_name(
 
 const SEPARATOR: &str = "---";
 
-/// Divides a text at its separators into exactly `N` parts.
+/// Splits a text at its separators into exactly `N` parts.
 fn parts<'a, const N: usize>(
     text: &'a str,
     names: &'static str,

@@ -4,20 +4,20 @@ use feros_files::{PREFIX_VARIABLES, default_prefix, paths_of_variable};
 
 use crate::set::InterfaceSet;
 
-/// The environment variable with folders of interfaces, separated by colons.
+/// The environment variable that lists folders with interfaces, separated by colons.
 const FOLDERS_VARIABLE: &str = "FEROS_INTERFACES";
 
-/// The places where [`InterfaceSet::load_environment`] looks, for messages that begin with "types
-/// are found".
+/// The places where [`InterfaceSet::load_environment`] looks, to complete messages that begin with
+/// "types are found".
 pub const PLACES: &str = "in the standard packages, under FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and \
                           ~/.local/share/feros, in the folders of FEROS_INTERFACES";
 
 impl InterfaceSet {
     /// Loads the packages that the environment names, from `<prefix>/share/<package>` and from
-    /// folders. Later ones replace earlier ones as a whole: those of the default prefix, of
-    /// `AMENT_PREFIX_PATH`, of `FEROS_PREFIX_PATH`, of the folders of `FEROS_INTERFACES`.
+    /// folders, in this order: the default prefix, `AMENT_PREFIX_PATH`, `FEROS_PREFIX_PATH`, the
+    /// folders of `FEROS_INTERFACES`. Later packages replace earlier packages with the same name.
     ///
-    /// Returns the faults of loading, to be reported where a type is missing.
+    /// Returns the faults that occurred, which callers report when a type is missing.
     pub fn load_environment(&mut self) -> Vec<String> {
         let mut faults = Vec::new();
         if let Some(prefix) = default_prefix() {

@@ -1,4 +1,4 @@
-//! A set of interfaces that refer to each other: look-up, references, descriptions and hashes.
+//! A set of interfaces that refer to each other, with lookup, references, descriptions and hashes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use crate::description::{IndividualTypeDescription, TypeDescription, TypeHash};
 use crate::name::{Namespace, TypeName};
 use crate::tree::{BaseType, Field, FieldType, Interface, MessageDefinition, ServiceDefinition};
 
-/// The greatest nesting depth of messages. Stock ROS 2 stays below 10.
+/// The limit on the nesting depth of messages. Stock ROS 2 stays below 10.
 pub const MAX_NESTING_DEPTH: usize = 64;
 
-/// Definitions by name, with all types that follow from them.
+/// Definitions by name, with all types that are derived from them.
 ///
-/// A package that is loaded from a folder replaces a package of the same name as a whole, so that
+/// A package that is loaded from a folder completely replaces a package with the same name, so that
 /// definitions of two versions are never mixed. Cloning is cheap, since the definitions are shared.
 ///
 /// ```
@@ -31,11 +31,12 @@ pub struct InterfaceSet {
     interfaces: BTreeMap<TypeName, Arc<Interface>>,
     messages: BTreeMap<TypeName, Arc<MessageDefinition>>,
     services: BTreeMap<TypeName, Arc<ServiceDefinition>>,
-    /// Services and actions seen as structures, which is how type descriptions treat them.
+    /// Services and actions as structures with their parts as fields, as type descriptions treat
+    /// them.
     composites: BTreeMap<TypeName, Arc<MessageDefinition>>,
 }
 
-/// An interface that cannot be put into a set.
+/// The error of an interface that cannot be added to a set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{name}` is already defined: a type, and each message that follows from a service or action, is defined once"
@@ -45,7 +46,7 @@ pub struct InsertError {
     pub name: TypeName,
 }
 
-/// A type that is not in the set, or whose references cannot be resolved.
+/// The error of a type that is not in the set, or whose references cannot be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
     /// The set has no such type.
@@ -53,7 +54,7 @@ pub enum ResolveError {
     Unknown {
         /// The name that was requested.
         name: String,
-        /// Names that are alike, the nearest first.
+        /// Similar names, the most similar first.
         nearest: Vec<String>,
     },
     /// A field refers to a type that is not in the set.
@@ -62,13 +63,13 @@ pub enum ResolveError {
     Missing {
         /// The type that is missing.
         name: Box<TypeName>,
-        /// The type that refers to it.
+        /// The type that refers to the missing type.
         needed_by: Box<TypeName>,
-        /// The field that refers to it.
+        /// The field that refers to the missing type.
         field: String,
-        /// Names that are alike, the nearest first.
+        /// Similar names, the most similar first.
         nearest: Vec<String>,
-        /// Whether the set has at least its package.
+        /// Whether the set has the package of the missing type.
         package_known: bool,
     },
     /// A type contains itself.
@@ -77,7 +78,7 @@ pub enum ResolveError {
         /// The references that lead from the type back to itself.
         chain: Vec<TypeName>,
     },
-    /// Types are nested too deep.
+    /// Types are nested too deeply.
     #[error("`{name}` nests messages more than {MAX_NESTING_DEPTH} deep")]
     TooDeep {
         /// The outermost type.
@@ -102,10 +103,10 @@ impl InterfaceSet {
         Self::default()
     }
 
-    /// Adds an interface and the types that follow from it.
+    /// Adds an interface and the types that are derived from it.
     ///
     /// # Errors
-    /// If one of the names is taken. The set is then unchanged.
+    /// Fails if one of the names is taken. The set is then unchanged.
     pub fn insert(&mut self, interface: Interface) -> Result<(), InsertError> {
         let messages = interface.messages();
         let services = interface.services();
@@ -148,22 +149,22 @@ impl InterfaceSet {
         self.interfaces.get(name)
     }
 
-    /// A message: of a `.msg` file, or a part of a service or action.
+    /// A message by name: from a `.msg` file, or a part of a service or action.
     pub fn message(&self, name: &TypeName) -> Option<&Arc<MessageDefinition>> {
         self.messages.get(name)
     }
 
-    /// A service: of a `.srv` file, or derived from an action.
+    /// A service by name: from a `.srv` file, or derived from an action.
     pub fn service(&self, name: &TypeName) -> Option<&Arc<ServiceDefinition>> {
         self.services.get(name)
     }
 
-    /// Whether there is an interface, message or service of this name.
+    /// Whether there is an interface, message or service with this name.
     pub fn contains(&self, name: &TypeName) -> bool {
         self.structure(name).is_some()
     }
 
-    /// The names of all packages, in order.
+    /// The sorted names of all packages.
     pub fn packages(&self) -> Vec<&str> {
         let mut packages: Vec<&str> =
             self.interfaces.keys().map(|name| name.package.as_str()).collect();
@@ -181,18 +182,18 @@ impl InterfaceSet {
         self.interfaces.values()
     }
 
-    /// All messages, those that follow from services and actions too, ordered by name.
+    /// All messages, including the messages of services and actions, ordered by name.
     pub fn messages(&self) -> impl Iterator<Item = &Arc<MessageDefinition>> {
         self.messages.values()
     }
 
-    /// All services, those that follow from actions too, ordered by name.
+    /// All services, including the services of actions, ordered by name.
     pub fn services(&self) -> impl Iterator<Item = &Arc<ServiceDefinition>> {
         self.services.values()
     }
 
-    /// Everything that has a type hash: interfaces and the messages and services that follow from
-    /// them, by name.
+    /// The names of all types that have a type hash: interfaces, and the messages and services that
+    /// are derived from them. They are ordered by name.
     pub fn type_names(&self) -> Vec<&TypeName> {
         let mut names: Vec<&TypeName> =
             self.messages.keys().chain(self.composites.keys()).collect();
@@ -200,11 +201,11 @@ impl InterfaceSet {
         names
     }
 
-    /// Finds the type that a user means: a full name, or `package/Name` if that names one interface
-    /// only.
+    /// Finds the type that a user means by a full name, or by `package/Name` if only one interface
+    /// has that name.
     ///
     /// # Errors
-    /// [`ResolveError::Unknown`] with names that are alike.
+    /// Fails with [`ResolveError::Unknown`], which holds similar names.
     pub fn find(&self, text: &str) -> Result<TypeName, ResolveError> {
         let candidates: Vec<TypeName> = match text.split_once('/') {
             Some((package, name)) if !name.contains('/') => {
@@ -225,12 +226,12 @@ impl InterfaceSet {
         }
     }
 
-    /// All messages (and, under an action, services) that `name` refers to, directly or not,
-    /// ordered by name and without itself.
+    /// All messages (and, for an action, services) to which `name` refers, directly or indirectly.
+    /// They are ordered by name, and `name` itself is not among them.
     ///
     /// # Errors
-    /// If `name` is unknown, a reference is missing, a type contains itself, or the nesting is too
-    /// deep.
+    /// Fails if `name` is unknown, a reference is missing, a type contains itself, or the nesting
+    /// is too deep.
     pub fn references(&self, name: &TypeName) -> Result<Vec<TypeName>, ResolveError> {
         let Some(top) = self.structure(name) else {
             let text = name.to_string();
@@ -244,7 +245,7 @@ impl InterfaceSet {
     /// The description of a message, service or action.
     ///
     /// # Errors
-    /// As [`InterfaceSet::references`].
+    /// Fails like [`InterfaceSet::references`].
     pub fn type_description(&self, name: &TypeName) -> Result<TypeDescription, ResolveError> {
         let individual = |name: &TypeName| {
             let fields = self.structure(name).map(|structure| structure.wire_fields());
@@ -260,12 +261,12 @@ impl InterfaceSet {
     /// The RIHS01 hash of a message, service or action.
     ///
     /// # Errors
-    /// As [`InterfaceSet::references`].
+    /// Fails like [`InterfaceSet::references`].
     pub fn type_hash(&self, name: &TypeName) -> Result<TypeHash, ResolveError> {
         Ok(self.type_description(name)?.type_hash())
     }
 
-    /// Checks the references of every type of the set and returns the errors.
+    /// Checks the references of every type in the set, and returns the errors.
     pub fn check(&self) -> Vec<ResolveError> {
         let mut faults: Vec<ResolveError> = Vec::new();
         for name in self.interfaces.keys() {
@@ -278,7 +279,8 @@ impl InterfaceSet {
         faults
     }
 
-    /// Takes over everything of `other`; packages that this set already has stay unchanged.
+    /// Moves everything from `other` into this set. Packages that this set already has stay
+    /// unchanged.
     pub fn add_packages(&mut self, mut other: InterfaceSet) {
         for package in self.packages() {
             other.remove_package(package);
@@ -286,7 +288,7 @@ impl InterfaceSet {
         self.absorb(other);
     }
 
-    /// Takes over everything of `other`, none of whose packages is in this set.
+    /// Moves everything from `other` into this set, which has none of its packages.
     pub(crate) fn absorb(&mut self, other: InterfaceSet) {
         self.interfaces.extend(other.interfaces);
         self.messages.extend(other.messages);
@@ -298,9 +300,10 @@ impl InterfaceSet {
         self.messages.get(name).or_else(|| self.composites.get(name))
     }
 
-    /// At most three names that resemble `text`, as a whole or in the last part.
+    /// At most three names that resemble `text`, completely or in the last part.
     pub(crate) fn nearest(&self, text: &str) -> Vec<String> {
-        // Comparing is quadratic in the length, and the text may come from the network.
+        // The cost of a comparison is quadratic in the length, and the text may come from the
+        // network.
         if text.len() > 256 {
             return Vec::new();
         }
@@ -326,7 +329,7 @@ impl InterfaceSet {
 /// A depth-first walk over references that visits each type once.
 struct Walk<'a> {
     set: &'a InterfaceSet,
-    /// The nesting depth below each visited type.
+    /// The nesting depth below each type that has been visited.
     heights: BTreeMap<TypeName, usize>,
     path: Vec<TypeName>,
 }

@@ -1,18 +1,19 @@
-//! The standard packages, built in: no ROS installation is needed to know their types.
+//! The standard packages, built into the library, so that their types are known without a ROS
+//! installation.
 
 use std::sync::LazyLock;
 
 use crate::parse::parse_interface;
 use crate::set::InterfaceSet;
 
-/// All definitions of `interfaces/`, put together by the build script: a line of U+0001 and the
-/// name precedes each text.
+/// All definitions of `interfaces/`, concatenated by the build script. Each text comes after a line
+/// with U+0001 and the name of the definition.
 static TEXTS: &str = include_str!(concat!(env!("OUT_DIR"), "/shipped.txt"));
 
 /// The interfaces that Feros ships: the standard packages of ROS 2 Kilted.
 ///
-/// They are parsed on first use, which takes a few milliseconds. To add packages, clone the set:
-/// the definitions are shared.
+/// The definitions are parsed on first use, which takes a few milliseconds. To add packages, clone
+/// the set; clones share the definitions.
 ///
 /// ```
 /// let image = "sensor_msgs/msg/Image".parse()?;
@@ -24,7 +25,7 @@ pub fn shipped() -> &'static InterfaceSet {
     &SHIPPED
 }
 
-/// The names of the shipped packages, in order. This parses nothing.
+/// The sorted names of the shipped packages. This call does not parse the definitions.
 ///
 /// ```
 /// assert!(feros_interface::shipped_packages().contains(&"std_msgs"));
@@ -36,8 +37,8 @@ pub fn shipped_packages() -> Vec<&'static str> {
     packages
 }
 
-/// One shipped package alone, without those that it refers to: for programs that use few types and
-/// must start quickly. Empty if there is no such package.
+/// One shipped package, without the packages to which it refers, for programs that use few types
+/// and must start quickly. Empty if there is no such package.
 ///
 /// ```
 /// let package = feros_interface::shipped_package("std_msgs");
@@ -53,7 +54,7 @@ pub fn shipped_package(package: &str) -> InterfaceSet {
     )
 }
 
-/// Names and texts of all definitions.
+/// The names and texts of all definitions.
 fn definitions() -> impl Iterator<Item = (&'static str, &'static str)> {
     let definitions = TEXTS.split('\u{1}').skip(1);
     definitions.map(|definition| definition.split_once('\n').unwrap_or((definition, "")))

@@ -1,4 +1,4 @@
-//! The tree that parsing makes, and that hashes, generated code and dynamic messages are made from.
+//! The tree that the parser makes. Hashes, generated code and dynamic messages are made from it.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -40,19 +40,19 @@ pub enum BaseType {
     Float64,
     /// `string`, or `string<=bound`.
     String {
-        /// The greatest length, if it is bounded; never 0.
+        /// The maximum length, if there is a bound; never 0.
         bound: Option<u32>,
     },
     /// `wstring`, or `wstring<=bound`: text in UTF-16.
     WString {
-        /// The greatest length, if it is bounded; never 0.
+        /// The maximum length, if there is a bound; never 0.
         bound: Option<u32>,
     },
     /// Another message.
     Nested(TypeName),
 }
 
-/// The number of elements that a field has.
+/// The number of elements of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// One element: `T`.
@@ -75,7 +75,7 @@ pub struct FieldType {
 }
 
 impl FieldType {
-    /// A field of one element.
+    /// The type of a field with one element.
     pub fn single(base: BaseType) -> Self {
         Self { base, shape: Shape::Single }
     }
@@ -86,10 +86,10 @@ impl FieldType {
 pub enum Literal {
     /// The value of a `bool`.
     Bool(bool),
-    /// The value of any integer type, `byte` or `char`; always in the range of that type.
+    /// The value of an integer type, `byte` or `char`; always in the range of the type.
     Integer(i128),
-    /// The value of a `float32` or `float64`, as written (a `float32` is not rounded yet); may be
-    /// infinite or not a number.
+    /// The value of a `float32` or `float64` as written (a `float32` is not rounded yet); it may be
+    /// infinite or NaN.
     Float(f64),
     /// The value of a `string` or `wstring`.
     String(String),
@@ -106,12 +106,12 @@ pub struct Field {
     pub ty: FieldType,
     /// The declared default. Without one a field is zero, empty or false.
     pub default: Option<Literal>,
-    /// The comment's lines, without `#` and without the blank that follows it.
+    /// The lines of the comment, without `#` and without the space after it.
     pub comment: Vec<String>,
 }
 
 impl Field {
-    /// A field with neither default nor comment.
+    /// Makes a field with neither default nor comment.
     pub fn new(name: impl Into<String>, ty: FieldType) -> Self {
         Self { name: name.into(), ty, default: None, comment: Vec::new() }
     }
@@ -122,15 +122,15 @@ impl Field {
 pub struct Constant {
     /// The name, unique among the constants of its message.
     pub name: String,
-    /// The type: never nested, never bounded.
+    /// The type; never a message and never bounded.
     pub ty: BaseType,
     /// The value, never an array.
     pub value: Literal,
-    /// The comment's lines, as in [`Field::comment`].
+    /// The lines of the comment, as in [`Field::comment`].
     pub comment: Vec<String>,
 }
 
-/// A message: of a `.msg` file, or a part of a service or action.
+/// A message: from a `.msg` file, or a part of a service or action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageDefinition {
     /// The full name.
@@ -141,19 +141,19 @@ pub struct MessageDefinition {
     pub constants: Vec<Constant>,
     /// The lines of the comment at the head of the file.
     pub comment: Vec<String>,
-    /// The lines of the comment behind the last field and constant.
+    /// The lines of the comment after the last field or constant.
     pub closing_comment: Vec<String>,
 }
 
 impl MessageDefinition {
-    /// A message without constants and comments.
+    /// Makes a message without constants and comments.
     pub fn new(name: TypeName, fields: Vec<Field>) -> Self {
         let (comment, closing_comment) = (Vec::new(), Vec::new());
         Self { name, fields, constants: Vec::new(), comment, closing_comment }
     }
 
-    /// The fields on the wire and in the type hash: a message without fields has the single `uint8`
-    /// [`EMPTY_MESSAGE_FIELD`] there.
+    /// The fields on the wire and in the type hash. A message without fields has a single `uint8`
+    /// there, [`EMPTY_MESSAGE_FIELD`].
     pub fn wire_fields(&self) -> Cow<'_, [Field]> {
         if self.fields.is_empty() {
             Cow::Owned(vec![Field::new(EMPTY_MESSAGE_FIELD, FieldType::single(BaseType::Uint8))])
@@ -162,7 +162,8 @@ impl MessageDefinition {
         }
     }
 
-    /// The names of the messages that the fields refer to, each once, in the order of the fields.
+    /// The names of the messages to which the fields refer, in the order of the fields, without
+    /// duplicates.
     pub fn references(&self) -> Vec<&TypeName> {
         let mut seen = HashSet::new();
         let nested = self.fields.iter().filter_map(|field| match &field.ty.base {
@@ -173,7 +174,7 @@ impl MessageDefinition {
     }
 }
 
-/// A service: of a `.srv` file, or derived from an action.
+/// A service: from a `.srv` file, or derived from an action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServiceDefinition {
     /// The full name.
@@ -208,7 +209,7 @@ impl ServiceDefinition {
     }
 }
 
-/// An action, of an `.action` file.
+/// An action from an `.action` file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActionDefinition {
     /// The full name.
@@ -261,8 +262,8 @@ impl ActionDefinition {
         [self.send_goal(), self.get_result()]
     }
 
-    /// All messages of the action: goal, result, feedback, feedback message and those of the
-    /// derived services.
+    /// All messages of the action: goal, result, feedback, feedback message, and the messages of
+    /// the derived services.
     pub fn messages(&self) -> Vec<MessageDefinition> {
         let mut all = vec![
             self.goal.clone(),
@@ -296,7 +297,7 @@ impl Interface {
         }
     }
 
-    /// All messages that the file declares or that follow from it.
+    /// All messages that the file declares or that are derived from it.
     pub fn messages(&self) -> Vec<MessageDefinition> {
         match self {
             Interface::Message(message) => vec![message.clone()],
@@ -305,7 +306,7 @@ impl Interface {
         }
     }
 
-    /// All services that the file declares or that follow from it.
+    /// All services that the file declares or that are derived from it.
     pub fn services(&self) -> Vec<ServiceDefinition> {
         match self {
             Interface::Message(_) => Vec::new(),

@@ -1,5 +1,5 @@
-//! Definitions that stock ROS 2 accepts mean the same here, and those that it refuses are refused
-//! with the reason.
+//! Definitions that stock ROS 2 accepts have the same meaning in Feros. Definitions that stock ROS
+//! 2 refuses are refused with the reason.
 #![allow(clippy::unwrap_used)]
 
 use feros_interface::{
@@ -99,7 +99,7 @@ fn numbers_are_read_as_python_does() {
 
 #[test]
 fn texts_are_read_as_stock_does() {
-    // Tried with rosidl_adapter and rosidl_parser of Kilted.
+    // These values were checked with rosidl_adapter and rosidl_parser of Kilted.
     for (line, value) in [
         (r#"string f "Hello world!""#, "Hello world!"),
         (r#"string f "Hello'world!""#, "Hello'world!"),
@@ -119,7 +119,7 @@ fn texts_are_read_as_stock_does() {
         ("string f \"tab\tx\"", "tab x"),
         ("string f \"cut # here\"", "\"cut"),
     ] {
-        // A lone quote starts and ends the text, so nothing is left.
+        // A lone quote both starts and ends the string, so nothing is left.
         let value = if line == r#"string f ""# { "" } else { value };
         assert_eq!(default_of(line), Ok(text(value)), "{line}");
     }

@@ -1,4 +1,4 @@
-//! The parser never panics, and it reads its own output again.
+//! The parser never panics, and printed definitions parse to the same tree.
 #![allow(clippy::unwrap_used)]
 
 use feros_interface::{
@@ -14,7 +14,7 @@ fn parse_all(text: &str) -> [Result<String, ParseError>; 3] {
     ]
 }
 
-/// Lines made of the words that definitions are made of, in any order.
+/// Lines of words that occur in definitions, in any order.
 fn almost_definition() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "int32",
@@ -59,7 +59,7 @@ fn almost_definition() -> impl Strategy<Value = String> {
 
 /// A valid message, with defaults of every kind.
 fn definition() -> impl Strategy<Value = String> {
-    // Inside arrays a backslash, `#`, `=` and blanks at the ends cannot be written.
+    // Inside arrays, a backslash, `#`, `=` and spaces at the ends cannot be written.
     let plain = "([a-zäß,\"'\\[\\]]([a-zäß,\"'\\[\\] ]{0,6}[a-z])?)?";
     let quoted = |text: &String| format!("\"{}\"", text.replace('"', "\\\""));
     let field = prop_oneof![
@@ -108,7 +108,7 @@ proptest! {
 
     #[test]
     fn definitions_survive_printing(text in definition()) {
-        // An escape in a generated text may be one that stock ROS 2 cannot take.
+        // A generated string may contain an escape that stock ROS 2 refuses.
         let Ok(first) = parse_message("pkg", "Probe", &text) else { return Ok(()) };
         let again = parse_message("pkg", "Probe", &first.to_string()).unwrap();
         prop_assert_eq!(again, first);

@@ -1,4 +1,4 @@
-//! References between definitions, and packages read from folders.
+//! Tests references between definitions, and packages that are read from folders.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -88,7 +88,7 @@ fn types_are_found_as_users_write_them() {
         find("std_srvs/srv/SetBool_Request").unwrap().to_string(),
         "std_srvs/srv/SetBool_Request"
     );
-    // test_msgs has a message and a service of this name.
+    // test_msgs has a message and a service with this name.
     assert!(find("test_msgs/Empty").is_err());
     for (wrong, nearest) in [
         ("std_msgs/msg/Sting", "std_msgs/msg/String"),
@@ -124,11 +124,11 @@ fn a_package_is_loaded_from_its_folder() {
     assert_eq!(set.load_package_dir(dir.path().join("my_msgs")).unwrap(), "my_msgs");
     assert_eq!(set.interfaces().filter(|i| i.name().package == "my_msgs").count(), 4);
     assert!(set.check().is_empty());
-    // The same from the folder of packages; its other folders are ignored.
+    // Loading the folder of packages gives the same result; its other folders are ignored.
     write(dir.path(), "docs/readme.md", "");
     assert_eq!(shipped().clone().load_dir(dir.path()).unwrap(), ["my_msgs"]);
     assert_eq!(shipped().clone().load_dir(dir.path().join("my_msgs")).unwrap(), ["my_msgs"]);
-    // The name in package.xml takes precedence.
+    // The name in package.xml takes precedence over the name of the folder.
     write(dir.path(), "my_msgs/package.xml", "<package><name>other_msgs</name></package>");
     assert_eq!(set.load_dir(dir.path()).unwrap(), ["other_msgs"]);
 }

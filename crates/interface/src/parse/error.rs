@@ -1,18 +1,18 @@
-//! Errors in definitions: position, problem and cure.
+//! Errors in definitions, with position, problem and cure.
 
 use crate::name::TypeName;
 
-/// A definition that breaks the rules.
+/// The error of a definition that breaks the rules.
 ///
 /// Displays as `place:line:column: what is wrong and what is allowed`.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{origin}:{line}:{column}: {kind}")]
 pub struct ParseError {
-    /// The definition, for example `std_msgs/msg/String`, or the file that it was read from.
+    /// The definition, for example `std_msgs/msg/String`, or the file from which it was read.
     pub origin: String,
     /// The line, counted from 1.
     pub line: u32,
-    /// The character in the line, counted from 1.
+    /// The column in characters, counted from 1.
     pub column: u32,
     /// The problem.
     pub kind: Box<ParseErrorKind>,
@@ -63,7 +63,7 @@ pub enum ParseErrorKind {
         /// The name.
         name: String,
     },
-    /// A line starts with blanks.
+    /// A line starts with spaces.
     #[error("the line is indented: start it with the type")]
     Indented,
     /// A line has a type and nothing else.
@@ -75,7 +75,7 @@ pub enum ParseErrorKind {
         /// The type.
         ty: String,
     },
-    /// A type is not built in, and does not have the form of a message's name.
+    /// A type is not built in, and does not have the form of a message name.
     #[error(
         "unknown type `{ty}`: use bool, byte, char, int8..int64, uint8..uint64, float32, float64, string, wstring, \
          `Name` of a message of this package, or `package/Name`{}",
@@ -117,10 +117,10 @@ pub enum ParseErrorKind {
     Duplicate {
         /// The name.
         name: String,
-        /// The line of its first use.
+        /// The line in which the name was first used.
         first_line: u32,
     },
-    /// A field of another message's type has a default.
+    /// A field whose type is a message has a default.
     #[error(
         "`{name}` is a message and cannot have a default: set the defaults in the definition of `{ty}`"
     )]
@@ -143,7 +143,7 @@ pub enum ParseErrorKind {
     /// A service or action has the wrong number of parts.
     #[error("found {found} lines `---`, expected {expected} between {parts}")]
     Separators {
-        /// The number of separators found, or a lower bound of it.
+        /// The number of separators found, or a lower bound on that number.
         found: usize,
         /// The number of separators expected.
         expected: usize,
@@ -152,7 +152,7 @@ pub enum ParseErrorKind {
     },
 }
 
-/// An error with its position but not yet its definition.
+/// An error with its position, to which the definition is added later.
 #[derive(Debug)]
 pub(super) struct Located {
     line: u32,

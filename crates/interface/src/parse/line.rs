@@ -1,4 +1,4 @@
-//! One message, fed line by line: fields, constants and the comments that belong to them.
+//! Builds one message line by line: its fields and constants, and the comments that belong to them.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::tree::{BaseType, Constant, Field, FieldType, MessageDefinition, Shape
 
 pub(super) struct MessageParser {
     message: MessageDefinition,
-    /// Comment lines that belong to the next field or constant.
+    /// The comment lines that belong to the next field or constant.
     pending: Vec<String>,
     last: Option<Last>,
     in_head: bool,
@@ -17,7 +17,7 @@ pub(super) struct MessageParser {
     constant_lines: HashMap<String, u32>,
 }
 
-/// The element that an indented comment continues.
+/// The kind of the last element, whose comment an indented comment continues.
 #[derive(Clone, Copy)]
 enum Last {
     Field,
@@ -36,7 +36,7 @@ impl MessageParser {
         }
     }
 
-    /// Takes one line, without its end and without tabs.
+    /// Processes one line, without its line break and without tabs.
     pub(super) fn line(&mut self, number: u32, line: &str) -> Result<(), Located> {
         let line = line.trim_end();
         // The comment at the head of the file ends at the first line that is not a comment.
@@ -214,8 +214,8 @@ fn base_type(text: &str, package: &str) -> Result<BaseType, ParseErrorKind> {
         return Ok(BaseType::WString { bound: Some(size(bound, text)?) });
     }
     let (package, name) = text.split_once('/').unwrap_or((package, text));
-    // A message whose file is called `Request` etc. cannot clash with the parts of services,
-    // because fields cannot have those as types.
+    // A message with a name such as `Request` cannot clash with a part of a service, because fields
+    // cannot have parts of services as types.
     TypeName::message(package, name)
         .to_string()
         .parse()

@@ -1,4 +1,4 @@
-//! Values in definitions: constants and defaults, in the notations of Python that stock ROS 2
+//! Parses values in definitions: constants and defaults, in the Python notations that stock ROS 2
 //! accepts.
 
 use std::borrow::Cow;
@@ -68,7 +68,7 @@ fn fault(ty: &str, value: &str, allowed: String) -> ParseErrorKind {
     ParseErrorKind::Value { value: value.to_owned(), ty: ty.to_owned(), allowed }
 }
 
-/// Reads a value of a type that is not a text. The error says what is allowed.
+/// Reads a value of a type that is not a string. The error describes the allowed values.
 fn number(ty: &BaseType, text: &str) -> Result<Literal, String> {
     if *ty == BaseType::Bool {
         return match text.to_ascii_lowercase().as_str() {
@@ -90,8 +90,8 @@ fn number(ty: &BaseType, text: &str) -> Result<Literal, String> {
     )
 }
 
-/// Reads an integer as Python does: sign, single underscores between digits, decimal (zeros may
-/// lead) or prefixed.
+/// Reads an integer as Python does: with an optional sign, with single underscores between digits,
+/// decimal (leading zeros are allowed) or with a prefix such as `0x`.
 fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -112,7 +112,7 @@ fn integer(text: &str) -> Option<i128> {
     Some(if negative { -magnitude } else { magnitude })
 }
 
-/// Removes single underscores between digits; `None` if the text has other underscores.
+/// Removes single underscores between digits; `None` if there are other underscores.
 fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('_') {
         return Some(text.into());
@@ -126,7 +126,7 @@ fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
     allowed.then(|| text.replace('_', "").into())
 }
 
-/// Reads a text in quotes or without. Escapes count in both cases.
+/// Reads a string with or without quotes. Escapes are resolved in both cases.
 fn quoted_or_plain(ty: &BaseType, text: &str) -> Result<Literal, String> {
     let mut content = Cow::Borrowed(text);
     for quote in ['"', '\''] {
@@ -141,7 +141,7 @@ fn quoted_or_plain(ty: &BaseType, text: &str) -> Result<Literal, String> {
         content = inner.replace(&format!("\\{quote}"), &quote.to_string()).into();
         break;
     }
-    // Stock ROS 2 writes the text into an IDL file and reads it back, and each step resolves
+    // Stock ROS 2 writes the string into an IDL file and reads it back, and both steps resolve
     // escapes.
     let in_idl = unescape(&content);
     if in_idl.contains('\n') {
@@ -160,7 +160,7 @@ fn within_bound(ty: &BaseType, text: String) -> Result<Literal, String> {
     Ok(Literal::String(text))
 }
 
-/// Resolves backslash escapes; other backslashes stay as they are.
+/// Resolves backslash escapes; other backslashes stay unchanged.
 fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -210,7 +210,7 @@ fn coded(escape: &str, digits: std::ops::Range<usize>, radix: u32) -> Option<(ch
     Some((character, end))
 }
 
-/// Divides the inside of an array of texts at the commas that are not in quotes, and removes the
+/// Splits the inside of an array of strings at the commas that are not in quotes, and removes the
 /// quotes.
 fn split_strings(inner: &str) -> Result<Vec<Cow<'_, str>>, String> {
     let mut elements = Vec::new();
