@@ -1,5 +1,5 @@
-//! The trait that generated actions implement, with the functions by which generic code builds and
-//! opens the derived messages.
+//! The trait that generated actions implement. Its functions let generic code build and read the
+//! derived messages.
 
 use feros_interface::TypeHash;
 
@@ -9,11 +9,11 @@ use crate::traits::{Message, Service};
 /// The 16 bytes of `unique_identifier_msgs/UUID` that identify a goal.
 pub type GoalId = [u8; 16];
 
-/// The position of the goal's id in a serialized message that begins with it: behind the header.
+/// The position of the goal id in a serialized message that begins with the id: after the header.
 const GOAL_ID: std::ops::Range<usize> = 4..20;
 
-/// The goal that serialized bytes belong to. They must begin with its id, as goal requests, result
-/// requests and feedback do. `None` when they are too short.
+/// Reads the goal id from a serialized message that begins with it, as goal requests, result
+/// requests and feedback do. `None` if the message is too short.
 ///
 /// ```
 /// let mut request = vec![0, 1, 0, 0];
@@ -25,7 +25,7 @@ pub fn goal_id_of(serialized: &[u8]) -> Option<GoalId> {
     serialized.get(GOAL_ID)?.try_into().ok()
 }
 
-/// Writes the goal's id into serialized bytes of such a message; `false` when the bytes are too
+/// Writes the goal id into a serialized message that begins with it; `false` if the message is too
 /// short.
 pub fn set_goal_id(serialized: &mut [u8], goal_id: GoalId) -> bool {
     let Some(place) = serialized.get_mut(GOAL_ID) else { return false };
@@ -33,10 +33,11 @@ pub fn set_goal_id(serialized: &mut [u8], goal_id: GoalId) -> bool {
     true
 }
 
-/// An action type, generated from an `.action` file. Never instantiated.
+/// An action type, generated from an `.action` file. The type is never instantiated.
 ///
-/// On the wire an action is two services and a topic whose messages wrap goal, result and feedback;
-/// the functions here wrap and unwrap, so that code generic over actions needs no generated fields.
+/// On the wire an action consists of two services and a topic, whose messages wrap the goal, the
+/// result and the feedback. The functions of this trait wrap and unwrap them, so that code that is
+/// generic over actions does not access generated fields.
 pub trait Action: Send + Sync + 'static {
     /// The goal.
     type Goal: Message;
@@ -59,17 +60,17 @@ pub trait Action: Send + Sync + 'static {
     /// The full name, for example `example_interfaces/action/Fibonacci`.
     const TYPE_NAME: &'static str;
 
-    /// The hash by which two programs check that they use the same type.
+    /// The hash with which two programs check that they use the same type.
     const TYPE_HASH: TypeHash;
 
-    /// All parts, and the types they refer to.
+    /// The description of all parts, with the types to which they refer.
     const TYPE_DESCRIPTION: &'static TypeDescription;
 
     /// Wraps a goal for sending.
     fn send_goal_request(goal_id: GoalId, goal: Self::Goal)
     -> <Self::SendGoal as Service>::Request;
 
-    /// Opens a received goal.
+    /// Unwraps a received goal.
     fn open_send_goal_request(
         request: <Self::SendGoal as Service>::Request,
     ) -> (GoalId, Self::Goal);
@@ -81,8 +82,8 @@ pub trait Action: Send + Sync + 'static {
         nanosec: u32,
     ) -> <Self::SendGoal as Service>::Response;
 
-    /// Opens the answer to a goal: whether it was accepted, and the seconds and nanoseconds of that
-    /// time.
+    /// Unwraps the answer to a goal: whether the goal was accepted, and the seconds and nanoseconds
+    /// of the time of acceptance.
     fn open_send_goal_response(
         response: &<Self::SendGoal as Service>::Response,
     ) -> (bool, i32, u32);
@@ -90,7 +91,7 @@ pub trait Action: Send + Sync + 'static {
     /// Asks for the result of a goal.
     fn get_result_request(goal_id: GoalId) -> <Self::GetResult as Service>::Request;
 
-    /// Opens a request for a result.
+    /// Unwraps a request for a result.
     fn open_get_result_request(request: &<Self::GetResult as Service>::Request) -> GoalId;
 
     /// Wraps a result; `status` is one of the constants of `action_msgs/GoalStatus`.
@@ -99,7 +100,7 @@ pub trait Action: Send + Sync + 'static {
         result: Self::Result,
     ) -> <Self::GetResult as Service>::Response;
 
-    /// Opens a result: its status and the result.
+    /// Unwraps a result: the status of the goal and the result.
     fn open_get_result_response(
         response: <Self::GetResult as Service>::Response,
     ) -> (i8, Self::Result);
@@ -107,6 +108,6 @@ pub trait Action: Send + Sync + 'static {
     /// Wraps feedback for publishing.
     fn feedback_message(goal_id: GoalId, feedback: Self::Feedback) -> Self::FeedbackMessage;
 
-    /// Opens received feedback.
+    /// Unwraps received feedback.
     fn open_feedback_message(message: Self::FeedbackMessage) -> (GoalId, Self::Feedback);
 }

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-/// One struct of an interface: its fields, and the structs that they refer to.
+/// One struct of an interface: its fields, and the structs to which they refer.
 ///
-/// Generated for every interface as a constant in static memory: nothing is built when the program
-/// starts.
+/// The description of every interface is generated as a constant in static memory, so nothing is
+/// built when the program starts.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TypeDescription {
     /// The full name, for example `std_msgs/msg/String`.
     pub type_name: &'static str,
     /// The fields in the order of the wire.
     pub fields: &'static [FieldDescription],
-    /// The descriptions of the types that the fields name, each once.
+    /// The descriptions of the types that the fields name, without duplicates.
     pub references: &'static [&'static TypeDescription],
 }
 
@@ -23,18 +23,18 @@ pub struct FieldDescription {
     pub name: &'static str,
     /// A constant of `type_description_interfaces/FieldType`.
     pub type_id: u8,
-    /// Length of an array or bound of a sequence, else 0.
+    /// The length of an array or the bound of a sequence; otherwise 0.
     pub capacity: u64,
-    /// Bound of a string, else 0.
+    /// The bound of a string; otherwise 0.
     pub string_capacity: u64,
-    /// Name of the nested type, else empty.
+    /// The name of the nested type; otherwise empty.
     pub nested_type_name: &'static str,
-    /// The default as the definition declares it, else empty.
+    /// The default as the definition declares it; empty without a default.
     pub default_value: &'static str,
 }
 
 impl TypeDescription {
-    /// All types that this one refers to, directly or through others, in the order of their names.
+    /// All types to which this type refers, directly or through other types, ordered by name.
     #[must_use]
     pub fn referenced_types(&'static self) -> Vec<&'static TypeDescription> {
         let mut found = BTreeMap::new();
@@ -47,7 +47,7 @@ impl TypeDescription {
         found.into_values().collect()
     }
 
-    /// The same description in the form used for types known only at run time.
+    /// The same description in the form that types known only at run time use.
     #[must_use]
     pub fn to_interface(&'static self) -> feros_interface::TypeDescription {
         feros_interface::TypeDescription {

@@ -1,8 +1,8 @@
 //! Dynamic messages: values of types that are known only at run time.
 //!
-//! A [`DynamicType`] is resolved once from an [`InterfaceSet`](feros_interface::InterfaceSet); then
-//! samples decode to [`DynamicMessage`]s, which print as YAML and JSON and are read from them, as
-//! the `ros2` command does.
+//! A [`DynamicType`] is resolved once from an [`InterfaceSet`](feros_interface::InterfaceSet). It
+//! then decodes samples to [`DynamicMessage`]s, which can be written as YAML and JSON and read
+//! back, in the notation of the `ros2` command.
 //!
 //! ```
 //! use feros_message::dynamic::{DynamicMessage, DynamicType, PrintOptions};
@@ -18,8 +18,8 @@
 //!
 //! # Values that are not finite numbers
 //!
-//! YAML has `.nan`, `.inf` and `-.inf`. JSON has no such numbers, so they are written as the texts
-//! `"NaN"`, `"Infinity"` and `"-Infinity"`. Both readers accept all of these.
+//! YAML has `.nan`, `.inf` and `-.inf`. JSON has no such numbers, so they are written as the
+//! strings `"NaN"`, `"Infinity"` and `"-Infinity"`. Both readers accept all of these.
 
 mod codec;
 mod filter;

@@ -1,8 +1,8 @@
 //! Messages, services and actions: the traits that generated types implement, the descriptions and
 //! hashes of their types, and dynamic messages whose type is known only at run time.
 //!
-//! Everything above the wire is generic over [`Message`], [`Service`] and [`Action`]; everything
-//! below it handles bytes.
+//! The layers above the transports are generic over [`Message`], [`Service`] and [`Action`]; the
+//! transports and engines handle bytes.
 //!
 //! # Modules
 //!
@@ -15,7 +15,8 @@
 //!
 //! # Invariants
 //!
-//! A dynamic message and a generated message of the same type have the same bytes.
+//! A dynamic message and a generated message with the same type and values serialize to the same
+//! bytes.
 
 mod action;
 mod description;
@@ -41,7 +42,8 @@ pub use traits::{HasHeader, Message, Service, stamp_nanos, view};
 /// Includes the types that `feros_codegen::Generator` made in the build script of the calling
 /// crate.
 ///
-/// They appear as modules by package and kind: `my_msgs::msg::Pose`, `my_msgs::srv::Reset`.
+/// The types appear in modules by package and kind, such as `my_msgs::msg::Pose` and
+/// `my_msgs::srv::Reset`.
 #[macro_export]
 macro_rules! include_interfaces {
     () => {

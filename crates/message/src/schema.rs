@@ -1,33 +1,33 @@
-//! Definitions of message types in the form of bags and viewers, `ros2msg`: the text of the type,
-//! then those of all types that it refers to, each after a separator line.
+//! Definitions of message types in the form that bags and viewers use, `ros2msg`: the text of the
+//! type's definition, then the texts of all types to which it refers, each after a separator line.
 
 use crate::dynamic::DynamicType;
 use feros_interface::{InterfaceSet, MessageDefinition, ResolveError, TypeHash, TypeName};
 
-/// The line before each type that another one refers to.
+/// The line before each type to which another type refers.
 const SEPARATOR: &str =
     "================================================================================";
 
-/// The definition of a topic's type.
+/// The definition of a topic's message type.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Schema {
-    /// The notation of the text: `ros2msg`, another one in bags of other programs, or empty if the
-    /// type is unknown.
+    /// The notation of the text: `ros2msg`, another notation in bags of other programs, or empty if
+    /// the type is unknown.
     pub encoding: String,
-    /// The definition with all that it refers to.
+    /// The definition, with the definitions of all types to which it refers.
     pub text: String,
 }
 
 impl Schema {
-    /// A type without a known definition, whose messages are recorded all the same.
+    /// The schema of a type whose definition is unknown. Its messages can be recorded nevertheless.
     pub fn unknown() -> Self {
         Self::default()
     }
 
-    /// The definition of a type of this set.
+    /// The schema of a type in this set.
     ///
     /// # Errors
-    /// When the set lacks the type or one that it refers to.
+    /// Fails if the set lacks the type or a type to which it refers.
     ///
     /// ```
     /// use feros_message::Schema;
@@ -44,8 +44,8 @@ impl Schema {
         Ok(Self::of_definitions(definitions.iter().map(|definition| &***definition)))
     }
 
-    /// The definition of a type of this set, if it is the one with this hash; `None` if the set
-    /// lacks it, or has another type of its name.
+    /// The schema of a type in this set, if the type has this hash (or no hash is given). `None` if
+    /// the set lacks the type, or if it has a different type with this name.
     pub fn of_type(set: &InterfaceSet, name: &str, hash: Option<TypeHash>) -> Option<Self> {
         let name = name.parse::<TypeName>().ok()?;
         let ty = DynamicType::resolve(set, &name).ok()?;
@@ -53,7 +53,7 @@ impl Schema {
         is_same.then(|| Self::of_interface(set, &name).ok()).flatten()
     }
 
-    /// The definition of a type that is known only at run time, such as one that a node described.
+    /// The schema of a type that is known only at run time, such as a type that a node described.
     pub fn of_dynamic(ty: &DynamicType) -> Self {
         let mut definitions = Vec::new();
         collect(ty, &mut definitions);
@@ -73,7 +73,7 @@ impl Schema {
     }
 }
 
-/// The definitions of a type and of all that it refers to, each once.
+/// Collects the definitions of a type and of all types to which it refers, without duplicates.
 fn collect(ty: &DynamicType, definitions: &mut Vec<MessageDefinition>) {
     if definitions.iter().any(|known| known.name == *ty.name()) {
         return;
@@ -97,7 +97,7 @@ mod tests {
         assert!(schema.text.starts_with("std_msgs/Header header\n"), "{}", schema.text);
         assert_eq!(schema.text.matches("MSG: geometry_msgs/Vector3\n").count(), 1);
         assert!(!schema.text.contains("MSG: nav_msgs/Odometry"));
-        // A type that is described at run time has the same text where it has no constants.
+        // The same type, described at run time, has the same text if it has no constants.
         let dynamic = DynamicType::resolve(shipped(), &name).unwrap();
         let sections = |text: &str| {
             let mut sections: Vec<String> = text.split(SEPARATOR).map(str::to_owned).collect();

@@ -1,7 +1,7 @@
-//! The contents of a service introspection event, one step of a call, as generic code puts them
-//! into the derived message `<Service>_Event`.
+//! The contents of a service introspection event, which reports one step of a call. Generic code
+//! puts them into the derived message `<Service>_Event`.
 
-/// Which step of a call a [`ServiceEventInfo`] is about; the numbers are those of
+/// The step of a call that a [`ServiceEventInfo`] reports. The numbers are those of
 /// `service_msgs/msg/ServiceEventInfo`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -16,17 +16,17 @@ pub enum ServiceEventKind {
     ResponseReceived = 3,
 }
 
-/// The contents of an event besides request and response.
+/// The contents of an event, except the request and the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ServiceEventInfo {
     /// The step.
     pub kind: ServiceEventKind,
-    /// When it happened: seconds since the epoch of the clock.
+    /// The time of the step, in seconds since the epoch of the clock.
     pub sec: i32,
-    /// Nanoseconds beyond the seconds.
+    /// The nanoseconds in addition to the seconds.
     pub nanosec: u32,
-    /// The client.
+    /// The identity of the client.
     pub client_gid: [u8; 16],
-    /// The number of the request at its client.
+    /// The number that the client gave to the request.
     pub sequence_number: i64,
 }

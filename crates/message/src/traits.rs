@@ -11,26 +11,28 @@ use crate::service_event::ServiceEventInfo;
 
 /// A message type, generated from a `.msg` file or from a part of a service or action.
 ///
-/// The owned struct has all fields public; its `Default` holds the defaults that the definition
-/// declares. [`View`](Self::View) reads a received message in place, [`Build`] writes one in place.
+/// In the owned struct all fields are public, and its `Default` has the defaults that the
+/// definition declares. [`View`](Self::View) reads a received message in place, [`Build`] writes a
+/// message in place.
 pub trait Message:
     Encode + Decode + Build + Default + Clone + Debug + PartialEq + Send + Sync + 'static
 {
     /// The full name, for example `std_msgs/msg/String`.
     const TYPE_NAME: &'static str;
 
-    /// The hash by which two programs check that they use the same type.
+    /// The hash with which two programs check that they use the same type.
     const TYPE_HASH: TypeHash;
 
-    /// The fields and the types they refer to.
+    /// The description of the fields, with the types to which they refer.
     const TYPE_DESCRIPTION: &'static TypeDescription;
 
-    /// The message read in place: a struct with the same fields, borrowing from the received bytes.
+    /// A view of a received message: a struct with the same fields, which borrows from the received
+    /// bytes.
     type View<'a>: View<'a>;
 }
 
-/// A message with a field `header` of the type `std_msgs/Header`: it has a time and a coordinate
-/// frame. Generated for every such message.
+/// A message with a field `header` of the type `std_msgs/Header`, and therefore with a time and a
+/// coordinate frame. The trait is generated for every such message.
 pub trait HasHeader {
     /// `header.stamp`, in nanoseconds.
     fn stamp_nanos(&self) -> i64;
@@ -49,19 +51,20 @@ impl<M: HasHeader + ?Sized> HasHeader for Arc<M> {
     }
 }
 
-/// A stamp in nanoseconds, from the fields of a `builtin_interfaces/Time`. Any content is valid: a
-/// `nanosec` of a second or more is added as it is.
+/// Converts the fields of a `builtin_interfaces/Time` to nanoseconds. All values are valid: a
+/// `nanosec` of a second or more is added unchanged.
 #[must_use]
 pub fn stamp_nanos(sec: i32, nanosec: u32) -> i64 {
     i64::from(sec) * 1_000_000_000 + i64::from(nanosec)
 }
 
-/// A service type, generated from a `.srv` file or derived from an action. Never instantiated.
+/// A service type, generated from a `.srv` file or derived from an action. The type is never
+/// instantiated.
 pub trait Service: Send + Sync + 'static {
     /// The message that a client sends.
     type Request: Message;
 
-    /// The message that a server answers with.
+    /// The message with which a server answers.
     type Response: Message;
 
     /// The message that service introspection publishes.
@@ -70,13 +73,14 @@ pub trait Service: Send + Sync + 'static {
     /// The full name, for example `std_srvs/srv/SetBool`.
     const TYPE_NAME: &'static str;
 
-    /// The hash by which two programs check that they use the same type.
+    /// The hash with which two programs check that they use the same type.
     const TYPE_HASH: TypeHash;
 
-    /// Request, response and event, and the types they refer to.
+    /// The description of the request, the response and the event, with the types to which they
+    /// refer.
     const TYPE_DESCRIPTION: &'static TypeDescription;
 
-    /// Makes the message of an event, with the parts of the call that are given.
+    /// Makes the message of an event, with the request and the response if they are given.
     fn event(
         info: ServiceEventInfo,
         request: Option<Self::Request>,
@@ -88,7 +92,7 @@ pub trait Service: Send + Sync + 'static {
 ///
 /// # Errors
 ///
-/// A [`DecodeError`] naming offset and cause when the bytes are not an `M`.
+/// Fails if the bytes are not an `M`; the [`DecodeError`] names the offset and the cause.
 pub fn view<M: Message>(bytes: &[u8]) -> Result<M::View<'_>, DecodeError> {
     feros_cdr::view_bytes(bytes)
 }

@@ -1,4 +1,5 @@
-//! Dynamic messages against real samples and PyYAML's output, and their errors.
+//! Compares dynamic messages with real samples and with the output of PyYAML, and checks their
+//! errors.
 #![allow(clippy::unwrap_used)]
 
 use feros_interface::{Interface, InterfaceSet, TypeName, parse_message, shipped};
@@ -32,7 +33,7 @@ fn bytes_of(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
 
-/// JSON writers escape characters beyond U+FFFF this way.
+/// JSON writers escape characters beyond U+FFFF in this way.
 #[test]
 fn json_with_surrogates_is_read_where_yaml_is() {
     let ty = probe("string data\nint32 n");
@@ -58,7 +59,7 @@ fn samples_of_stock_ros_2_decode_and_encode() {
         let encoded = message.to_cdr().unwrap();
         assert!(encoded.len() <= sample.len(), "{name}");
         for (at, (ours, theirs)) in encoded.iter().zip(&sample).enumerate() {
-            // Stock leaves garbage in padding, where we write zero.
+            // Stock ROS 2 leaves garbage in the padding, where Feros writes zero.
             assert!(
                 ours == theirs || *ours == 0,
                 "{name}: byte {at} is {ours:#x}, not {theirs:#x}"
@@ -88,7 +89,7 @@ fn defaults_are_those_of_stock_ros_2() {
     let mut compared = 0;
     for line in include_str!("golden/dynamic_cdr.tsv").lines() {
         let [name, hex, _] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();
-        // The first of each three rows is the default message.
+        // The first row of each three is the default message.
         if compared % 3 == 0 {
             let theirs = ty(name).decode(&bytes_of(hex)).unwrap();
             assert_eq!(ty(name).default_message(), theirs, "{name}");
@@ -371,7 +372,7 @@ fn hostile_samples_are_refused_with_the_field() {
         let error = ty.decode(&[&[0, 1, 0, 0], body].concat()).unwrap_err();
         (error.path(), error.to_string())
     };
-    // A sequence that claims 4 G elements, of each kind.
+    // For each kind of element, a sequence that claims to have 4 G elements.
     let huge = [0xff; 4];
     assert_eq!(decode(&huge).0, "items");
     assert_eq!(decode(&[[0; 4], huge].concat()).0, "empties");
@@ -386,7 +387,7 @@ fn hostile_samples_are_refused_with_the_field() {
     for sample in [&[][..], &[0, 1, 0], &[0, 7, 0, 0, 0, 0, 0, 0]] {
         assert_eq!(ty.decode(sample).unwrap_err().path(), "");
     }
-    // Every proper prefix of a good sample is refused.
+    // Every proper prefix of a valid sample is refused.
     let good = DynamicMessage::from_yaml(
         &ty,
         "{items: [{name: a}], empties: [{}], numbers: [1], short: b}",
@@ -417,7 +418,7 @@ fn types_that_cannot_be_handled_are_refused() {
         "is not a message: name one of its parts, such as `std_srvs/srv/SetBool_Request`"
     ));
     assert!(resolve("std_msgs/msg/Strin").contains("did you mean `std_msgs/msg/String`"));
-    // Arrays of arrays of arrays: 64 bytes of definition, 4 G elements of message.
+    // Arrays of arrays of arrays: a definition of 64 bytes gives a message of 4 G elements.
     let nested = [("A", "B[1000] b"), ("B", "C[1000] c"), ("C", "uint8[4000] x")];
     assert!(matches!(
         probe_with(&nested, "A a"),
@@ -470,7 +471,7 @@ mod properties {
             if let Ok(message) = ty.decode(&sample) {
                 let again = ty.decode(&message.to_cdr().unwrap()).unwrap();
                 prop_assert_eq!(again.to_json(&ALL), message.to_json(&ALL));
-                // wstrings may hold lone surrogates, which text formats cannot.
+                // A `wstring` may hold lone surrogates, which text formats cannot express.
                 let yaml = DynamicMessage::from_yaml(&ty, &message.to_yaml(&ALL)).unwrap();
                 prop_assert_eq!(yaml.to_json(&ALL), message.to_json(&ALL));
             }

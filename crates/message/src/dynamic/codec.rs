@@ -1,4 +1,4 @@
-//! Dynamic messages from and to CDR.
+//! Converts dynamic messages from and to CDR.
 
 use feros_cdr::{ByteOrder, DecodeError, EncodeError, Reader, Sizer, WString, Writer};
 use feros_interface::{BaseType, Shape};
@@ -23,7 +23,7 @@ enum DecodeErrorKind {
     Bound { len: usize, bound: usize },
 }
 
-/// A message that cannot be sent.
+/// A message that cannot be serialized.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{source}", place.prefix())]
 pub struct DynamicEncodeError {
@@ -62,15 +62,15 @@ impl From<EncodeError> for DynamicEncodeError {
 }
 
 impl DynamicType {
-    /// Decodes a serialized sample, with its 4-byte header, of either byte order. Bytes after the
-    /// message are ignored, since transports may pad.
+    /// Decodes a serialized sample with its 4-byte header, in either byte order. Bytes after the
+    /// message are ignored, since transports may add padding.
     ///
-    /// Bytes from the network may be anything. Memory is never requested for elements that the
-    /// remaining bytes cannot hold, so a message takes at most about a hundred times the sample's
-    /// size (reached by sequences of one-byte messages).
+    /// The bytes are untrusted. Memory is never requested for elements that the remaining bytes
+    /// cannot hold, so a message takes at most about a hundred times the size of the sample (for
+    /// sequences of one-byte messages).
     ///
     /// # Errors
-    /// If the bytes are not a message of this type; the error names the field.
+    /// Fails if the bytes are not a message of this type; the error names the field.
     pub fn decode(&self, sample: &[u8]) -> Result<DynamicMessage, DynamicDecodeError> {
         decode_message(&mut Reader::new(sample)?, self)
     }
@@ -154,13 +154,13 @@ fn decode_nested(
     decode_message(reader, nested)
 }
 
-/// Reads elements one after the other; the path of an error gets the index.
+/// Reads elements one after the other. The index is added to the path of an error.
 fn decode_each<T>(
     count: usize,
     mut element: impl FnMut() -> Result<T, DynamicDecodeError>,
 ) -> Result<Vec<T>, DynamicDecodeError> {
-    // A count that the remaining bytes allow may still be false; growing the array keeps a false
-    // one cheap.
+    // A count may be false even if the remaining bytes allow it. Since the array grows with its
+    // elements, a false count costs little memory.
     let mut items = Vec::new();
     for index in 0..count {
         items.push(element().map_err(|error| error.at_index(index))?);
@@ -233,20 +233,20 @@ macro_rules! define_primitive_codec {
 for_each_primitive!(define_primitive_codec);
 
 impl DynamicMessage {
-    /// The serialized message, with the 4-byte header, little endian as on the ROS 2 wire.
+    /// Serializes the message with the 4-byte header, in little endian, as ROS 2 does.
     ///
     /// # Errors
-    /// If a text contains a NUL character or a sequence has more elements than the 32-bit count can
-    /// express; the error names the field. Bounds need no check: a message never holds a value
-    /// beyond them.
+    /// Fails if a string contains a NUL character, or if a sequence has more elements than its
+    /// 32-bit count can express; the error names the field. Bounds are not checked, since a message
+    /// never holds a value beyond its bound.
     pub fn to_cdr(&self) -> Result<Vec<u8>, DynamicEncodeError> {
         self.to_cdr_in(ByteOrder::Little)
     }
 
-    /// The same in the given byte order.
+    /// Serializes the message in the given byte order.
     ///
     /// # Errors
-    /// As [`DynamicMessage::to_cdr`].
+    /// Fails like [`DynamicMessage::to_cdr`].
     pub fn to_cdr_in(&self, order: ByteOrder) -> Result<Vec<u8>, DynamicEncodeError> {
         let mut sizer = Sizer::with_header();
         size_message(&mut sizer, self);

@@ -2,7 +2,7 @@
 //! wants.
 //!
 //! The language is that of DDS: comparisons of fields with values, other fields or parameters
-//! (`%0`), `LIKE`, `BETWEEN`, joined by `AND`, `OR`, `NOT` and parentheses.
+//! (`%0`), with `LIKE` and `BETWEEN`, combined with `AND`, `OR`, `NOT` and parentheses.
 
 mod parser;
 
@@ -12,11 +12,12 @@ use super::path::PathError;
 use super::types::DynamicType;
 use super::value::{DynamicMessage, ValueRef};
 
-/// The longest expression, in bytes, and the deepest nesting of its parentheses and `NOT`s.
+/// The limits on the length of an expression, in bytes, and on the nesting of its parentheses and
+/// `NOT`s.
 const MAX_EXPRESSION_BYTES: usize = 16 << 10;
 const MAX_DEPTH: usize = 64;
 
-/// Selects the wanted messages of a type.
+/// Selects messages of one type by an expression.
 ///
 /// ```
 /// use feros_message::dynamic::{ContentFilter, DynamicMessage, DynamicType};
@@ -29,7 +30,7 @@ const MAX_DEPTH: usize = 64;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContentFilter(Condition);
 
-/// Why an expression is not a filter for messages of a type.
+/// The reason why an expression is not a filter for messages of a type.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContentFilterError {
@@ -48,17 +49,17 @@ pub enum ContentFilterError {
     NoParameter {
         /// The number.
         number: usize,
-        /// How many parameters there are.
+        /// The number of given parameters.
         count: usize,
     },
-    /// A parameter is not a value that expressions can have.
+    /// A parameter is not a literal value of the filter language.
     #[error(
         "parameter %{number} of the filter is {value:?}: write a number, TRUE, FALSE, or a text as 'text'"
     )]
     ParameterValue {
         /// The number.
         number: usize,
-        /// The text that was given.
+        /// The given string.
         value: String,
     },
     /// The expression names a field that the message type does not have.
@@ -72,7 +73,7 @@ pub enum ContentFilterError {
         /// The operand on the right.
         right: &'static str,
     },
-    /// The expression is too long, or nested too deep.
+    /// The expression is too long or nested too deeply.
     #[error(
         "the filter is too large: at most {MAX_EXPRESSION_BYTES} bytes and {MAX_DEPTH} levels of parentheses"
     )]
@@ -112,18 +113,20 @@ enum Operand {
 enum Scalar {
     Bool(bool),
     Integer(i128),
-    /// The value of a `float32`; it never equals a number of more digits.
+    /// The value of a `float32` field. A `float64` is rounded to `float32` before the two are
+    /// compared.
     Single(f32),
     Float(f64),
     Text(String),
 }
 
 impl ContentFilter {
-    /// Reads an expression for messages of a type; `%0` and its siblings stand for the parameters,
-    /// which are written like values in the expression. The empty expression wants all messages.
+    /// Parses an expression for messages of a type. `%0`, `%1` and so on stand for the parameters,
+    /// which are written like values in the expression. The empty expression accepts all messages.
     ///
     /// # Errors
-    /// When the expression or a parameter cannot be read, or does not fit the fields of the type.
+    /// Fails if the expression or a parameter cannot be parsed, or does not fit the fields of the
+    /// type.
     pub fn parse(
         ty: &DynamicType,
         expression: &str,
@@ -135,8 +138,8 @@ impl ContentFilter {
         Ok(Self(condition))
     }
 
-    /// Whether a message is wanted. A comparison with an element that the message does not have is
-    /// false.
+    /// Whether the filter accepts a message. A comparison with an element that the message does not
+    /// have is false.
     #[must_use]
     pub fn matches(&self, message: &DynamicMessage) -> bool {
         self.0.holds(message)
@@ -144,7 +147,7 @@ impl ContentFilter {
 }
 
 impl Condition {
-    /// Refuses comparisons that no message of the type allows; `message` is a sample of the type.
+    /// Refuses comparisons that are impossible for the type; `message` is any message of the type.
     fn check(&self, message: &DynamicMessage) -> Result<(), ContentFilterError> {
         match self {
             Self::Always => Ok(()),
@@ -187,7 +190,7 @@ impl Condition {
     }
 }
 
-/// The kind of values that an operand may have; `None` if unknown before a message arrives.
+/// The kind of value of an operand; `None` if it is unknown before a message arrives.
 type Kind = Option<&'static str>;
 
 const NUMBER: &str = "a number";
@@ -277,7 +280,7 @@ impl Relation {
     }
 }
 
-/// `None` for values that cannot be compared, such as NaN.
+/// Compares two values; `None` if they cannot be compared, such as NaN.
 fn compare(left: &Scalar, right: &Scalar) -> Option<Ordering> {
     #[expect(clippy::cast_precision_loss, reason = "as DDS compares integers with floats")]
     let float = |scalar: &Scalar| match scalar {
@@ -298,14 +301,15 @@ fn compare(left: &Scalar, right: &Scalar) -> Option<Ordering> {
     }
 }
 
-/// Whether a text matches a pattern, in which `%` and `*` stand for any characters, `_` and `?` for
-/// one. The time grows at most with the product of both lengths.
+/// Whether a string matches a pattern, in which `%` and `*` stand for any number of characters, and
+/// `_` and `?` for one character. The time is at most proportional to the product of both lengths.
 fn is_like(text: &str, pattern: &str) -> bool {
     let (text, pattern): (Vec<char>, Vec<char>) =
         (text.chars().collect(), pattern.chars().collect());
     let is_any = |character: char| matches!(character, '%' | '*');
     let (mut at, mut in_pattern) = (0, 0);
-    // Where to continue if the pattern after the last `%` does not match: one character further.
+    // The positions at which to retry if the pattern after the last `%` does not match; each retry
+    // starts one character further in the text.
     let mut retry: Option<(usize, usize)> = None;
     while at < text.len() {
         match pattern.get(in_pattern) {
@@ -383,7 +387,7 @@ mod tests {
         assert!(!ContentFilter::parse(&ty, "data = false", &[""; 0]).unwrap().matches(&set));
     }
 
-    /// 0.1 as a `float32` differs from 0.1 as a `float64`.
+    /// The `float32` nearest to 0.1 differs from the `float64` nearest to 0.1.
     #[test]
     fn a_float32_is_compared_with_as_many_digits_as_it_has() {
         let ty = ty("sensor_msgs/msg/BatteryState");

@@ -1,4 +1,4 @@
-//! Dynamic messages from YAML and JSON, as `ros2 topic pub` takes them: fields that are not named
+//! Reads dynamic messages from YAML and JSON, as `ros2 topic pub` does: fields that are not named
 //! keep their defaults.
 
 use super::input_error::{InputError, InputErrorKind};
@@ -11,23 +11,23 @@ use super::value::{Array, DynamicMessage, Value};
 use feros_interface::Shape;
 
 impl DynamicMessage {
-    /// Reads a message from YAML. Fields that are not named keep their defaults; an empty text
+    /// Reads a message from YAML. Fields that are not named keep their defaults; an empty string
     /// gives the default message.
     ///
     /// # Errors
-    /// If the text is not YAML, names a field that the type does not have, or gives a field a value
-    /// that it cannot take. The error says line and column, the field's path, what was expected and
-    /// what was given.
+    /// Fails if the text is not YAML, names a field that the type does not have, or gives a field a
+    /// value that it cannot take. The error names the line and the column, the path of the field,
+    /// the expected value and the given value.
     pub fn from_yaml(ty: &DynamicType, text: &str) -> Result<Self, InputError> {
         build(&InputNode::from_yaml(text)?, ty, &mut Stamps::off())
     }
 
     /// Reads a message from YAML in which a `std_msgs/Header` may be `auto` and a
-    /// `builtin_interfaces/Time` may be `now`. These are left zero; the [`StampFields`] set them
-    /// when the message is sent.
+    /// `builtin_interfaces/Time` may be `now`. Such fields are zero at first; the returned
+    /// [`StampFields`] sets them when the message is sent.
     ///
     /// # Errors
-    /// As [`DynamicMessage::from_yaml`].
+    /// Fails like [`DynamicMessage::from_yaml`].
     pub fn from_yaml_with_stamps(
         ty: &DynamicType,
         text: &str,
@@ -40,7 +40,7 @@ impl DynamicMessage {
     /// Reads a message from JSON. `null` stands for the default.
     ///
     /// # Errors
-    /// As [`DynamicMessage::from_yaml`].
+    /// Fails like [`DynamicMessage::from_yaml`].
     pub fn from_json(ty: &DynamicType, text: &str) -> Result<Self, InputError> {
         let value: serde_json::Value = serde_json::from_str(text).map_err(|error| {
             let kind = InputErrorKind::Syntax { format: "JSON", message: error.to_string() };
@@ -97,7 +97,7 @@ fn build(
     Ok(message)
 }
 
-/// Detects a field with its value where only the blank behind the colon is missing.
+/// Detects a field and its value that only lack the space after the colon.
 fn no_blank(ty: &DynamicType, word: &str, at: &InputNode) -> Option<InputError> {
     let (field, value) = word.split_once(':')?;
     ty.field_index(field)?;

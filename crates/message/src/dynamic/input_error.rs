@@ -1,4 +1,4 @@
-//! The reason why a text is not a message of a type, and its position.
+//! The error of a text that is not a message of the type, with its position.
 
 use super::path::Place;
 
@@ -20,19 +20,20 @@ pub enum InputErrorKind {
     Syntax {
         /// The format that was expected.
         format: &'static str,
-        /// The error of its parser.
+        /// The error of the YAML or JSON parser.
         message: String,
     },
-    /// YAML with an alias; it is refused since aliases of aliases multiply.
+    /// The YAML has an alias. Aliases are refused, since nested aliases can expand to enormous
+    /// values.
     #[error("aliases (`*name`) are not supported: write the value out")]
     Alias,
-    /// YAML with more than one document.
+    /// The YAML has more than one document.
     #[error("there is more than one document (`---`): give one message at a time")]
     SeveralDocuments,
     /// A list or mapping is used as a key.
     #[error("a key is a list or mapping: keys are names of fields")]
     Key,
-    /// Lists and mappings are nested too deep.
+    /// Lists and mappings are nested too deeply.
     #[error("lists and mappings are nested more than {limit} deep, more than any message is")]
     TooDeep {
         /// The limit.
@@ -50,13 +51,13 @@ pub enum InputErrorKind {
         /// The names of all fields.
         known: String,
     },
-    /// A field and its value in one word, such as `x:0`, which YAML reads as a key without a value,
-    /// or as a text.
+    /// A field and its value form one word, such as `x:0`, which YAML reads as a key without a
+    /// value, or as a string.
     #[error("`{given}` is one word in YAML: write a blank behind the colon, `{field}: {value}`")]
     NoBlank {
         /// The word.
         given: String,
-        /// The field that it begins with.
+        /// The field with which the word begins.
         field: String,
         /// The rest of the word.
         value: String,
@@ -67,7 +68,7 @@ pub enum InputErrorKind {
         /// The field.
         field: String,
     },
-    /// The value is of another type.
+    /// The value does not have the field's type.
     #[error("expected {expected}, got {given}")]
     WrongType {
         /// The values that the field takes.
@@ -98,7 +99,7 @@ impl InputError {
         self.place.to_string()
     }
 
-    /// Line and column in the text, both from 1, where they are known.
+    /// The line and the column in the text, both counted from 1; `None` if they are unknown.
     #[must_use]
     pub fn position(&self) -> Option<(usize, usize)> {
         self.position

@@ -96,16 +96,16 @@ fn syntax(error: &ScanError) -> InputError {
     InputError::new(kind, Some((marker.line(), marker.col() + 1)))
 }
 
-/// Builds the tree from the parser's events without recursion.
+/// Builds the tree from the events of the parser, without recursion.
 struct Builder {
-    /// The lists and mappings that are not closed yet, the innermost last.
+    /// The lists and mappings that are still open; the innermost is the last.
     open: Vec<Open>,
     root: Option<InputNode>,
 }
 
 struct Open {
     node: InputNode,
-    /// The key that waits for its value, in a mapping.
+    /// In a mapping: the key whose value comes next.
     key: Option<String>,
 }
 
@@ -175,7 +175,7 @@ impl Builder {
             Some(Open { node: InputNode { content: Content::Mapping(entries), .. }, key }) => {
                 entries.push((key.take().unwrap_or_default(), node));
             }
-            // Only lists and mappings are ever open.
+            // Unreachable: only lists and mappings are opened.
             Some(Open { node: InputNode { content: Content::Scalar { .. }, .. }, .. }) => {}
         }
         Ok(())

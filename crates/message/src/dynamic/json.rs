@@ -1,4 +1,4 @@
-//! Dynamic messages as JSON, on one line, the fields in the order of their definition.
+//! Writes dynamic messages as JSON on one line, with the fields in the order of their definition.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,8 @@ use super::print::{PrintOptions, Shown, show};
 use super::value::DynamicMessage;
 
 impl DynamicMessage {
-    /// The message as a JSON object. Units of a `wstring` that are not valid UTF-16 become U+FFFD.
+    /// Writes the message as a JSON object. Units of a `wstring` that are not valid UTF-16 become
+    /// U+FFFD.
     #[must_use]
     pub fn to_json(&self, options: &PrintOptions) -> String {
         let mut out = String::new();
@@ -17,7 +18,7 @@ impl DynamicMessage {
 }
 
 impl Selected<'_> {
-    /// The part as JSON.
+    /// Writes the selected part as JSON.
     #[must_use]
     pub fn to_json(&self, options: &PrintOptions) -> String {
         let mut out = String::new();
@@ -40,7 +41,7 @@ fn write_message(out: &mut String, message: &DynamicMessage, options: &PrintOpti
 }
 
 fn write_shown(out: &mut String, shown: Shown<'_>, options: &PrintOptions) {
-    // Writing to a String cannot fail.
+    // Writing to a `String` cannot fail.
     let _ = match shown {
         Shown::Bool(value) => write!(out, "{value}"),
         Shown::Signed(value) => write!(out, "{value}"),

@@ -7,11 +7,11 @@ use feros_interface::BaseType;
 use super::types::DynamicField;
 use super::value::{DynamicMessage, ValueRef};
 
-/// The position of a value in a message, such as `points[2].name`. It is made from the inside out
-/// while errors are passed on.
+/// The position of a value in a message, such as `points[2].name`. While an error propagates
+/// outwards, each level prepends its step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The innermost step first.
+    /// The steps, with the innermost first.
     steps: Vec<Step>,
 }
 
@@ -30,7 +30,7 @@ impl Place {
         self.steps.push(Step::Index(index));
     }
 
-    /// The beginning of an error message.
+    /// The start of an error message: names the field, unless the position is the message itself.
     pub(super) fn prefix(&self) -> String {
         if self.steps.is_empty() { String::new() } else { format!("field `{self}`: ") }
     }
@@ -49,7 +49,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A part of a message.
+/// A selected part of a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Selected<'a> {
     pub(super) value: ValueRef<'a>,
@@ -57,7 +57,7 @@ pub struct Selected<'a> {
 }
 
 impl<'a> Selected<'a> {
-    /// The value.
+    /// The value of the part.
     #[must_use]
     pub fn value(&self) -> ValueRef<'a> {
         self.value
@@ -84,23 +84,24 @@ pub enum PathError {
         ty: String,
         /// The field's name.
         field: String,
-        /// The names of its fields.
+        /// The names of the fields of that type.
         known: String,
     },
-    /// An index on something that is not an array, or a field of something that is not a message.
+    /// The path indexes a value that is not an array, or names a field of a value that is not a
+    /// message.
     #[error("`{part}` is of type `{ty}`, which has no {wanted}")]
     Leaf {
-        /// The path up to here.
+        /// The path up to the value that cannot be followed.
         part: String,
         /// The type.
         ty: String,
         /// The part that the path requests.
         wanted: &'static str,
     },
-    /// An element that this message does not have.
+    /// The path names an element that this message does not have.
     #[error("`{part}` has {len} elements, so none at {index} (counted from 0)")]
     Index {
-        /// The path up to here.
+        /// The path up to the value that cannot be followed.
         part: String,
         /// The number of elements.
         len: usize,
@@ -110,7 +111,7 @@ pub enum PathError {
 }
 
 impl DynamicMessage {
-    /// Selects a part by its path: `header.stamp`, `points[0].x`.
+    /// Selects a part by its path, such as `header.stamp` or `points[0].x`.
     ///
     /// ```
     /// # use feros_message::dynamic::{DynamicMessage, DynamicType, ValueRef};
@@ -122,7 +123,8 @@ impl DynamicMessage {
     /// ```
     ///
     /// # Errors
-    /// If the path leads nowhere; the error says where it ends and what would be there.
+    /// Fails if the path leads to no value. The error names the last part that exists, and what it
+    /// contains.
     pub fn select(&self, path: &str) -> Result<Selected<'_>, PathError> {
         let form = || PathError::Form { path: path.to_owned() };
         let mut reached: Option<Selected<'_>> = None;
@@ -186,7 +188,7 @@ fn leaf(part: &str, selected: &Selected<'_>, wanted: &'static str) -> PathError 
     PathError::Leaf { part: part.to_owned(), ty, wanted }
 }
 
-/// The names of a type's fields for an error message.
+/// Lists the names of a type's fields for an error message.
 pub(super) fn known_fields(ty: &super::types::DynamicType) -> String {
     let names: Vec<String> =
         ty.fields().iter().map(|field| format!("`{}`", field.name())).collect();

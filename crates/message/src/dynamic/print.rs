@@ -8,17 +8,17 @@ use super::path::Selected;
 use super::types::DynamicField;
 use super::value::{Array, DynamicMessage, ValueRef, for_each_primitive};
 
-/// How much of a message is printed, as in the options of `ros2 topic echo`.
+/// Options for printing a message, as in `ros2 topic echo`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrintOptions {
-    /// The number of array elements and text characters to show; the rest is left out
-    /// (`--truncate-length`).
+    /// The number of elements of an array and of characters of a string to show; the rest is left
+    /// out (`--truncate-length`).
     pub truncate_length: Option<usize>,
-    /// Whether only type and length are shown instead of arrays (`--no-arr`).
+    /// Whether to show only the type and the length of each array (`--no-arr`).
     pub no_arr: bool,
-    /// Whether only the length is shown instead of texts (`--no-str`).
+    /// Whether to show only the length of each string (`--no-str`).
     pub no_str: bool,
-    /// Whether YAML is printed on one line, with braces and brackets (`--flow-style`).
+    /// Whether to print YAML on one line, with braces and brackets (`--flow-style`).
     pub flow_style: bool,
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Shown<'a> {
     Elements(Elements<'a>),
 }
 
-/// The elements of an array that are shown.
+/// An array and the number of its elements that are shown.
 pub(super) struct Elements<'a> {
     array: &'a Array,
     field: &'a DynamicField,
@@ -43,7 +43,7 @@ pub(super) struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// The elements, each as it is shown; at the end `...` if there are more.
+    /// The shown elements, followed by `...` if the array has more.
     pub(super) fn iter(&self, options: &'a PrintOptions) -> impl Iterator<Item = Shown<'a>> {
         let (array, field) = (self.array, self.field);
         let dots = (self.shown < array.len()).then(|| Shown::Text("...".into()));
@@ -56,7 +56,7 @@ impl<'a> Elements<'a> {
 
 macro_rules! define_show {
     ($($variant:ident($rust:ty) => $base:ident $(| $other:path)*;)+) => {
-        /// Decides which parts of a value are shown.
+        /// Decides what is shown of a value.
         pub(super) fn show<'a>(selected: Selected<'a>, options: &PrintOptions) -> Shown<'a> {
             match selected.value {
                 ValueRef::U8(byte) if selected.is_byte() => Shown::Byte(byte),

@@ -1,11 +1,11 @@
-//! Makes one element of a message from the text that a user wrote for it.
+//! Converts the text that a user wrote for one element of a message.
 
 use feros_cdr::WString;
 use feros_interface::BaseType;
 
 use super::value::Value;
 
-/// Reads a scalar as an element of a built-in type. The error says what is allowed.
+/// Reads a scalar as an element of a built-in type. The error describes the allowed values.
 pub(super) fn read_scalar(base: &BaseType, text: &str, plain: bool) -> Result<Value, String> {
     match base {
         BaseType::Bool => truth(text).map(Value::Bool),
@@ -41,7 +41,7 @@ fn truth(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A byte is a number, or the one character that `echo` shows for it.
+/// A byte is written as a number, or as the single character that `echo` shows for it.
 fn byte(text: &str, plain: bool) -> Result<u8, String> {
     let mut characters = text.chars();
     let single = characters.next().filter(|_| characters.next().is_none());
@@ -93,7 +93,7 @@ fn parse_integer(text: &str) -> Option<i128> {
     Some(if negative { -magnitude } else { magnitude })
 }
 
-/// A number written as a float but whole, such as `3.0` or `1e3`, as long as it is exact.
+/// Accepts a whole number that is written as a float, such as `3.0` or `1e3`, if it is exact.
 fn whole(value: f64) -> Option<i128> {
     const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
     (value.fract() == 0.0 && value.abs() <= EXACT).then_some(value as i128)

@@ -1,4 +1,5 @@
-//! `auto` for headers and `now` for times: fields that get the time when the message is sent.
+//! `auto` for headers and `now` for times: fields that are set to the current time when the message
+//! is sent.
 
 use feros_interface::Namespace;
 
@@ -6,13 +7,13 @@ use super::input_tree::{Content, InputNode};
 use super::types::DynamicType;
 use super::value::{Array, DynamicMessage, Value};
 
-/// The time fields of a message that are to be set when it is sent.
+/// The time fields of a message that are set when the message is sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StampFields {
     paths: Vec<Vec<Step>>,
 }
 
-/// A step from a message to a field, and to an element if the field is an array.
+/// One step of a path: from a message to a field, and to an element if the field is an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Step {
     field: usize,
@@ -20,13 +21,14 @@ struct Step {
 }
 
 impl StampFields {
-    /// Whether the message has no fields to be set.
+    /// Whether there are no fields to set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 
-    /// Sets the fields of the message that this was made with (or a clone of it) to a time.
+    /// Sets the fields to a time. `message` is the message that was read together with these
+    /// fields, or a clone of it.
     pub fn set(&self, message: &mut DynamicMessage, sec: i32, nanosec: u32) {
         for path in &self.paths {
             let time = path.iter().try_fold(&mut *message, |message, step| inner(message, *step));
@@ -80,8 +82,8 @@ impl Stamps {
         }
     }
 
-    /// Whether `node` is the word that requests a stamp in a message of type `ty`; if so, the field
-    /// is added.
+    /// Whether `node` is the word that requests a stamp in a message of type `ty`; if so, adds the
+    /// field.
     pub(super) fn take(&mut self, node: &InputNode, ty: &DynamicType) -> bool {
         let Content::Scalar { text, .. } = &node.content else { return false };
         let name = ty.name();

@@ -1,4 +1,4 @@
-//! The type of a dynamic message: a definition with all its references followed once.
+//! The type of a dynamic message: a definition whose references are all resolved.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use feros_interface::{
     TypeHash, TypeName,
 };
 
-/// The size limit of the parts of a message whose size its type fixes. It bounds the cost of a
-/// default value: fixed arrays of messages with fixed arrays multiply.
+/// The limit on the fixed size of a message, without its strings and sequences. The limit bounds
+/// the cost of a default message, since nested fixed arrays multiply.
 pub const MAX_FIXED_BYTES: usize = 256 << 20;
 
 /// A message type that is known only at run time. Cloning is cheap.
@@ -28,25 +28,25 @@ struct Structure {
 #[derive(Debug)]
 pub struct DynamicField {
     definition: Field,
-    /// The type of the elements if they are messages.
+    /// The type of the elements, if they are messages.
     nested: Option<DynamicType>,
 }
 
-/// Why a name is not a usable message type.
+/// The reason why a name is not a usable message type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DynamicTypeError {
-    /// The type or one that it refers to is not defined, or the references are circular.
+    /// The type or a type to which it refers is not defined, or the references are circular.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
-    /// Its description is not the description of a message.
+    /// The description is not the description of a message.
     #[error(transparent)]
     Description(#[from] DescriptionError),
-    /// The name is that of a service or action, which are never sent themselves.
+    /// The name belongs to a service or action, of which only the parts are messages.
     #[error("`{name}` is not a message: name one of its parts, such as `{name}{suffix}`")]
     NotAMessage {
         /// The name.
         name: TypeName,
-        /// The suffix that makes it the name of a message.
+        /// A suffix with which the name becomes the name of a message.
         suffix: &'static str,
     },
     /// The fixed arrays of the type are too large.
@@ -56,20 +56,20 @@ pub enum DynamicTypeError {
     TooLarge {
         /// The type.
         name: TypeName,
-        /// The least size.
+        /// The minimum size of a message.
         bytes: usize,
     },
 }
 
 impl DynamicType {
-    /// Follows all references of a message type.
+    /// Resolves a message type with all its references.
     ///
     /// # Errors
-    /// If the type or one that it refers to is missing, if types contain themselves, if `name` is
-    /// not a message, or if its fixed arrays are too large.
+    /// Fails if the type or a type to which it refers is missing, if a type contains itself, if
+    /// `name` is not a message, or if its fixed arrays are too large.
     pub fn resolve(set: &InterfaceSet, name: &TypeName) -> Result<Self, DynamicTypeError> {
-        // This finds missing and circular references and bounds the depth, so that the rest may
-        // recurse.
+        // This call finds missing and circular references and bounds the depth, so that the rest
+        // may recurse.
         let references = set.references(name)?;
         if set.message(name).is_none() {
             let suffix = if set.service(name).is_some() { "_Request" } else { "_Goal" };
@@ -79,12 +79,12 @@ impl DynamicType {
         resolve(set, name, &mut resolved)
     }
 
-    /// The message type that a description describes, without defaults: those are not part of the
-    /// [hash](DynamicType::type_hash). The caller must compare the hash, which alone shows that an
-    /// untrusted description is right.
+    /// The message type that a description describes. The type has no defaults, since defaults are
+    /// not part of the [hash](DynamicType::type_hash). The caller must compare the hash with the
+    /// expected one: nothing else shows that an untrusted description is right.
     ///
     /// # Errors
-    /// If a name or the type of a field is not allowed in a message, or as
+    /// Fails if a name or the type of a field is not allowed in a message, or like
     /// [`DynamicType::resolve`].
     pub fn from_description(description: &TypeDescription) -> Result<Self, DynamicTypeError> {
         let set = description.to_messages()?;
@@ -98,14 +98,14 @@ impl DynamicType {
         &self.0.name
     }
 
-    /// The hash that stock ROS 2 compares the type by.
+    /// The hash with which stock ROS 2 compares types.
     #[must_use]
     pub fn type_hash(&self) -> TypeHash {
         self.0.hash
     }
 
-    /// The fields in the order of the wire. A message without fields has none here, although it has
-    /// one byte on the wire.
+    /// The fields in the order of the wire. Empty for a message without fields, although it has one
+    /// byte on the wire.
     #[must_use]
     pub fn fields(&self) -> &[DynamicField] {
         &self.0.fields
@@ -116,13 +116,13 @@ impl DynamicType {
         self.0.fields.iter().position(|field| field.name() == name)
     }
 
-    /// The least number of bytes that a message takes on the wire, alignment not counted; never 0.
+    /// The minimum number of bytes of a message on the wire, without padding; never 0.
     pub(super) fn least_bytes(&self) -> usize {
         self.0.least_bytes
     }
 }
 
-/// Types are the same if they have the same name and hash.
+/// Two types are equal if they have the same name and hash.
 impl PartialEq for DynamicType {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -139,13 +139,13 @@ impl DynamicField {
         &self.definition.name
     }
 
-    /// The definition: type, default and comment.
+    /// The definition: the type, the default and the comment.
     #[must_use]
     pub fn definition(&self) -> &Field {
         &self.definition
     }
 
-    /// The type of the elements if they are messages.
+    /// The type of the elements, if they are messages.
     #[must_use]
     pub fn nested(&self) -> Option<&DynamicType> {
         self.nested.as_ref()
@@ -159,8 +159,7 @@ impl DynamicField {
         self.definition.ty.shape
     }
 
-    /// The least number of bytes that one element takes on the wire, alignment not counted;
-    /// never 0.
+    /// The minimum number of bytes of one element on the wire, without padding; never 0.
     pub(super) fn least_element_bytes(&self) -> usize {
         match self.base() {
             BaseType::Bool | BaseType::Byte | BaseType::Char | BaseType::Int8 | BaseType::Uint8 => {
@@ -191,7 +190,7 @@ fn resolve(
     if let Some(known) = resolved.get(name) {
         return Ok(known.clone());
     }
-    // The references were checked, and messages refer to messages only.
+    // `set.references` has checked the references, and messages refer only to messages.
     let Some(definition) = set.message(name) else {
         return Err(DynamicTypeError::NotAMessage { name: name.clone(), suffix: "" });
     };

@@ -1,5 +1,5 @@
-//! The values of dynamic messages. Arrays of numbers are kept packed: an image is one block of
-//! bytes, not a tree.
+//! The values of dynamic messages. Arrays of numbers are stored packed: the data of an image is one
+//! block of bytes, not a tree of values.
 
 use feros_cdr::WString;
 use feros_interface::{BaseType, Literal, Shape};
@@ -10,12 +10,12 @@ use super::types::{DynamicField, DynamicType};
 #[derive(Clone, Debug, PartialEq)]
 pub struct DynamicMessage {
     ty: DynamicType,
-    /// One value for each field, each of that field's type.
+    /// One value for each field, with the field's type.
     values: Vec<Value>,
 }
 
-/// Calls a macro with all built-in element types that are not texts: variant, Rust type, names in
-/// definitions.
+/// Calls a macro with all built-in element types except strings. For each type: the variant, the
+/// Rust type, the names in definitions.
 macro_rules! for_each_primitive {
     ($call:ident) => {
         $call! {
@@ -55,7 +55,7 @@ macro_rules! define_values {
             Array(Array),
         }
 
-        /// The elements of an array or sequence, all of one type.
+        /// The elements of an array or sequence; all have the same type.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum Array {
@@ -142,8 +142,8 @@ macro_rules! define_values {
                 }
             }
 
-            /// Adds an element. Returns `false`, and drops the element, if it is not of the array's
-            /// element type.
+            /// Adds an element. Returns `false`, and drops the element, if it does not have the
+            /// array's element type.
             pub(super) fn push(&mut self, value: Value) -> bool {
                 match (self, value) {
                     $((Array::$variant(items), Value::$variant(value)) => items.push(value),)+
@@ -155,7 +155,7 @@ macro_rules! define_values {
                 true
             }
 
-            /// The array with copies of `fill` appended until it has `len` elements.
+            /// Appends copies of `fill` until the array has `len` elements.
             pub(super) fn filled(mut self, fill: Value, len: usize) -> Self {
                 match (&mut self, fill) {
                     $((Array::$variant(items), Value::$variant(value)) => items.resize(len, value),)+
@@ -169,7 +169,8 @@ macro_rules! define_values {
         }
 
         impl Value {
-            /// Whether the value fits a field: same element type, right number of elements.
+            /// Whether the value fits a field: the element type is the same, and the number of
+            /// elements is allowed.
             fn fits(&self, field: &DynamicField) -> bool {
                 let is_element = |nested: &DynamicMessage| field.nested() == Some(&nested.ty);
                 match (field.shape(), self) {
@@ -214,7 +215,7 @@ fn within(bound: Option<u32>, len: usize) -> bool {
     bound.is_none_or(|bound| len <= bound as usize)
 }
 
-/// Why a field was not set.
+/// The reason why a field was not set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
     /// There is no such field.
@@ -225,8 +226,8 @@ pub enum SetError {
         /// The field's name.
         field: String,
     },
-    /// The value is of another type than the field, or has another number of elements than it
-    /// allows.
+    /// The value does not have the field's type, or has a number of elements that the field does
+    /// not allow.
     #[error("the value for field `{field}` is not of type `{ty}`")]
     WrongType {
         /// The field's name.
@@ -256,7 +257,7 @@ impl DynamicMessage {
         self.ty.fields().iter().zip(&self.values)
     }
 
-    /// The value of a field; for a field further inside see [`DynamicMessage::select`].
+    /// The value of a field. For a field of a nested message see [`DynamicMessage::select`].
     #[must_use]
     pub fn get(&self, field: &str) -> Option<&Value> {
         self.values.get(self.ty.field_index(field)?)
@@ -265,7 +266,8 @@ impl DynamicMessage {
     /// Sets a field.
     ///
     /// # Errors
-    /// If there is no such field or the value does not fit it. The message is then unchanged.
+    /// Fails if there is no such field or if the value does not fit the field. The message is then
+    /// unchanged.
     pub fn set(&mut self, field: &str, value: Value) -> Result<(), SetError> {
         let unknown =
             || SetError::UnknownField { ty: self.ty.name().to_string(), field: field.to_owned() };
@@ -283,7 +285,7 @@ impl DynamicMessage {
         Self { ty: ty.clone(), values: ty.fields().iter().map(default_value).collect() }
     }
 
-    /// Makes a message of values that were made for the fields of `ty`, one for each.
+    /// Makes a message from values for the fields of `ty`, one for each field.
     pub(super) fn from_values(ty: &DynamicType, values: Vec<Value>) -> Self {
         debug_assert_eq!(ty.fields().len(), values.len());
         Self { ty: ty.clone(), values }
@@ -298,7 +300,7 @@ impl DynamicMessage {
     }
 }
 
-/// The declared default of a field, else zero, false, empty.
+/// The declared default of a field; without one, zero, false or empty.
 pub(super) fn default_value(field: &DynamicField) -> Value {
     let declared = field.definition().default.as_ref();
     let element = |literal| element_value(field, literal);
@@ -320,7 +322,7 @@ pub(super) fn default_value(field: &DynamicField) -> Value {
 
 macro_rules! define_element_value {
     ($($variant:ident($rust:ty) => $base:ident $(| $other:path)*;)+) => {
-        /// One element from its literal. The parser has checked that the literal is one of the
+        /// Converts a literal into one element. The parser has checked that the literal has the
         /// field's type.
         fn element_value(field: &DynamicField, literal: Option<&Literal>) -> Value {
             match field.base() {
@@ -331,7 +333,7 @@ macro_rules! define_element_value {
                 BaseType::WString { .. } => Value::WString(WString::from(text_of(literal))),
                 BaseType::Nested(_) => match field.nested() {
                     Some(nested) => Value::Message(nested.default_message()),
-                    // Resolving sets the type of every nested field.
+                    // Unreachable: resolving sets the type of every nested field.
                     None => Value::Bool(false),
                 },
             }

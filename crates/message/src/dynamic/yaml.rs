@@ -1,4 +1,4 @@
-//! Dynamic messages as YAML, letter for letter as `ros2 topic echo` prints them (that is, as PyYAML
+//! Writes dynamic messages as YAML, exactly as `ros2 topic echo` prints them (that is, as PyYAML
 //! does). The only exceptions are the line separators U+0085, U+2028 and U+2029, which are escaped
 //! here.
 
@@ -11,7 +11,7 @@ use super::print::{PrintOptions, Shown, show};
 use super::value::DynamicMessage;
 
 impl DynamicMessage {
-    /// The message as a YAML mapping, ending with a line break.
+    /// Writes the message as a YAML mapping that ends with a line break.
     #[must_use]
     pub fn to_yaml(&self, options: &PrintOptions) -> String {
         finish(options, |out| write_top(out, Shown::Message(self), options))
@@ -19,7 +19,7 @@ impl DynamicMessage {
 }
 
 impl Selected<'_> {
-    /// The part as YAML, ending with a line break.
+    /// Writes the selected part as YAML that ends with a line break.
     #[must_use]
     pub fn to_yaml(&self, options: &PrintOptions) -> String {
         finish(options, |out| write_top(out, show(*self, options), options))
@@ -46,7 +46,7 @@ fn write_top(out: &mut String, shown: Shown<'_>, options: &PrintOptions) {
     }
 }
 
-/// Writes the fields of a message at an indentation; the first one on the current line.
+/// Writes the fields of a message at an indentation. The first field goes on the current line.
 fn write_fields(out: &mut String, message: &DynamicMessage, indent: usize, options: &PrintOptions) {
     for (position, (field, value)) in message.fields().enumerate() {
         if position > 0 {
@@ -102,7 +102,7 @@ fn write_list<'a>(
     }
 }
 
-/// Writes a value that fits behind a key or dash: scalars, and messages and lists without content.
+/// Writes a value that fits on the line of its key or dash: a scalar, or an empty message or list.
 fn write_inline(out: &mut String, shown: Shown<'_>, indent: usize) {
     match shown {
         Shown::Message(_) => out.push_str("{}"),
@@ -111,7 +111,8 @@ fn write_inline(out: &mut String, shown: Shown<'_>, indent: usize) {
     }
 }
 
-/// Writes a value on one line. The indentation still matters for texts of several lines.
+/// Writes a value in flow style. Strings with line breaks still take several lines, which need the
+/// indentation.
 fn write_flow(out: &mut String, shown: Shown<'_>, indent: usize, options: &PrintOptions) {
     match shown {
         Shown::Message(message) => {
@@ -146,7 +147,7 @@ fn write_flow(out: &mut String, shown: Shown<'_>, indent: usize, options: &Print
 }
 
 fn write_scalar(out: &mut String, shown: Shown<'_>, indent: usize, in_flow: bool) {
-    // Writing to a String cannot fail.
+    // Writing to a `String` cannot fail.
     let _ = match shown {
         Shown::Bool(value) => write!(out, "{value}"),
         Shown::Signed(value) => write!(out, "{value}"),
@@ -174,7 +175,7 @@ fn write_float(out: &mut String, value: f64) {
         out.push_str(if value < 0.0 { "-.inf" } else { ".inf" });
     } else {
         let text = python_float(value);
-        // YAML 1.1 takes `1e+17` for a text.
+        // YAML 1.1 reads `1e+17` as a string.
         match text.split_once('e') {
             Some((mantissa, exponent)) if !mantissa.contains('.') => {
                 out.push_str(&format!("{mantissa}.0e{exponent}"));
@@ -199,7 +200,7 @@ fn write_text(out: &mut String, text: &str, indent: usize, in_flow: bool) {
     }
 }
 
-/// The properties of a text that decide how it may be written.
+/// The properties of a string that decide how it may be written.
 #[derive(Default)]
 struct Look {
     has_break: bool,
@@ -271,7 +272,7 @@ fn is_printable(character: char) -> bool {
         && !matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}')
 }
 
-/// Whether YAML 1.1 takes the bare text for something other than a text.
+/// Whether YAML 1.1 reads the string without quotes as something other than a string.
 fn means_something_else(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let is_word_of_one_case = text == lower || text == text.to_ascii_uppercase() || {
@@ -330,7 +331,7 @@ fn looks_like_float(text: &str) -> bool {
         && (is_digits(whole) || (exponent.is_none() && is_sexagesimal(whole)))
 }
 
-/// `1:30:59`, which YAML 1.1 takes for a number of base 60.
+/// Whether the text is like `1:30:59`, which YAML 1.1 reads as a number to the base 60.
 fn is_sexagesimal(text: &str) -> bool {
     let mut parts = text.split(':');
     let first = parts.next().unwrap_or_default();
@@ -344,7 +345,7 @@ fn is_sexagesimal(text: &str) -> bool {
         && parts.all(is_part)
 }
 
-/// `2024-01-31`, alone or followed by a time.
+/// Whether the text is like `2024-01-31`, alone or followed by a time.
 fn looks_like_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digits = |range: std::ops::Range<usize>| {
@@ -358,7 +359,7 @@ fn looks_like_date(text: &str) -> bool {
             && bytes[7] == b'-'
             && digits(8..10);
     }
-    // A date with a time has colons; in doubt it is put in quotes.
+    // A date with a time has colons. In doubt the text counts as a date, and is quoted.
     digits(0..4)
         && bytes.get(4) == Some(&b'-')
         && text.matches('-').count() >= 2
@@ -370,7 +371,7 @@ fn write_single_quoted(out: &mut String, text: &str, indent: usize) {
     let mut in_break = false;
     for character in text.chars() {
         if character == '\n' {
-            // Writes one more line break, since reading folds one.
+            // Writes one additional line break, since YAML readers fold one.
             out.push_str(if in_break { "\n" } else { "\n\n" });
             in_break = true;
             continue;
@@ -415,7 +416,7 @@ fn write_double_quoted(out: &mut String, text: &str) {
             }
             other => {
                 let code = u32::from(other);
-                // Writing to a String cannot fail.
+                // Writing to a `String` cannot fail.
                 let _ = match code {
                     0..=0xff => write!(out, "\\x{code:02X}"),
                     0x100..=0xffff => write!(out, "\\u{code:04X}"),

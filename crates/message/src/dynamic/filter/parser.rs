@@ -1,4 +1,4 @@
-//! Reads the expression of a content filter, by recursive descent with bounded depth.
+//! Parses the expression of a content filter by recursive descent with bounded depth.
 
 use super::{
     Condition, ContentFilterError, MAX_DEPTH, MAX_EXPRESSION_BYTES, Operand, Relation, Scalar,
@@ -25,7 +25,7 @@ pub(super) fn parse(
 
 struct Parser<'a> {
     expression: &'a str,
-    /// Where the next word begins.
+    /// The position of the next word, in bytes.
     at: usize,
     parameters: &'a [&'a str],
     depth: usize,
@@ -50,7 +50,7 @@ impl<'a> Parser<'a> {
         self.skip_blanks();
     }
 
-    /// Takes a sign such as `<=` if it is next.
+    /// Consumes an operator or parenthesis such as `<=` if it comes next.
     fn take_sign(&mut self, sign: &str) -> bool {
         let is_next = self.rest().starts_with(sign);
         if is_next {
@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
         is_next
     }
 
-    /// The letters, digits and other characters of a name, from here on.
+    /// The characters from the current position that may belong to a name; empty if there are none.
     fn word(&self) -> &'a str {
         let rest = self.rest();
         let end =
@@ -67,7 +67,7 @@ impl<'a> Parser<'a> {
         &rest[..end.unwrap_or(rest.len())]
     }
 
-    /// Takes a keyword if it is next, in capitals or not.
+    /// Consumes a keyword, in upper or lower case, if it comes next.
     fn take_keyword(&mut self, keyword: &str) -> bool {
         let word = self.word();
         let is_next = word.eq_ignore_ascii_case(keyword);
@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
     }
 
     fn relation(&mut self) -> Result<Relation, ContentFilterError> {
-        // The longer operators first: `<` begins three of them.
+        // Longer operators come first, since `<` is the start of three operators.
         let signs = [
             ("<>", Relation::NotEqual),
             ("!=", Relation::NotEqual),
@@ -183,11 +183,13 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The value that a text begins with and its length, or the expected input.
+/// Parses the value at the start of a text, and returns it with its length in bytes. The error is
+/// the expected input.
 fn literal(text: &str) -> Result<(Scalar, usize), &'static str> {
     const NOTHING: &str = "a field or a value";
     if let Some(quote) = text.chars().next().filter(|c| matches!(c, '\'' | '"' | '`')) {
-        // The grammar of DDS allows either of two quotes at the end of a text.
+        // The grammar of DDS allows a string that starts with a backquote to end with a single
+        // quote.
         let closing = if quote == '`' { '\'' } else { quote };
         let inner = &text[1..];
         let end = inner.find(closing).ok_or("a closing quote")?;
