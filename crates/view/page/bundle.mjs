@@ -7,13 +7,13 @@ import { join } from "node:path";
 const out = process.argv[2];
 if (out === undefined) throw new Error("Usage: node bundle.mjs FOLDER");
 
-/** Packages within the files of other packages, which esbuild cannot see. */
+/** Packages that are copied into files of other packages, where esbuild cannot see them. */
 const WITHIN = {
   "@dagrejs/dagre": ["@dagrejs/graphlib"],
   "@foxglove/rosmsg": ["md5-typescript", "nearley"],
 };
 
-/** Packages whose files are in the bundle, by the paths that esbuild read. */
+/** Packages whose files are in the bundle, found by the paths that esbuild read. */
 function packagesOf(metafile) {
   const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.entries(inputs));
   const names = inputs

@@ -1,5 +1,6 @@
-// Makes the pictures of README and book: a robot of the programs of examples/ runs, with a recorder
-// that asks for more than the camera offers, and the real server shows them. `./pictures` calls it.
+// Makes the pictures of README and book: a robot runs that consists of programs of examples/ and a
+// recorder that asks for more than the camera offers, and the real server shows it. `./pictures`
+// calls this script.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -20,7 +21,7 @@ const MOST_BYTES = 300_000;
 const ROOM = [5, -5, 9, 5, 4, 0];
 /** Rates and latencies need some seconds. */
 const SETTLING_MS = 6000;
-/** The QoS that somebody wrote who wanted to lose no image. */
+/** The QoS overrides of a user who wants to lose no image. */
 const OVERRIDES = "/image:\n  reliability: reliable\n  history: keep_last\n  depth: 10\n";
 
 const [bin] = process.argv.slice(2);

@@ -1,5 +1,5 @@
-//! The server of `feros view` as a component, `feros_view::View`: it runs beside the robot's other
-//! components, and starts and ends with them.
+//! The server of `feros view` as a component, `feros_view::View`: it runs in one container with the
+//! robot's other components, and starts and ends with them.
 
 use std::io::Write as _;
 use std::net::{IpAddr, SocketAddr};
@@ -9,7 +9,8 @@ use feros::{Context, Error, Node, NodeOptions, Parameter, Parameters};
 use feros_component::{Component, register};
 use feros_view::{Server, Token, ViewOptions};
 
-/// The variable with the token. Not a parameter, since anybody may read parameters.
+/// The environment variable with the token. The token is not a parameter, since anybody may read
+/// parameters.
 const TOKEN_VARIABLE: &str = "FEROS_VIEW_TOKEN";
 
 #[derive(Parameters)]
@@ -31,16 +32,16 @@ struct Settings {
     max_connections: Parameter<i64>,
 }
 
-/// A server for as long as this value lives. Where other machines can connect and
-/// `FEROS_VIEW_TOKEN` has no token, the server makes one, and the link with it goes to standard
-/// error. The log has the address only: everybody in the network can read `/rosout`.
+/// A server for as long as this value lives. If other machines can connect and `FEROS_VIEW_TOKEN`
+/// has no token, the server makes a token, and prints the link with the token to standard error.
+/// The log has only the address, since everybody in the network can read `/rosout`.
 pub struct View {
     node: Node,
     server: Server,
 }
 
 impl View {
-    /// The address of the page, with the token if one is needed.
+    /// The address of the page, with the token if the server needs one.
     pub fn link(&self) -> &str {
         self.server.link()
     }
@@ -54,7 +55,7 @@ impl Component for View {
         let server = Server::start(&node, options).map_err(Error::other)?;
         feros::info!(node, "the page is at {}{}", server.page(), of_token.hint());
         if of_token == OfToken::MadeUp {
-            // Without a reader, the log has said where the link is.
+            // Printing fails if nobody reads standard error; the log has said where the link is.
             let _ = writeln!(std::io::stderr(), "link of the page: {}", server.link());
         }
         Ok(Self { node, server })
@@ -74,7 +75,7 @@ enum OfToken {
 }
 
 impl OfToken {
-    /// The log's words about the token, after the address.
+    /// Returns the words about the token that follow the address in the log.
     fn hint(self) -> &'static str {
         match self {
             Self::NotNeeded => "",
@@ -98,7 +99,7 @@ fn view_options(settings: &Settings) -> Result<(ViewOptions, OfToken), Error> {
         Err(_) => (Some(Token::random().map_err(Error::other)?), OfToken::MadeUp),
     };
     let mut interfaces = feros_interface::shipped().clone();
-    // Packages that cannot be read have no definitions; the others have.
+    // Packages that cannot be read have no definitions, which does not affect the other packages.
     drop(interfaces.load_environment());
     let options = ViewOptions {
         address: SocketAddr::new(address, port),

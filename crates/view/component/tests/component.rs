@@ -1,4 +1,4 @@
-//! The component as a container makes it, from its parameters.
+//! The component, created from its parameters as a container does.
 #![allow(clippy::unwrap_used)]
 
 use std::io::{Read as _, Write as _};
@@ -68,7 +68,7 @@ fn parameters_that_cannot_be_are_refused() {
 /// Set for a test's second process, whose standard error the first process reads.
 const SECOND: &str = "FEROS_TEST_OF_THE_TOKEN";
 
-/// Runs this test in a process of its own, with or without a token. Returns its standard error.
+/// Runs this test in a separate process, with or without a token. Returns its standard error.
 fn in_a_process_of_its_own(test: &str, token: Option<&str>) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--nocapture"]).env(SECOND, "1").env_remove("FEROS_VIEW_TOKEN");
@@ -78,7 +78,7 @@ fn in_a_process_of_its_own(test: &str, token: Option<&str>) -> String {
     said
 }
 
-/// The text of `/rosout` about a view, and the query of its link.
+/// Returns the texts on `/rosout` about a view, and the query part of the view's link.
 fn on_rosout(address: &str) -> (Vec<String>, String) {
     feros::logging::init(&Arguments::default());
     let domain = Domain::reserve_without_ros2();

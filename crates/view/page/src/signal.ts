@@ -1,13 +1,13 @@
-// An event for all listeners: the only form of event within the page.
+// An event that all listeners receive; the page's modules use no other kind of event.
 
-/** Ends the thing that it was returned for; a second call does nothing. */
+/** Ends whatever returned it, such as a subscription; a second call does nothing. */
 export type End = () => void;
 
 export class Signal<T> {
   private readonly listeners = new Set<(value: T) => void>();
 
   listen(listener: (value: T) => void): End {
-    // A closure of its own, so that the same function can listen twice.
+    // Each call makes a new closure, so that the same function can listen twice.
     const own = (value: T): void => listener(value);
     this.listeners.add(own);
     return () => {

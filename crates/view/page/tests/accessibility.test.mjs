@@ -1,4 +1,4 @@
-// Every pane, in light, dark and on a phone: axe finds no fault, and nothing exceeds the edge.
+// In every pane, light, dark and on a phone, axe finds no fault, and nothing exceeds the edge.
 
 import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";

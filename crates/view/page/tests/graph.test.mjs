@@ -85,7 +85,7 @@ test("where there are no layers, the page says how to get them", async (t) => {
     await session.page.$eval(id, (each) => each.focus());
     await session.page.keyboard.press("Enter");
   };
-  // Another edge than the traced one.
+  // This edge is not the traced one.
   await choose(edge("topic /scan", "node /localization"));
   await session.untilText(".details", "FEROS_TRACE=/tmp/trace FEROS_TRACE_PERIOD=1s");
   await session.untilText(".details", "2 programs write traces");

@@ -101,7 +101,7 @@ test("transforms join frames at a time, and strangers not", async () => {
     [-4, 0, -1],
   );
   assert.equal(place("odom", "elsewhere", null), null);
-  // A ring of parents ends, instead of looping forever.
+  // A lookup through a cycle of parents ends instead of looping forever.
   transforms.add(transformOf(12, "lidar", "odom", pose(0, 0, 0, 0)), false);
   assert.ok(transforms.rootOf("base").length > 0);
   transforms.lookup("odom", "elsewhere", null);

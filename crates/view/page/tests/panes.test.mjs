@@ -1,4 +1,4 @@
-// Logs, parameters, nodes, bags and doctor: their display, and the arrival of presses.
+// Logs, parameters, nodes, bags and doctor: what they display, and that presses reach the server.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

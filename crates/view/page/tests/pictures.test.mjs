@@ -15,7 +15,7 @@ const DOCUMENTED = ["figures/", "book/pages/"].map((folder) =>
 );
 const IS_WRITING = process.env.FEROS_PICTURES === "write";
 const MOST_BYTES = 200_000;
-/** The share of pixels that may differ: times of day, and letters on other machines. */
+/** The share of pixels that may differ, since times of day and fonts of machines differ. */
 const MOST_DIFFERENT = 0.06;
 const SIZE = { width: 1200, height: 720 };
 
@@ -73,7 +73,7 @@ test("messages, with an image and a plot", async (t) => {
   const session = await Session.start(t, { layout, size: SIZE, isStill: true });
   const { robot, server } = session;
   await session.untilServer("all is subscribed to", () => server.subscribed.size >= 10);
-  // Each turn has a time 50 ms after the last one: the lines are the same on every machine.
+  // Each step has a time 50 ms after the last one, so the lines are the same on every machine.
   robot.server = server;
   robot.drive();
   for (let at = 0; at < 200; at++) {

@@ -1,4 +1,4 @@
-// The page on the real server, beside real programs.
+// The page on the real server, with real programs.
 
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -7,14 +7,14 @@ import { hashOf, Session } from "./session.mjs";
 
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
 const TYPES = { "": "text/html", "app.js": "text/javascript", "app.css": "text/css" };
-/** The environment of a system of its own. */
+/** The environment variables that separate this system from others. */
 export const ENVIRONMENT = {
   ...process.env,
   ROS_DOMAIN_ID: String(120 + (process.pid % 100)),
   ROS_AUTOMATIC_DISCOVERY_RANGE: "LOCALHOST",
 };
 
-/** Programs that run beside the page, and end with it, one after the other. */
+/** Programs that run while the test does, and are ended one after the other. */
 export class Programs {
   running = [];
 
@@ -62,7 +62,7 @@ export class Programs {
   }
 }
 
-/** The page of dist/ at the address of the real server, which has the socket. */
+/** Opens the page of dist/, at the address of the real server, which answers its WebSocket. */
 export async function openPage(t, address, layout, options = {}) {
   const session = await Session.start(t, { isStill: true, ...options });
   const { page } = session;

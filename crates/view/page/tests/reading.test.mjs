@@ -30,7 +30,7 @@ class LongNames extends Robot {
   }
 }
 
-/** Elements that scroll sideways, and names that break elsewhere than at their joints. */
+/** Elements that scroll sideways, and names that break at places other than their joints. */
 function faults(pane) {
   const found = [];
   const root = document.querySelector(pane);

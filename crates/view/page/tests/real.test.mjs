@@ -17,7 +17,7 @@ const IMAGE =
   "{header: {frame_id: base}, height: 2, width: 2, encoding: rgb8, step: 6, " +
   "data: [255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 8, 7]}";
 
-/** A second file of a bag shows that the first one has its seconds of messages. */
+/** Waits for the second file of a bag: the first one is then complete. */
 async function recorded(file) {
   const end = Date.now() + WATCHDOG_MS;
   while (!existsSync(file)) {

@@ -1,4 +1,5 @@
-// The view in 3D: points at their places, in their colours; frames; messages without a place.
+// The view in 3D: points at their positions, in their colours; frames; messages whose frame is
+// unknown.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +9,7 @@ import { Session, WATCHDOG_MS } from "./session.mjs";
 const ALL = ["/points", "/scan", "/map", "/plan", "/particles", "/goal_pose", "/odom", "/markers"];
 const scene = (state) => ({ tab: "messages", messages: { p: [{ k: "scene", ...state }] } });
 
-/** Pixels of a colour in the picture: their number, and their centre in parts of the view. */
+/** Finds pixels of a colour: returns their number, and their centre as fractions of the view. */
 function find(page, red, green, blue) {
   return page.$eval(
     ".scene canvas",
@@ -32,7 +33,7 @@ function find(page, red, green, blue) {
   );
 }
 
-/** Waits until pixels of a colour are near a place, in parts of the view. */
+/** Waits until pixels of a colour are near a position, given as fractions of the view. */
 async function untilFound(page, colour, isThere) {
   const end = Date.now() + WATCHDOG_MS;
   for (;;) {
@@ -116,7 +117,7 @@ test("points stand where transforms put them, in exactly their colours", async (
   const red = await untilFound(page, [255, 0, 0], isRight);
   const isAbove = ({ x, y }) => Math.abs(x - red.x) < 0.02 && y < red.y - 0.1;
   await untilFound(page, [0, 255, 127], isAbove);
-  // In the cloud's own frame it is in the middle.
+  // In the cloud's own frame, the point is in the middle.
   await page.select('select[aria-label="Fixed frame"]', "lidar");
   await untilFound(page, [255, 0, 0], ({ x }) => Math.abs(x - 0.5) < 0.02);
 });

@@ -1,4 +1,4 @@
-// A mock server, a browser and a page for one test; all three end with it.
+// A mock server, a browser and a page for one test; all three end with the test.
 
 import assert from "node:assert/strict";
 import puppeteer from "puppeteer-core";
@@ -6,7 +6,7 @@ import { Robot } from "./mock/robot.mjs";
 import { MockServer } from "./mock/server.mjs";
 
 const BROWSER = process.env.FEROS_CHROMIUM ?? "/usr/bin/chromium";
-/** Only a watchdog: a test fails by its findings, not by its duration. */
+/** Only a watchdog: a test fails because of what it finds, and not because it is slow. */
 export const WATCHDOG_MS = 60_000;
 
 export const SIZES = {
@@ -38,7 +38,7 @@ async function startBrowser() {
       "--enable-unsafe-swiftshader",
       "--js-flags=--expose-gc",
       "--force-color-profile=srgb",
-      // A page that a test shows instead of the server's own counts as a page from elsewhere.
+      // If a test shows another page than the server's own, it counts as a page from another site.
       "--disable-features=LocalNetworkAccessChecks",
     ],
   });
@@ -138,7 +138,7 @@ export class Session {
     return handle.asElement();
   }
 
-  /** Presses an element, and once more if the page has replaced it meanwhile. */
+  /** Presses an element, and presses again if the page has replaced the element meanwhile. */
   async click(selector, words) {
     for (let left = 4; ; left--) {
       const element = await this.find(selector, words);
@@ -155,7 +155,7 @@ export class Session {
     return this.page.$eval(selector, (each) => each.textContent);
   }
 
-  /** Types until a field has only this text; with keys, which moving rows do not disturb. */
+  /** Types a text until the field has only that text. Keys work even if rows move. */
   async write(field, text) {
     await field.focus();
     await field.evaluate((each) => each.select());

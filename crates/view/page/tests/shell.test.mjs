@@ -1,4 +1,4 @@
-// The page as a whole: connection, keys, themes, foreign addresses.
+// The page as a whole: connection, keys, themes, invalid addresses.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,7 +15,7 @@ test("when the server ends, the page says so, and comes back with what it showed
   session.server = new MockServer(session.robot);
   await session.server.listen(port);
   session.robot.start(session.server);
-  // Unless the page has reconnected by itself in the meantime.
+  // The click has no effect if the page has reconnected in the meantime.
   await session.page.$eval(".connection button", (each) => each.click());
   await session.untilText(".connection", "● feros view on mock");
   await session.untilServer("it subscribes again", () => session.server.subscribed.has("/imu"));
@@ -98,7 +98,7 @@ test("addresses that were cut or made by strangers show the first view", async (
 
 test("the token of the address is the token of the socket", async (t) => {
   const session = await Session.start(t, { isStill: true });
-  // The socket of the first address is not the one in question.
+  // The socket of the first address has to be open before the test waits for the next one.
   await session.untilText(".connection", "● feros view on mock");
   const asked = new Promise((resolve) => {
     session.server.sockets.once("connection", (_, request) => resolve(request.url));
@@ -115,7 +115,7 @@ test("a refusal is said in the server's own words", async (t) => {
   await session.untilText(".connection", "connection lost");
   await session.untilText(".connection", "it carries the token; next try in");
   session.server.refusal = null;
-  // Unless the page has reconnected by itself in the meantime.
+  // The click has no effect if the page has reconnected in the meantime.
   await session.page.$eval(".connection button", (each) => each.click());
   await session.untilText(".connection", "● feros view on mock");
 });

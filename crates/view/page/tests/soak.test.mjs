@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { Session } from "./session.mjs";
 
 const SECONDS = Number(process.env.FEROS_SOAK_SECONDS ?? 20);
-/** Rings and trails must be full before growth means anything. */
+/** Buffers of points and trails must be full before growth of memory means anything. */
 const WARM_UP_SECONDS = Math.max(12, SECONDS / 3);
 const MOST_GROWTH_BYTES = 4_000_000;
 

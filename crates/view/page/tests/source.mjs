@@ -1,4 +1,4 @@
-// Modules of the page, as in the browser, for tests without a browser.
+// Bundles modules of the page as for the browser, for tests without a browser.
 
 import { build } from "esbuild";
 import { mkdtemp, rm } from "node:fs/promises";

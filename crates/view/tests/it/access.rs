@@ -1,4 +1,4 @@
-//! The control of access, and the files by path.
+//! The control of access, and the files that paths lead to.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -31,7 +31,8 @@ fn each_subprotocol_is_spoken_and_others_are_refused() {
     let both = ("Sec-WebSocket-Protocol", "foxglove.sdk.v1, foxglove.websocket.v1");
     drop(Client::over(open(address, "/any/path", &[both]).unwrap()));
     for headers in [&[][..], &[("Sec-WebSocket-Protocol", "chat")][..]] {
-        // The test's client would also refuse the answer: the test asks without it.
+        // The test's WebSocket client would itself refuse the answer, so the test asks without that
+        // client.
         let protocol: String =
             headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let head = format!(
@@ -45,7 +46,7 @@ fn each_subprotocol_is_spoken_and_others_are_refused() {
     until("all clients have left", || fixture.server.connection_count() == 0);
 }
 
-/// As [`get`], without `Connection: close`: the connection stays open after the answer.
+/// Like [`get`], but without `Connection: close`, so the connection stays open after the answer.
 fn upgrade(address: SocketAddr, headers: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(WATCHDOG)).unwrap();

@@ -14,7 +14,7 @@ use tungstenite::Message;
 
 use crate::support::Fixture;
 
-/// The losses of the connections, according to the figures.
+/// The number of messages that the connections lost, according to the figures.
 fn dropped(figures: &Value) -> u64 {
     figures["connections"]["droppedMessages"].as_u64().unwrap()
 }
@@ -38,7 +38,8 @@ fn a_client_that_does_not_read_loses_messages_which_are_counted() {
             break lost;
         }
     };
-    // It reads again: the waiting messages are within the limit, and the newest is among them.
+    // The client reads again. The waiting messages are within the limit, and the newest one is
+    // among them.
     let last = Image { data: vec![9; 1 << 20], ..Image::default() };
     publisher.publish(&last).unwrap();
     let mut received = 0;
@@ -55,7 +56,7 @@ fn a_client_that_takes_no_frame_for_too_long_is_closed_though_it_speaks() {
     let publisher = fixture.robot.create_publisher::<Image>("/image", 10).unwrap();
     let mut stalled = fixture.foxglove();
     stalled.subscribe("/image", 1);
-    // From now on it reads nothing, but is not silent either.
+    // From now on the client reads nothing, but still sends.
     let mut speak = || {
         let _ = stalled.socket.send(Message::text(json!({"op": "unsubscribeFigures"}).to_string()));
     };
@@ -101,13 +102,13 @@ fn hostile_frames_end_nothing_but_their_own_connection() {
     client.send(json!({"op": "subscribe", "subscriptions": [subscription]}));
     client.status("no channel 4000000000");
     client.send(json!({"op": "unsubscribe", "subscriptionIds": [5, 5, 5]}));
-    // A frame whose announced size exceeds the limit.
+    // The announced size of this frame exceeds the limit.
     let mut stream = client.socket.into_inner();
     stream
         .write_all(&[0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4])
         .unwrap();
     until("the server closed it", || fixture.server.connection_count() == 0);
-    // Neither WebSocket nor HTTP.
+    // These bytes are neither WebSocket nor HTTP.
     for bytes in [&b"\x16\x03\x01\x02\x00"[..], b"GET / HTTP/9.9\r\n\r\n", &[b'a'; 100_000]] {
         let mut stream = TcpStream::connect(fixture.server.address()).unwrap();
         stream.set_read_timeout(Some(WATCHDOG)).unwrap();

@@ -1,4 +1,4 @@
-//! Changes by clients: messages that they publish, services that they call.
+//! Changes by clients: messages that they publish, and services that they call.
 
 use std::sync::mpsc::sync_channel;
 

@@ -1,4 +1,4 @@
-//! A client of the WebSocket, and of HTTP.
+//! A client that speaks WebSocket and HTTP.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -24,7 +24,7 @@ pub(crate) enum Incoming {
     Frame(Vec<u8>),
 }
 
-/// Opens a WebSocket with additional headers; the error has the refusal's HTTP status.
+/// Opens a WebSocket with additional headers; the error contains the HTTP status of a refusal.
 pub(crate) fn open(
     address: SocketAddr,
     path: &str,
@@ -47,7 +47,7 @@ pub(crate) fn open(
     }
 }
 
-/// The status and body of a path, which is sent unchanged.
+/// Requests a path, which is sent unchanged; returns the status and the body.
 pub(crate) fn get(address: SocketAddr, path: &str, headers: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(WATCHDOG)).unwrap();
@@ -81,7 +81,7 @@ impl Client {
         self.socket.send(Message::binary(frame)).unwrap();
     }
 
-    /// Reads until `look` finds something.
+    /// Reads until `look` returns a value.
     pub(crate) fn find<T>(&mut self, mut look: impl FnMut(Incoming) -> Option<T>) -> T {
         loop {
             if let Some(found) = look(incoming(&mut self.socket)) {
@@ -90,7 +90,7 @@ impl Client {
         }
     }
 
-    /// Reads until an operation of this name comes that fits.
+    /// Reads until an operation of this name comes for which `fits` is true.
     pub(crate) fn op(&mut self, name: &str, fits: impl Fn(&Value) -> bool) -> Value {
         self.find(|incoming| match incoming {
             Incoming::Op(op) if op["op"] == name && fits(&op) => Some(op),
@@ -142,7 +142,7 @@ impl Client {
 fn incoming(socket: &mut WebSocket<TcpStream>) -> Incoming {
     let started = Instant::now();
     loop {
-        // Pings keep the socket's own limit from being reached.
+        // Pings keep the socket's timeout from being reached, so the time is also checked here.
         assert!(started.elapsed() < WATCHDOG, "nothing but pings comes");
         match socket.read().unwrap() {
             Message::Text(text) => return Incoming::Op(serde_json::from_str(&text).unwrap()),

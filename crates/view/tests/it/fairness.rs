@@ -1,4 +1,4 @@
-//! The demands of one client take nothing from the others.
+//! The demands of one client do not slow down or stop the others.
 
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
@@ -15,7 +15,8 @@ use tungstenite::Message;
 use crate::client::{Client, get};
 use crate::support::{Fixture, spinning};
 
-/// A socket that has begun to ask for a file of the page, or has asked and reads none of it.
+/// A socket that has sent only the beginning of a request for a file of the page, or the whole
+/// request without reading the answer.
 fn asking(address: SocketAddr, whole: bool) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
     let head = format!("GET /app.js HTTP/1.1\r\nHost: {address}\r\n");
@@ -26,7 +27,7 @@ fn asking(address: SocketAddr, whole: bool) -> TcpStream {
     stream
 }
 
-/// The number of TCP connections of a server of this network namespace, as the system counts them.
+/// The number of TCP connections to a server in this network namespace, as the system counts them.
 fn sockets_of(server: SocketAddr) -> usize {
     let table = std::fs::read_to_string("/proc/thread-self/net/tcp").unwrap();
     let port = format!(":{:04X}", server.port());
@@ -54,7 +55,7 @@ fn sockets_that_ask_and_never_read_lock_nobody_out() {
     drop(asking);
 }
 
-/// The number of clients of services that the server has.
+/// The number of service clients that the server has.
 fn service_clients(fixture: &Fixture) -> usize {
     let graph = fixture.contexts[1].graph();
     graph.endpoints.iter().filter(|endpoint| endpoint.kind == EndpointKind::Client).count()
@@ -110,7 +111,8 @@ fn clients_of_nodes_that_have_answered_are_released() {
         client.send(json!({"op": "getParameters", "parameterNames": [], "id": "all"}));
         is_told = all(&client.op("parameterValues", |_| true));
     }
-    // Some clients are kept for the next question: a list and values for each node.
+    // Some clients are kept for the next question: two for each of 16 nodes, which list and get
+    // parameters.
     let kept = service_clients(&fixture);
     assert!(kept <= 2 * 16, "{kept} clients of services are kept");
 }
@@ -141,7 +143,7 @@ fn questions_to_nodes_that_never_answer_cost_a_bounded_number_of_clients() {
         modest.status("modest");
         most = most.max(service_clients(&fixture));
     }
-    // The clients for the robot, which has answered, are kept.
+    // The two clients for the robot, which has answered, are kept in addition.
     assert!((16..=16 + 2).contains(&most), "{most} clients of services");
     drop((client, modest));
     until("they are released", || service_clients(&fixture) == 0);
@@ -190,7 +192,8 @@ fn others_are_answered_between_the_requests_of_one_client() {
     let _publisher = fixture.robot.create_publisher::<Text>("/chatter", 1).unwrap();
     let (mut client, mut modest) = (fixture.foxglove(), fixture.foxglove());
     let channel = client.channel("/chatter")["id"].clone();
-    // Each subscription takes the place of the one before: one is ended and one is made.
+    // Each subscription replaces the previous one with the same number, so the server ends one and
+    // makes one each time.
     let again = vec![json!({"id": 1, "channelId": channel}); 1000];
     let order = Order::default();
     let work = json!({"op": "subscribe", "subscriptions": again});
@@ -204,14 +207,14 @@ fn others_are_answered_between_the_requests_of_one_client() {
     assert_eq!(*order.lock().unwrap(), ["modest", "demanding"]);
 }
 
-/// A doctor whose examinations end one by one.
+/// A doctor each of whose examinations ends when the test allows it.
 fn doctor_in_turn() -> (feros_view::Doctor, SyncSender<()>, Receiver<()>) {
     let (allow, allowed) = sync_channel(64);
     let (begin, begun) = sync_channel(64);
     let allowed = Mutex::new(allowed);
     let doctor = move || {
         begin.send(()).unwrap();
-        // After the end of the test, nobody allows another examination.
+        // Receiving fails after the end of the test, when nobody allows another examination.
         let _ = allowed.lock().unwrap().recv();
         Vec::new()
     };
@@ -233,7 +236,7 @@ fn the_doctor_sees_one_client_after_the_other() {
     modest.send(json!({"op": "doctor"}));
     modest.send(json!({"op": "asked"}));
     modest.status("asked");
-    // One examination for the first client, and the next one for the other.
+    // The first examination is for the first client, and the next one is for the other client.
     for _ in 0..2 {
         allow.send(()).unwrap();
     }

@@ -1,4 +1,4 @@
-"""A client of `feros view` as Foxglove is one, on the WebSocket and the decoder of others.
+"""A client of `feros view` like Foxglove, based on a WebSocket library and a decoder from PyPI.
 
     foxglove_client.py ADDRESS
 
@@ -55,7 +55,7 @@ class Client:
 
 
 def plain(value):
-    """A decoded message as JSON has it."""
+    """Converts a decoded message into values for JSON."""
     if hasattr(value, "__slots__"):
         return {name: plain(getattr(value, name)) for name in value.__slots__}
     if isinstance(value, (list, tuple)):
@@ -108,7 +108,7 @@ async def main(address):
 
 
 async def publish(client):
-    """Publishes until the robot has said by /heard that it received something."""
+    """Publishes until the robot reports on /heard that it has received a message."""
     await client.send("advertise", channels=[{
         "id": 9, "topic": "/goal", "encoding": "cdr", "schemaName": "std_msgs/msg/String",
         "schema": "string data", "schemaEncoding": "ros2msg",

@@ -1,4 +1,5 @@
-//! Latencies by layer, from the traces of real running processes: this test is each of them.
+//! Latencies by layer, from the traces of real running processes, each of which is this test
+//! program.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -9,12 +10,13 @@ use serde_json::{Value, json};
 
 use crate::support::{Fixture, context_in, spinning};
 
-/// In a child: its task.
+/// The variable that gives a child process its role.
 const ROLE: &str = "FEROS_VIEW_TEST_ROLE";
-/// In a child: the domain of its test.
+/// The variable that gives a child process the domain of its test.
 const DOMAIN: &str = "FEROS_VIEW_TEST_DOMAIN";
 
-/// The child of the test: not a test of its own. It ends with its standard input.
+/// The code of the child processes, which is not a test itself. A child ends when its standard
+/// input ends.
 #[test]
 fn child() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -33,7 +35,7 @@ fn child() {
     }
 }
 
-/// A process that ends with this value.
+/// A process that ends when this value is dropped.
 struct Program(Child);
 
 impl Program {
@@ -49,7 +51,7 @@ impl Program {
 impl Drop for Program {
     fn drop(&mut self) {
         drop(self.0.stdin.take());
-        let _ = self.0.wait(); // its test has failed if it did
+        let _ = self.0.wait(); // a child that failed has made its test fail
     }
 }
 

@@ -1,4 +1,4 @@
-//! A client like Foxglove, on a WebSocket library and a decoder from elsewhere.
+//! A client like Foxglove, based on a WebSocket library and a decoder from PyPI.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

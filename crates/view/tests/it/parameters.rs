@@ -1,4 +1,4 @@
-//! Parameters: reading, setting, and their changes.
+//! Parameters: reading, setting, and the reports of changes.
 
 use serde_json::{Value, json};
 
@@ -77,8 +77,8 @@ fn parameters_are_set_and_changes_are_told_to_who_asked() {
     assert_eq!(values(&op), [("/robot.lens.name", &json!("wide"))], "it is unchanged");
     client.send(set("/robot.rate", json!({"a": 1}), "three"));
     client.status("/robot.rate is not set");
-    // A change that the watching client cannot miss: its subscription may be younger than the first
-    // changes.
+    // The value changes until the watching client gets a report: the server's subscription may be
+    // younger than the first changes.
     let mut rate = 30.0;
     let parameters = std::thread::scope(|scope| {
         let told = scope.spawn(move || watching.op("parameterValues", |_| true));

@@ -66,7 +66,7 @@ impl Fixture {
     }
 }
 
-/// A context in this domain, on loopback.
+/// A context in this domain, which uses only loopback.
 pub(crate) fn context_in(domain: u32) -> Context {
     let session = SessionOptions {
         domain_id: domain,

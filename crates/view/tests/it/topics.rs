@@ -62,7 +62,7 @@ fn a_topic_is_subscribed_to_once_for_all_clients() {
         client.subscribe("/chatter", id);
         publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     }
-    // A question whose answer comes after the subscription was made.
+    // The answer to this question comes after the subscription was made.
     clients[1].send(json!({"op": "subscribeConnectionGraph"}));
     clients[1].op("connectionGraphUpdate", |_| true);
     assert_eq!(publisher.subscription_count(), 1);
@@ -182,7 +182,7 @@ fn types_that_nobody_describes_keep_no_other_waiting() {
             }));
         }
     });
-    // Dropped before the fixture, which can end only then.
+    // This value is dropped before the fixture, which can end only after that.
     let ended = Ended(is_known);
     let publishers = (0..8).map(|number| {
         let identity = TypeIdentity { name: format!("mine/msg/Mine{number}"), hash: None };

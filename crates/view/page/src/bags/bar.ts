@@ -1,4 +1,5 @@
-// The first player, beside the messages: people scrub a bag where they look at its messages.
+// The controls of the first player, next to the messages, so that people scrub a bag where they
+// look at its messages.
 
 import type { Connection } from "../connection/connection";
 import { h } from "../shell/dom";

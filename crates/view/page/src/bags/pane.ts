@@ -5,7 +5,7 @@ import { h } from "../shell/dom";
 import { Player } from "./player";
 import { Recorder } from "./recorder";
 
-/** Nodes that offer a service of this name and type: the name without the service's own part. */
+/** The names of the nodes that offer a service of this name and type. */
 export function offering(connection: Connection, type: string, service: string): string[] {
   const end = `/${service}`;
   return connection.services

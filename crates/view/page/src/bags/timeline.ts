@@ -6,13 +6,13 @@ import { type End, Signal } from "../signal";
 
 const START = "bag.start_time_nanos";
 const END = "bag.end_time_nanos";
-/** A number of JSON is this far from nanoseconds since 1970: half the distance of two doubles. */
+/** The error of nanoseconds since 1970 as a number in JSON: half the distance of two doubles. */
 const ERROR_NANOS = 128n;
 
 export interface Span {
   start: bigint;
   end: bigint;
-  /** The bag's own ends are known, not only the range seen so far. */
+  /** Whether the ends of the bag are known, and not only the range seen so far. */
   isWhole: boolean;
 }
 

@@ -1,5 +1,5 @@
 // Topics that the server advertises, and the page's subscriptions: one per topic, only while
-// something visible shows it, at the rate of its most demanding watcher.
+// something visible shows the topic, and at the rate of its most demanding watcher.
 
 import { Codec, type Value } from "../decode/codec";
 import { type End, Signal } from "../signal";
@@ -18,7 +18,7 @@ export class Channel {
   }
 }
 
-/** One message; decoded on first use, and at most once. */
+/** One message, which is decoded on first use, and at most once. */
 export class Message {
   private decoded: Value | null = null;
 
@@ -28,19 +28,19 @@ export class Message {
     readonly bytes: Uint8Array,
   ) {}
 
-  /** Throws if the bytes do not match the channel's schema. */
+  /** The decoded message; throws if the bytes do not match the channel's schema. */
   get value(): Value {
     this.decoded ??= this.channel.codec.decode(this.bytes);
     return this.decoded;
   }
 }
 
-/** Messages per second; `null` asks for all messages, for topics that need each of them. */
+/** Messages per second; `null` asks for all messages, for topics whose every message counts. */
 export type Rate = number | null;
 /** The rate that a watcher asks for, once the channel is known. */
 export type RateOf = (channel: Channel) => Rate;
 
-/** The rate for topics such as transforms, of which each message has other frames. */
+/** The rate for topics such as transforms, whose messages have different frames. */
 export const everyMessage: RateOf = () => null;
 
 interface Watcher {
@@ -67,7 +67,7 @@ export class Channels {
 
   constructor(private readonly send: Send) {}
 
-  /** Receives the messages of a topic, now or once it is advertised, until ended. */
+  /** Receives the messages of a topic, as soon as the topic is advertised, until ended. */
   watch(topic: string, rateOf: RateOf, receive: (message: Message) => void): End {
     const watcher: Watcher = { rateOf, receive };
     let watchers = this.watchers.get(topic);
@@ -91,8 +91,8 @@ export class Channels {
     for (const info of infos) {
       const channel = new Channel(info);
       this.byId.set(info.id, channel);
-      // A topic of two types has two channels; the first one stays, the figures name the other
-      // types.
+      // A topic of two types has two channels; the first one is used, and the figures name the
+      // other types.
       if (!this.byTopic.has(info.topic)) this.byTopic.set(info.topic, channel);
     }
     for (const info of infos) this.settle(info.topic);
@@ -130,7 +130,7 @@ export class Channels {
     }
   }
 
-  /** Makes the subscription of a topic fit the wishes of all its watchers. */
+  /** Makes the subscription of a topic fit the rates that all its watchers ask for. */
   private settle(topic: string): void {
     const channel = this.byTopic.get(topic);
     const watchers = [...(this.watchers.get(topic) ?? [])];

@@ -1,4 +1,5 @@
-// The page's knowledge of the server: channels, services, parameters and figures over one socket.
+// The state of the server as the page knows it: channels, services, parameters and figures over one
+// socket.
 
 import { Signal } from "../signal";
 import { Channels } from "./channels";
@@ -23,7 +24,7 @@ export class Connection {
   readonly graph: ConnectionGraph;
   readonly status = new Signal<Status>();
   readonly informed = new Signal<ServerInfo>();
-  /** The server's clock: simulated time, if there is one. */
+  /** The time of the server's clock, if the time is simulated. */
   readonly time = new Signal<bigint>();
   info: ServerInfo | null = null;
   private readonly reports = new Signal<Finding[]>();
@@ -55,7 +56,7 @@ export class Connection {
     return this.info?.capabilities.includes(capability) ?? false;
   }
 
-  /** The server was started so that any service can be called and parameters set. */
+  /** Whether the server was started so that any service can be called and parameters can be set. */
   get allowsChanges(): boolean {
     return this.can("clientPublish");
   }
@@ -141,7 +142,7 @@ export class Connection {
 const LONGEST_REASON = 300;
 
 /**
- * A browser does not tell why a socket was refused. The page's own address is refused for the same
+ * A browser does not report why a socket was refused. The page's address is refused for the same
  * reasons, with a sentence that can be read.
  */
 async function whyRefused(): Promise<string> {

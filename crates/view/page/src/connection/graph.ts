@@ -35,7 +35,7 @@ export class ConnectionGraph {
     this.changed.emit();
   }
 
-  /** A new connection sends everything again. */
+  /** Forgets everything, since the server sends the whole graph to a new connection. */
   resume(): void {
     this.publishers.clear();
     this.subscriptions.clear();

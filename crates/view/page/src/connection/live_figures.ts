@@ -1,5 +1,5 @@
-// The figures of the whole system, once per second, while something visible shows them; and the set
-// of measured topics, which combines the wishes of all panes.
+// The figures of the whole system, once per second, while something visible shows them, and the set
+// of measured topics, which combines those of all panes.
 
 import { type End, Signal } from "../signal";
 import type { Figures } from "./protocol";
@@ -24,7 +24,7 @@ export class LiveFigures {
     };
   }
 
-  /** Measures these topics for one owner, in place of the owner's earlier ones. */
+  /** Measures these topics for one owner, instead of the owner's earlier topics. */
   measure(owner: object, topics: string[]): void {
     if (topics.length === 0) this.measured.delete(owner);
     else this.measured.set(owner, topics);

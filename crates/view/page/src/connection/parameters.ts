@@ -1,4 +1,4 @@
-// Parameters of all nodes, as the server reports them, and the setting of one.
+// Parameters of all nodes, as the server reports them, and the setting of single parameters.
 
 import { type End, Signal } from "../signal";
 import type { Parameter } from "./protocol";
@@ -11,7 +11,7 @@ interface Setting {
   name: string;
 }
 
-/** `/ns/node.a.b` is parameter `a.b` of `/ns/node`: names of nodes have no dot. */
+/** `/ns/node.a.b` is parameter `a.b` of `/ns/node`: names of nodes have no dots. */
 export function splitName(name: string): [node: string, parameter: string] {
   const dot = name.indexOf(".");
   return dot < 0 ? [name, ""] : [name.slice(0, dot), name.slice(dot + 1)];
@@ -50,12 +50,12 @@ export class Parameters {
     this.send({ op: "getParameters", parameterNames: [], id: "all" });
   }
 
-  /** Asks for some parameters only; `changed` reports their arrival. */
+  /** Asks for some parameters only; `changed` fires when they arrive. */
   read(names: string[]): void {
     this.send({ op: "getParameters", parameterNames: names, id: "some" });
   }
 
-  /** Sets one; returns the node's value afterwards, `null` without an answer in time. */
+  /** Sets a parameter; returns the node's value after that, or `null` without an answer in time. */
   set(parameter: Parameter): Promise<Parameter | null> {
     const id = `set-${this.nextId++}`;
     return new Promise((resolve) => {

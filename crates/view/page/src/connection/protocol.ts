@@ -1,7 +1,8 @@
 // The protocol between server and page: the Foxglove WebSocket protocol, version 1, and the
-// operations of `feros.view.v1`. Types of its JSON texts, readers and writers of its binary frames.
+// operations of `feros.view.v1`. This module has the types of the JSON operations, and the readers
+// and writers of the binary frames.
 
-/** Subprotocols, the preferred one first. */
+/** The subprotocols, the preferred one first. */
 export const SUBPROTOCOLS = ["feros.view.v1", "foxglove.sdk.v1", "foxglove.websocket.v1"];
 
 export interface ServerInfo {
@@ -71,7 +72,7 @@ export interface MedianAndP99 {
 export interface EdgeLayers {
   messages: number;
   endToEndNanos: MedianAndP99;
-  /** In the order in which messages pass them; the shares add up to 1. */
+  /** The layers, in the order in which messages pass them; the shares add up to 1. */
   layers: { name: string; nanos: MedianAndP99; share: number }[];
 }
 
@@ -111,7 +112,7 @@ export interface Figures {
   nodes: NodeFigures[];
   services: CallFigures[];
   actions: CallFigures[];
-  /** The source of layers; without it the server reads no traces. */
+  /** The source of the layers; absent if the server reads no traces. */
   traces?: { folder: string; programs: number | null; problems: string[] } | null;
   connections: {
     count: number;
@@ -137,7 +138,7 @@ export interface GraphUpdate {
   removedServices: string[];
 }
 
-/** The server's text operations. Unknown ones are ignored, as the protocol asks. */
+/** The server's text operations. Unknown operations are ignored, as the protocol demands. */
 export type ServerText =
   | ({ op: "serverInfo" } & ServerInfo)
   | { op: "status"; level: 0 | 1 | 2; message: string; id?: string }

@@ -1,5 +1,5 @@
-// Services that the server advertises, and calls of them. A call ends by its response, its failure,
-// the end of the connection, or its time limit.
+// Services that the server advertises, and calls of them. A call ends with its response, with its
+// failure, with the connection, or at its time limit.
 
 import { Codec, type Value } from "../decode/codec";
 import { Signal } from "../signal";
@@ -33,7 +33,7 @@ export class Services {
     return this.byName.has(name);
   }
 
-  /** Names of the services of a type, such as `lifecycle_msgs/srv/GetState`. */
+  /** The names of the services of a type, such as `lifecycle_msgs/srv/GetState`. */
   ofType(type: string): string[] {
     const names = [...this.byName.values()].filter((each) => each.info.type === type);
     return names.map((each) => each.info.name).sort();

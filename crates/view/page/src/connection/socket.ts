@@ -1,5 +1,5 @@
-// A WebSocket that reconnects: when the server ends, the page reports it and tries again, each time
-// later, until there is a server.
+// A WebSocket that reconnects: when the server ends, the page reports that, and tries again until
+// there is a server, after a longer wait each time.
 
 import { SUBPROTOCOLS } from "./protocol";
 import { Signal } from "../signal";
@@ -27,7 +27,7 @@ export class Socket {
     private readonly whyRefused: () => Promise<string>,
   ) {}
 
-  /** Tries now; does nothing if there is a connection, or an attempt is running. */
+  /** Tries to connect now, unless there is a connection or an attempt is running. */
   connect(): void {
     if (this.socket !== null) return;
     if (this.timer !== null) clearTimeout(this.timer);
@@ -55,7 +55,7 @@ export class Socket {
     };
   }
 
-  /** Sends if there is a connection; returns whether there was one. */
+  /** Sends if there is a connection; returns false if there is none. */
   send(data: string | Uint8Array<ArrayBuffer>): boolean {
     if (this.socket === null || this.socket.readyState !== WebSocket.OPEN) return false;
     this.socket.send(data);
@@ -63,7 +63,8 @@ export class Socket {
   }
 
   private tryLater(reason: string): void {
-    // A random part, so that the pages of a team do not all come back at the same moment.
+    // The wait has a random part, so that the pages of a team do not all reconnect at the same
+    // moment.
     const waitMs = this.waitMs * (0.75 + Math.random() / 2);
     this.waitMs = Math.min(this.waitMs * 2, LONGEST_WAIT_MS);
     this.timer = setTimeout(() => this.connect(), waitMs);

@@ -1,5 +1,5 @@
-// From CDR to values and back, by the schemas that the server advertises. Each schema is parsed
-// when its first message is looked at.
+// Converts CDR to values and back with the schemas that the server advertises. Each schema is
+// parsed when its first message is decoded.
 
 import { parse } from "@foxglove/rosmsg";
 import { MessageReader, MessageWriter } from "@foxglove/rosmsg2-serialization";
@@ -12,10 +12,10 @@ export class Codec {
   private reader: MessageReader | null = null;
   private writer: MessageWriter | null = null;
 
-  /** `null`: the server knows no schema. An empty schema belongs to a message without fields. */
+  /** `null` if the server knows no schema; an empty schema means a message without fields. */
   constructor(private readonly schema: string | null) {}
 
-  /** Throws if there is no schema, or one that cannot be read. */
+  /** The parsed schema; throws if there is no schema, or if it cannot be read. */
   get definitions(): Definitions {
     if (this.schema === null) throw new Error("the server knows no definition of its type");
     this.parsed ??= parse(this.schema, { ros2: true });

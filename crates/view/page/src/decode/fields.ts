@@ -1,5 +1,6 @@
 // Paths to fields of messages, such as `/odom.pose.pose.position.x` or `/joint_states.position[2]`,
-// and the numbers at their ends. A topic's name has no dot, so the first dot ends it.
+// and the numbers that the paths lead to. A topic's name has no dot, so the first dot ends the
+// name.
 
 import type { Definitions } from "./codec";
 
@@ -10,7 +11,7 @@ export interface FieldPath {
 
 const STEP = /\.([A-Za-z_]\w*)|\[(\d+)\]/y;
 
-/** `null` if the text is not a path of a field. */
+/** Parses a path; returns `null` if the text is not a path of a field. */
 export function parsePath(text: string): FieldPath | null {
   const dot = text.indexOf(".");
   if (dot < 2 || !text.startsWith("/")) return null;
@@ -28,7 +29,7 @@ export function isNumeric(value: unknown): boolean {
   return asNumber(value) !== null;
 }
 
-/** A number for the plot: booleans are 0 and 1, times are seconds. */
+/** Converts a value to a number for a plot: booleans become 0 and 1, times become seconds. */
 export function asNumber(value: unknown): number | null {
   if (typeof value === "number") return value;
   if (typeof value === "boolean") return value ? 1 : 0;
@@ -72,7 +73,7 @@ const NUMBERS = new Set([
   "duration",
 ]);
 
-/** Fields of a schema that can be plotted; of arrays the first element, as a start for editing. */
+/** Paths to the numbers of a schema, for a plot; of arrays only to the first element. */
 export function numericFields(definitions: Definitions, most: number): string[] {
   const byName = new Map(definitions.map((each) => [each.name ?? "", each.definitions]));
   const found: string[] = [];

@@ -1,5 +1,5 @@
 // The positions of boxes and edges: in layers from left to right or from top to bottom, whichever
-// appears larger in the available room.
+// makes the graph larger in the available space.
 
 import { Graph as LayeredGraph, layout } from "@dagrejs/dagre";
 import type { Graph } from "./model";
@@ -16,7 +16,7 @@ export interface BoxPlace extends Point {
 
 export interface EdgePlace {
   points: Point[];
-  /** The position of the edge's words, if it has some. */
+  /** The position of the edge's words, if it has any. */
   label: Point | null;
 }
 
@@ -27,19 +27,19 @@ export interface Arrangement {
   edges: Map<string, EdgePlace>;
 }
 
-/** The room for the longest line of an edge's words. */
+/** The width that is reserved for the longest line of an edge's words. */
 export const LABEL_WIDTH = 156;
 const LABEL_HEIGHT = 40;
 const LETTER_WIDTH = 7;
 const BOLD_WIDTH = 7.8;
 const MOST_LETTERS = 34;
 
-/** A long name keeps its end, which distinguishes it from its neighbours. */
+/** Shortens a long name to its end, which distinguishes it from its neighbours. */
 export function shortName(name: string): string {
   return name.length <= MOST_LETTERS ? name : `…${name.slice(1 - MOST_LETTERS)}`;
 }
 
-/** The same text for the same structure: positions follow from it alone. */
+/** Describes the structure, which alone determines the positions: equal texts mean equal ones. */
 export function structureOf(graph: Graph): string {
   return [...graph.boxes.keys(), ...graph.edges.keys()].sort().join("\n");
 }

@@ -52,7 +52,7 @@ export class Camera {
     root.addEventListener("keydown", (event) => this.key(event));
   }
 
-  /** The position of the view; `null` changes nothing. */
+  /** The position and the scale of the view; setting `null` changes nothing. */
   get place(): number[] {
     const { x, y, scale } = this.view;
     return [Math.round(x), Math.round(y), Math.round(scale * 100) / 100];
@@ -71,7 +71,7 @@ export class Camera {
     this.show(Math.min(clientWidth / width, clientHeight / height), width, height, [0, 0]);
   }
 
-  /** Shows a readable part of a picture: the place among these with most other places near it. */
+  /** Shows a readable part of a picture, around the place with the most other places near it. */
   begin(width: number, height: number, places: Point[]): void {
     const { clientWidth, clientHeight } = this.root;
     const scale = Math.max(Math.min(clientWidth / width, clientHeight / height), READABLE);
@@ -90,7 +90,8 @@ export class Camera {
     const { clientWidth, clientHeight } = this.root;
     if (width <= 0 || height <= 0 || clientWidth === 0) return;
     const scale = Math.min(Math.max(wanted, LEAST), 1.25);
-    // A small picture is centred; otherwise the point is, as far as the picture goes.
+    // A small picture is centred. In a larger picture, the point is centred, but nothing beyond the
+    // picture's edge is shown.
     const place = (room: number, size: number, at: number): number =>
       size <= room ? (room - size) / 2 : Math.min(0, Math.max(room - size, room / 2 - at));
     this.view.scale = scale;

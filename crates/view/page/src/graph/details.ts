@@ -1,4 +1,4 @@
-// The details of the chosen box or edge; without one, of the whole system.
+// The details of the chosen box or edge. If none is chosen, the details of the whole system.
 
 import type {
   CallFigures,

@@ -22,7 +22,7 @@ interface DrawnEdge extends Drawn {
 export class Drawing {
   readonly layer = svg("g");
   private readonly lines = svg("g");
-  /** Above all lines, so that no other line goes through words. */
+  /** The words of edges, above all lines, so that no line goes through words. */
   private readonly labels = svg("g", { "aria-hidden": "true" });
   private readonly outlines = svg("g");
   private readonly boxes = new Map<string, Drawn>();
@@ -46,7 +46,7 @@ export class Drawing {
     this.makeRoom();
   }
 
-  /** Lines make room for their words, by the drawn width: first all words are measured. */
+  /** Makes gaps in lines for their words, as wide as drawn; all words are measured first. */
   private makeRoom(): void {
     const labels = [...this.edges.values()].flatMap(({ plate, words }) =>
       plate === null ? [] : [{ plate, widths: words.map((line) => line.getBBox().width) }],
@@ -78,7 +78,7 @@ export class Drawing {
     const { x, y, width, height } = place;
     const group = this.group(box.id, `box ${box.kind}`);
     group.setAttribute("data-id", box.id);
-    // Nodes are round, topics square, services and actions cut: shapes tell the kinds apart.
+    // Nodes are round, topics square, services and actions cut: the shapes distinguish the kinds.
     const [left, top, right, bottom] = [
       x - width / 2,
       y - height / 2,
@@ -188,7 +188,7 @@ function nodeWords(node: NodeFigures | undefined): string {
     : `${node.pid} · ${(node.cpu * 100).toFixed(0)} %`;
 }
 
-/** Short lines: the transport, its quality, and the QoS. */
+/** The words of an edge in short lines: the transport, its quality, and the QoS. */
 export function edgeWords(edge: Edge): string[] {
   if (edge.kind !== "receive") return [];
   const [mismatch] = edge.mismatches;
@@ -210,7 +210,7 @@ export function edgeWords(edge: Edge): string[] {
 
 const MOST_LETTERS = 26;
 
-/** As much text as fits beside the line. */
+/** Returns as much of a text as fits next to the line. */
 function shortened(words: string): string {
   const text = words.replace(/^QoS does not match: /, "");
   return text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS - 1)}…` : text;

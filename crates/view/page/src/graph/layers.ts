@@ -1,5 +1,5 @@
-// The latencies of an edge's messages, layer by layer: a bar and a table, or instructions to get
-// them.
+// The latencies of an edge's messages, layer by layer: shown as a bar and a table, or instructions
+// to get the latencies.
 
 import type { EdgeFigures, EdgeLayers, Figures } from "../connection/protocol";
 import { h, svg } from "../shell/dom";
@@ -8,10 +8,10 @@ import { nanoseconds } from "../shell/units";
 const MOST_PAIRS = 8;
 const WIDTH = 300;
 const HEIGHT = 22;
-/** Narrower parts of the bar have no room for their number. */
+/** The least width, in viewBox units, of a part of the bar that shows its number. */
 const ROOM_FOR_NUMBER = 14;
 
-/** The layers of the pairs of an edge. */
+/** Shows the layers of the pairs of publisher and subscription that an edge stands for. */
 export function layersOf(pairs: EdgeFigures[], figures: Figures): HTMLElement[] {
   if (pairs.length === 0) return [];
   const known = pairs.filter((pair) => pair.layers);
@@ -105,7 +105,7 @@ function layersOfPair(pair: EdgeFigures, isOneOfMany: boolean): HTMLElement[] {
   return [bar(layers), table];
 }
 
-/** Parts as wide as their shares, alternately light and dark, with the numbers of the table. */
+/** Draws parts as wide as their shares, alternately light and dark, numbered as in the table. */
 function bar({ layers }: EdgeLayers): HTMLElement {
   const words = layers.map(({ name, share }) => `${name} ${percent(share)}`).join(", ");
   const drawing = svg("svg", {

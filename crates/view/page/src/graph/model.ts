@@ -1,4 +1,4 @@
-// From figures to boxes and edges: the content of the graph, without positions.
+// Converts figures to boxes and edges: the content of the graph, without positions.
 
 import type { ConnectionGraph } from "../connection/graph";
 import type {
@@ -27,7 +27,7 @@ export interface Edge {
   id: string;
   from: string;
   to: string;
-  /** `send` leads to a topic, `receive` from it; `call` connects clients and servers. */
+  /** `send` leads to a topic, `receive` leads from one, and `call` connects clients and servers. */
   kind: "send" | "receive" | "call";
   transport: Transport | null;
   pairs: EdgeFigures[];
@@ -44,9 +44,9 @@ export interface Wishes {
   filter: string;
   services: boolean;
   actions: boolean;
-  /** Also topics and services that every node has: logs, parameters and the like. */
+  /** Whether to show topics and services that every node has, such as logs and parameters. */
   infrastructure: boolean;
-  /** Also topics and services with nobody at the other end. */
+  /** Whether to show topics and services that have no node at the other end. */
   deadEnds: boolean;
 }
 
@@ -62,11 +62,11 @@ function isHidden(name: string): boolean {
   return name.split("/").some((part) => part.startsWith("_"));
 }
 
-/** Makes the graph without boxes that the filter excludes, and without their lone neighbours. */
+/** Makes the graph, without boxes that the wishes exclude, and without their lone neighbours. */
 export function graphOf(figures: Figures, ends: ConnectionGraph, wishes: Wishes): Graph {
   const graph: Graph = { boxes: new Map(), edges: new Map() };
   const builder = new Builder(graph, figures.nodes);
-  // Hidden nodes, such as those of commands, are added with their connections.
+  // Hidden nodes, such as those of commands, are added only with their connections.
   for (const { name } of figures.nodes) {
     if (!isHidden(name) || wishes.infrastructure) builder.node(name);
   }
@@ -169,7 +169,7 @@ class Builder {
   }
 }
 
-/** The boxes that match the filter's words, and their neighbours. */
+/** Reduces a graph to the boxes that match the filter's words, and their neighbours. */
 function filtered(graph: Graph, filter: string): Graph {
   const words = filter.toLowerCase().trim().split(/\s+/);
   const met = new Set<string>();
@@ -181,7 +181,7 @@ function filtered(graph: Graph, filter: string): Graph {
     if (met.has(from)) near.add(to);
     if (met.has(to)) near.add(from);
   }
-  // A topic without the nodes at its ends shows nothing.
+  // A topic tells nothing without the nodes at its ends, so they are included.
   for (const { from, to } of graph.edges.values()) {
     if (near.has(from) && !from.startsWith("node ")) near.add(to);
     if (near.has(to) && !to.startsWith("node ")) near.add(from);

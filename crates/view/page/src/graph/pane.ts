@@ -201,7 +201,7 @@ export class GraphPane {
   }
 }
 
-/** The places for the first look: the chosen box or edge, otherwise any box. */
+/** The places that the first picture may centre on: the chosen box or edge, otherwise all boxes. */
 function placesOf({ boxes, edges }: Arrangement, chosen: string): Point[] {
   const place = boxes.get(chosen) ?? edges.get(chosen)?.points[0];
   return place === undefined ? [...boxes.values()] : [place];

@@ -9,11 +9,11 @@ const TRANSPORTS: Record<Transport, { word: string; dash: string; width: number 
   none: { word: "no transport", dash: "2 4", width: 1.5 },
 };
 
-/** The look of a transport; unknown names, perhaps of a newer server, look like `none`. */
+/** Returns the look of a transport; unknown ones, perhaps of newer servers, look like `none`. */
 export function lookOf(transport: Transport | null): { word: string; dash: string; width: number } {
   const isKnown = transport !== null && Object.hasOwn(TRANSPORTS, transport);
   return isKnown ? TRANSPORTS[transport] : TRANSPORTS.none;
 }
 
-/** From the shortest transport to none; an edge with several is drawn as the last of them. */
+/** Transports from the shortest to none; an edge with several is drawn like the last of them. */
 export const ORDER: Transport[] = ["intraProcess", "sharedMemory", "network", "none"];

@@ -1,4 +1,4 @@
-// The pane of logs: lines with their levels, and the level shown of each logger.
+// The pane of logs: lines with their levels, and the least level that is shown for each logger.
 
 import { everyMessage } from "../connection/channels";
 import type { Connection } from "../connection/connection";
@@ -156,7 +156,7 @@ export class LogsPane {
     this.draw();
   }
 
-  /** Only the visible rows are elements. */
+  /** Draws the visible rows; only these are elements. */
   private draw(): void {
     const { shown } = this.store;
     this.rows.style.height = `${shown.length * ROW_PX}px`;
@@ -262,7 +262,7 @@ export class LogsPane {
     );
   }
 
-  /** The service that sets a logger's level: `robot.arm.driver` belongs to `/robot/arm`. */
+  /** The service that sets a logger's level: that of `/robot/arm` for `robot.arm.driver`. */
   private levelService(logger: string): string | null {
     const parts = logger.split(".");
     for (let length = parts.length; length > 0; length--) {

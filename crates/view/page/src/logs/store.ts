@@ -1,4 +1,4 @@
-// The last lines of /rosout, and the level shown of each logger.
+// The last lines of /rosout, and the least level that is shown for each logger.
 
 import type { Message } from "../connection/channels";
 

@@ -1,5 +1,5 @@
-// The latest image of a topic. A new one is drawn only after the last one, so a slow machine leaves
-// images out instead of lagging behind.
+// The latest image of a topic. A new image is drawn only when the previous one is finished, so a
+// slow machine leaves images out instead of lagging behind.
 
 import { errorText } from "../decode/codec";
 import type { Message } from "../connection/channels";
@@ -103,7 +103,7 @@ export class ImagePanel implements Panel {
     this.canvas.height = height;
   }
 
-  /** Shows the place and the colours below the pointer. */
+  /** Shows the position and the colours of the pixel below the pointer. */
   private readSpot(event: PointerEvent): void {
     const box = this.canvas.getBoundingClientRect();
     const { width, height } = this.canvas;

@@ -1,4 +1,5 @@
-// Pixels of sensor_msgs/Image in the browser's form: RGBA, one byte each, rows without gaps.
+// Converts the pixels of sensor_msgs/Image to the browser's form: RGBA, one byte each, rows without
+// gaps.
 
 export interface RawImage {
   width: number;
@@ -39,7 +40,7 @@ type Read = (view: DataView, at: number, isLittle: boolean) => number;
 const read16: Read = (view, at, isLittle) => view.getUint16(at, isLittle);
 const readFloat: Read = (view, at, isLittle) => view.getFloat32(at, isLittle);
 
-/** One number per pixel; stretched between the least and the greatest, or by a fixed range. */
+/** Reads one number per pixel, as grey from the least to the greatest, or within a fixed range. */
 function single(size: number, read: Read, fixed: [number, number] | null): Write {
   return ({ width, height, step, data, is_bigendian }, rgba) => {
     const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
@@ -68,7 +69,7 @@ function single(size: number, read: Read, fixed: [number, number] | null): Write
   };
 }
 
-/** Two pixels in four bytes, BT.601 with the range of video; offsets of Y, U and V. */
+/** Reads two pixels from four bytes: BT.601, the range of video, and these offsets of Y, U and V. */
 function yuv422(y0: number, u: number, y1: number, v: number): Write {
   return ({ width, height, step, data }, rgba) => {
     for (let row = 0, to = 0; row < height; row++) {
@@ -87,7 +88,7 @@ function yuv422(y0: number, u: number, y1: number, v: number): Write {
   };
 }
 
-/** Colours of the filter before the sensor; each pixel takes those of its square of four. */
+/** Reads the colours of a Bayer filter; each pixel takes those of its square of four. */
 function bayer(pattern: string): Write {
   const red = pattern.indexOf("r");
   const blue = pattern.indexOf("b");
@@ -132,7 +133,7 @@ const FORMATS = new Map<string, { bytesPerPixel: number; write: Write }>(
   }),
 );
 
-/** Throws an `Error` that describes the problem of the image. */
+/** Converts an image; throws an `Error` that describes the problem of an invalid image. */
 export function toPixels(image: RawImage): Pixels {
   const { width, height, step, encoding, data } = image;
   const format = FORMATS.get(encoding);

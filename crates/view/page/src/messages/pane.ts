@@ -1,4 +1,4 @@
-// The pane of messages: topics at the left, a grid of views at the right.
+// The pane of messages: topics on the left, a grid of views on the right.
 
 import type { Connection } from "../connection/connection";
 import { numericFields, parsePath } from "../decode/fields";
@@ -37,7 +37,7 @@ export class MessagesPane {
   constructor(
     private readonly connection: Connection,
     private readonly layout: Layout,
-    /** The controls of a bag, if one is played. */
+    /** The controls of a bag that is being played. */
     player: HTMLElement,
   ) {
     this.context = {
@@ -113,7 +113,7 @@ export class MessagesPane {
     else this.append(kind, kind === "scene" ? { t: [topic] } : { t: topic });
   }
 
-  /** A field that is worth a plot: the first number outside of the header. */
+  /** Returns a field that is worth a plot: the first number outside of the header. */
   private firstField(topic: string): string | null {
     try {
       const fields = numericFields(

@@ -1,5 +1,5 @@
-// The common parts of all views of messages: an element that lives in the grid, a state that the
-// address keeps, and an end.
+// The common parts of all views of messages: an element in the grid, a state that the address
+// keeps, and `dispose`.
 
 import type { RateOf } from "../connection/channels";
 import type { Connection } from "../connection/connection";
@@ -51,7 +51,7 @@ export const SPATIAL = new Set([
   "visualization_msgs/Marker",
   "visualization_msgs/MarkerArray",
 ]);
-/** For these, the numbers tell more than an arrow in a room. */
+/** The types whose numbers tell more than an arrow in the 3D view. */
 const POSES = new Set([
   "nav_msgs/Odometry",
   "geometry_msgs/PoseStamped",
@@ -69,7 +69,7 @@ export function kindsFor(type: string): Kind[] {
   return ["tree", "plot", "text"];
 }
 
-/** The rate of a view: lower for large messages, unlimited where every message counts. */
+/** Returns the rate of a view: lower for large messages, unlimited where every message counts. */
 export const rateFor: RateOf = ({ type }) => {
   const short = shortType(type);
   if (short.startsWith("visualization_msgs/Marker")) return null;

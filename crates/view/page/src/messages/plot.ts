@@ -1,5 +1,5 @@
 // Numbers over time, several on one axis. Lines differ by dash as well as colour; the legend shows
-// the value of each, at the cursor or the latest one.
+// each line's value at the cursor, or its latest value.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -78,7 +78,7 @@ export class PlotPanel implements Panel {
     this.chart?.destroy();
   }
 
-  /** `false` if the path is invalid or already there, or the plot is full. */
+  /** Adds a line; returns `false` if the path is invalid or already there, or the plot is full. */
   add(path: string): boolean {
     const isAdded = this.addLine(path);
     if (isAdded) {
@@ -200,7 +200,7 @@ export class PlotPanel implements Panel {
         this.watches.push(channels.watch(topic, rateFor, (message) => this.take(message, lines)));
       }
     }
-    // The old watches end last: a topic that stays keeps its subscription.
+    // The old watches end last, so that a topic that stays keeps its subscription.
     old.forEach((end) => end());
   }
 

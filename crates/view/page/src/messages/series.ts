@@ -1,4 +1,5 @@
-// The points of one line of a plot: a ring with a limited number and time span.
+// The points of one line of a plot: a ring buffer with a limited number of points and a limited
+// time span.
 
 const MOST_POINTS = 10_000;
 
@@ -28,7 +29,7 @@ export class Series {
     this.values[at] = value;
     this.length += 1;
     this.lastValue = value;
-    // One point before the window stays: the line reaches its edge.
+    // One point before the window stays, so that the line reaches the window's edge.
     while (
       this.length > 2 &&
       (this.times[(this.start + 1) % MOST_POINTS] ?? 0) < time - windowSeconds
@@ -36,7 +37,7 @@ export class Series {
       this.drop();
   }
 
-  /** Columns of times, relative to `now`, and values; a value that is not finite is a gap. */
+  /** Returns the times, relative to `now`, and the values; a value that is not finite is a gap. */
   columns(now: number): [number[], (number | null)[]] {
     const times = new Array<number>(this.length);
     const values = new Array<number | null>(this.length);

@@ -1,4 +1,4 @@
-// The last messages of a topic one below the other, as `feros topic echo` prints them.
+// The last messages of a topic, one below the other, as `feros topic echo` prints them.
 
 import { errorText } from "../decode/codec";
 import type { Message } from "../connection/channels";
@@ -14,7 +14,7 @@ const MOST_LINES = 200;
 const MOST_ELEMENTS = 16;
 const MOST_CHARACTERS = 2000;
 
-/** A message in one line. */
+/** Returns a message as one line. */
 export function lineOf(value: unknown): string {
   if (value === null || typeof value !== "object" || isTime(value)) return leafText(value);
   const isView = ArrayBuffer.isView(value) && !(value instanceof DataView);

@@ -54,7 +54,7 @@ export class TopicList {
     const shown = channels.slice(0, MOST_ROWS);
     setText(this.note, count === 0 ? "No topics yet." : `${shown.length} of ${count} topics`);
     this.rates.clear();
-    // A topic that comes or goes does not take the focus from another.
+    // A topic that comes or goes must not take the focus from another one.
     const focused = document.activeElement;
     const label = this.list.contains(focused) ? focused?.getAttribute("title") : null;
     this.list.replaceChildren(...shown.map((each) => this.row(each.topic, each.type)));

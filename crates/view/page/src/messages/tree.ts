@@ -31,7 +31,7 @@ export function leafText(value: unknown): string {
   return String(value);
 }
 
-/** Some words on a closed branch. */
+/** Returns a few words that describe a closed branch. */
 function summary(value: object): string {
   if (!isSequence(value)) return "";
   const shown = Array.from({ length: Math.min(PREVIEW, value.length) }, (_, at) => value[at]);
@@ -181,7 +181,7 @@ export class TreePanel implements Panel {
     this.end();
   }
 
-  /** At first, all small branches are open. */
+  /** Opens all small branches, as the tree first appears. */
   private openSmall(value: object, path: string, depth: number): void {
     this.opened.add(path);
     if (depth > 3 || isSequence(value)) return;

@@ -1,4 +1,4 @@
-// A node with a lifecycle: its state, and the transitions from there.
+// A node with a lifecycle: its state, and the transitions from that state.
 
 import { everyMessage } from "../connection/channels";
 import type { Connection } from "../connection/connection";

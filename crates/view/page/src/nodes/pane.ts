@@ -1,4 +1,5 @@
-// The pane of nodes: processes, processor and memory of all nodes; lifecycle and components of one.
+// The pane of nodes: the processes, processor time and memory of all nodes, and the lifecycle and
+// components of a chosen node.
 
 import type { Connection } from "../connection/connection";
 import type { Figures, NodeFigures } from "../connection/protocol";

@@ -16,7 +16,7 @@ export function valueText(value: ParameterValue | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Whether two values are the same; doubles by a part in a million million. */
+/** Whether two values are equal; doubles may differ by one part in 10^12. */
 function isSame(one: ParameterValue | undefined, other: ParameterValue | undefined): boolean {
   if (typeof one === "number" && typeof other === "number") {
     return Math.abs(one - other) <= 1e-12 * Math.max(1, Math.abs(one), Math.abs(other));
@@ -24,7 +24,7 @@ function isSame(one: ParameterValue | undefined, other: ParameterValue | undefin
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** The value of a text for a parameter of this kind; throws with the expected form. */
+/** Parses a value for a parameter of this kind; throws an `Error` with the expected form. */
 export function parseValue(text: string, like: Parameter): ParameterValue {
   const { value, type } = like;
   if (typeof value === "string") return text;
@@ -105,14 +105,14 @@ export class Editor {
     this.show(parameter);
   }
 
-  /** Whether this editor fits such a parameter. */
+  /** Whether this editor can show the parameter. */
   fits({ value, type }: Parameter, canSet: boolean): boolean {
     const own = this.parameter;
     const isSame = typeof own.value === typeof value && own.type === type;
     return isSame && Array.isArray(own.value) === Array.isArray(value) && this.canSet === canSet;
   }
 
-  /** Shows a new value from the node; text that the user is writing stays. */
+  /** Shows a new value from the node, but keeps text that the user is writing. */
   show(parameter: Parameter): void {
     this.parameter = parameter;
     if (this.isEdited) return;

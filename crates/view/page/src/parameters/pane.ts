@@ -26,7 +26,7 @@ interface Section {
   editors: Map<string, Editor>;
 }
 
-/** Moves an element only to another place: a field that is moved loses the focus. */
+/** Moves an element only if its place changes, since a field that is moved loses the focus. */
 function putAt(list: HTMLElement, element: HTMLElement, at: number): void {
   const there = list.children[at] ?? null;
   if (there !== element) list.insertBefore(element, there);
@@ -185,7 +185,7 @@ export class ParametersPane {
         editors.get(`${node}.${each.name}`)?.describe(descriptionOf(each));
       }
     } catch {
-      // Values can be read and set without their descriptions.
+      // Nothing is shown, since values can be read and set without their descriptions.
     }
   }
 }

@@ -63,7 +63,7 @@ export class Frames {
     this.names.clear();
   }
 
-  /** Puts names that would lie on each other above one another. */
+  /** Stacks names that would otherwise cover each other. */
   spread(placeOf: (point: Vector3) => { x: number; y: number } | null, unitPixels: number): void {
     const labels = [...this.names].sort(([one], [other]) => (one < other ? -1 : 1));
     const boxes = labels.map(([name, label]) => {

@@ -1,4 +1,4 @@
-// Words in the scene: a picture of the text that always faces the camera.
+// Words in the scene: each is a picture of a text that always faces the camera.
 
 import {
   CanvasTexture,
@@ -9,7 +9,7 @@ import {
   SpriteMaterial,
 } from "three";
 
-/** The height of drawn letters; words of a fixed size are about half as high on the screen. */
+/** The height of letters in pictures; words of a fixed size are about half as high on screen. */
 const PIXELS = 48;
 const FIXED_PIXELS = 26;
 const LONGEST = 120;
@@ -24,7 +24,7 @@ export interface LabelBox {
 
 const HIGHEST = 20;
 
-/** The shift of each label, in its heights, so that it does not cover an earlier one. */
+/** Returns the shift of each label, in label heights, so that it does not cover an earlier one. */
 export function spread(labels: (LabelBox | null)[]): number[] {
   const placed: LabelBox[] = [];
   return labels.map((label) => {
@@ -46,7 +46,7 @@ function overlap(one: LabelBox, other: LabelBox): boolean {
 }
 
 /**
- * `height` is in metres, or, with `isFixedSize`, in parts of the view. A halo keeps words legible
+ * `height` is in metres, or a fraction of the view with `isFixedSize`. A halo keeps words legible
  * where the ground varies.
  */
 export function labelOf(
@@ -78,7 +78,7 @@ export function labelOf(
     context.fillText(words, 8, canvas.height / 2);
   }
   const texture = new CanvasTexture(canvas);
-  // Otherwise the black of transparent pixels would darken the edges of the letters.
+  // Without this, the black of transparent pixels would darken the edges of the letters.
   texture.premultiplyAlpha = true;
   const material = new SpriteMaterial({
     map: texture,

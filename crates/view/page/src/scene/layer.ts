@@ -1,8 +1,9 @@
-// The common parts of all kinds of messages in the scene: objects, each in a frame at a time.
+// The common parts of all kinds of messages in the scene: objects that are each placed in a frame
+// at some time.
 
 import type { Object3D } from "three";
 
-/** An object in a frame; at `time` in seconds, or at the frame's present place. */
+/** An object in a frame: where the frame was at `time` in seconds, or where it is now. */
 export interface Placed {
   frame: string;
   time: number | null;

@@ -1,4 +1,5 @@
-// visualization_msgs/Marker: the basic shapes, by namespace and number, until deleted or expired.
+// visualization_msgs/Marker: draws the basic shapes, by namespace and number, until they are
+// deleted or expire.
 
 import {
   BoxGeometry,
@@ -195,7 +196,7 @@ function lines(marker: Marker): LineBasicMaterial {
   });
 }
 
-/** The points of a marker, each with its colour, or with the marker's colour. */
+/** Makes the points of a marker, each with its own colour or with the marker's colour. */
 function pointsOf({ points, colors, color }: Marker): BufferGeometry {
   const count = Math.min(points.length, MOST_POINTS);
   const positions = new Float32Array(count * 3);
@@ -223,7 +224,7 @@ function manyOf(marker: Marker, geometry: BufferGeometry): InstancedMesh {
   return mesh;
 }
 
-/** An arrow from one point to another, or along x with the length of its scale. */
+/** Makes an arrow from one point to another, or along x with the length of the marker's scale. */
 function arrowOf(marker: Marker): Object3D {
   const { points, scale } = marker;
   const hasEnds = points.length >= 2;

@@ -249,7 +249,7 @@ export class ScenePanel implements Panel {
     this.stage?.touch();
   }
 
-  /** Puts each object at the place of its frame, right before a picture is drawn. */
+  /** Puts each object at the pose of its frame, right before a picture is drawn. */
   private place(): void {
     const { stage } = this;
     if (stage === null) return;

@@ -1,4 +1,4 @@
-// Points of clouds and scans, and their colours.
+// The points of clouds and scans, and their colours.
 
 import { BufferAttribute, BufferGeometry, Points, PointsMaterial } from "three";
 import type { Layer, Placed } from "./layer";
@@ -55,7 +55,7 @@ const READS: Record<number, { size: number; read: Read }> = {
   8: { size: 8, read: (view, at, isLittle) => view.getFloat64(at, isLittle) },
 };
 
-/** Dark to light as well as blue to yellow, so that it is readable without colour too. */
+/** Colours from dark blue to light yellow, so that the ramp is readable without colour, too. */
 const RAMP = [
   [0.27, 0.0, 0.33],
   [0.23, 0.32, 0.55],
@@ -73,7 +73,7 @@ function ramp(part: number, into: Float32Array, at: number): void {
   }
 }
 
-/** A set of points whose memory grows as needed and is used again. */
+/** A set of points whose memory grows as needed and is reused. */
 class PointSet {
   readonly object: Points<BufferGeometry, PointsMaterial>;
   positions = new Float32Array(0);
@@ -95,7 +95,7 @@ class PointSet {
     this.object.geometry.setAttribute("color", new BufferAttribute(this.colours, 3));
   }
 
-  /** Colours by one number per point, or the points' own colours where `scalars` is `null`. */
+  /** Colours the points by one number each, or by their own colours if `scalars` is `null`. */
   finish(count: number, scalars: Float32Array | null): void {
     if (scalars !== null) {
       let [low, high] = [Infinity, -Infinity];
@@ -188,7 +188,7 @@ interface FieldReader {
   read: Read;
 }
 
-/** Reads a field of each point; `datatype` overrides, as packed colours are sent as floats. */
+/** Reads a field of each point; `datatype` overrides its type, since colours come as floats. */
 function reader(
   field: PointField | undefined,
   cloud: PointCloud2,

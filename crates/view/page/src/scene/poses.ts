@@ -29,7 +29,7 @@ type Message =
   | PoseStamped
   | { header: Header; pose: { pose: Pose } };
 
-/** The poses of any message that has some. */
+/** Returns the poses of any message that has poses. */
 function posesOf(message: Message): Pose[] {
   if ("poses" in message) {
     return message.poses.slice(0, MOST_POSES).map((each) => ("pose" in each ? each.pose : each));
@@ -47,7 +47,7 @@ export function lineOf(points: { x: number; y: number; z: number }[], colour: nu
   return line;
 }
 
-/** Axes of many poses in one object: x red, y green, z blue. */
+/** Makes the axes of many poses as one object: x red, y green, z blue. */
 function axesOf(poses: Pose[], length: number): LineSegments {
   const positions = new Float32Array(poses.length * 18);
   const colours = new Float32Array(poses.length * 18);
@@ -112,7 +112,8 @@ export class PosesLayer implements Layer {
     }
     this.note = poses.length > 1 ? `${poses.length} poses` : "";
     this.place.frame = frame;
-    // Odometry and paths stay where they were measured; poses follow their frame at their time.
+    // Odometry and paths stay where they were measured; poses are placed where their frame was at
+    // their stamp.
     this.place.time = this.kind === "pose" ? secondsOf(message.header.stamp) : null;
   }
 }

@@ -1,4 +1,5 @@
-// Camera, light, ground and the loop that draws: only while visible, and only after changes.
+// Camera, light, ground, and the loop that draws only while the view is visible, and only after
+// changes.
 
 import {
   AmbientLight,
@@ -14,7 +15,7 @@ import {
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
-// Colours are shown as they were sent, number by number.
+// Colours are shown with the exact numbers that were sent.
 ColorManagement.enabled = false;
 
 const FRAME_MS = 33;
@@ -73,13 +74,13 @@ export class Stage {
     this.isDirty = true;
   }
 
-  /** Colours of text, and of its background. */
+  /** The colours of text and of its background. */
   get textColours(): [string, string] {
     const style = getComputedStyle(document.documentElement);
     return [style.getPropertyValue("--text").trim(), style.getPropertyValue("--well").trim()];
   }
 
-  /** The place of a point on the canvas, in pixels; `null` behind the camera. */
+  /** Returns the position of a point on the canvas, in pixels; `null` if it is behind the camera. */
   placeOf(point: Vector3): { x: number; y: number } | null {
     this.camera.updateMatrixWorld();
     const { x, y, z } = point.clone().project(this.camera);

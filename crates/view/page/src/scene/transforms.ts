@@ -46,7 +46,7 @@ export function secondsOf(stamp: Header["stamp"]): number {
   return stamp.sec + stamp.nanosec / 1e9;
 }
 
-/** A quaternion of length one; one of length zero, which careless senders use, does not rotate. */
+/** Normalizes a quaternion; length zero, which careless senders use, means no rotation. */
 export function rotationOf({ x, y, z, w }: Xyz & { w: number }): Quaternion {
   const rotation = new Quaternion(x, y, z, w);
   return rotation.length() < 1e-6 ? rotation.identity() : rotation.normalize();
@@ -57,13 +57,13 @@ export function matrixOf(pose: Pose): Matrix4 {
   return new Matrix4().compose(new Vector3(x, y, z), rotationOf(pose.orientation), ONE);
 }
 
-/** Frames of ROS 1 begin with a slash; without it they have the same name. */
+/** Removes the slash with which the names of frames begin in ROS 1. */
 export function frameName(name: string): string {
   return name.startsWith("/") ? name.slice(1) : name;
 }
 
 export class Transforms {
-  /** Transforms of frames beyond the limit. */
+  /** The number of transforms that were refused, since there are too many frames. */
   refused = 0;
   private readonly frames = new Map<string, Frame>();
 
@@ -88,7 +88,7 @@ export class Transforms {
       return;
     }
     const last = frame.samples[frame.samples.length - 1]!;
-    // Time went far back: a bag or a simulation restarted.
+    // The time went far back, since a bag or a simulation restarted.
     if (sample.time < last.time - KEPT_SECONDS) frame.samples.length = 0;
     else if (sample.time <= last.time) return;
     frame.samples.push(sample);
@@ -118,7 +118,7 @@ export class Transforms {
     return at;
   }
 
-  /** The pose of `source` in `target`; `null` if no transforms connect them. */
+  /** Returns the pose of `source` in `target`; `null` if no transforms connect the frames. */
   lookup(target: string, source: string, time: number | null): Matrix4 | null {
     if (target === source) return new Matrix4();
     const up = this.toRoot(source, time);
@@ -140,7 +140,7 @@ export class Transforms {
   }
 }
 
-/** Between two samples the pose is interpolated; beyond them the nearest one holds. */
+/** Interpolates the pose between two samples; outside of them, returns the nearest one. */
 function matrixAt(samples: Sample[], time: number | null): Matrix4 {
   const last = samples[samples.length - 1]!;
   let above = samples.length - 1;

@@ -1,10 +1,10 @@
-// Elements made in one expression. Text from outside only becomes text, never markup.
+// Makes elements in one expression. Untrusted text only becomes text, never markup.
 
 type Child = Node | string | null | undefined | false;
 type Handler = (event: never) => void;
 type Property = string | number | boolean | null | undefined | Handler;
 
-/** Makes an element: `on...` are listeners, `class` and others attributes; `null` is left out. */
+/** Makes an element: `on...` are listeners, all others are attributes; `null` is left out. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Record<string, Property> = {},
@@ -16,7 +16,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** The same for SVG. */
+/** Makes an SVG element in the same way. */
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   properties: Record<string, Property> = {},
@@ -39,7 +39,7 @@ function apply(element: Element, properties: Record<string, Property>): void {
 
 const JOINTS = /(?<=[/_.:-])/;
 
-/** A name that breaks at its joints, and within a word only if the word alone is too long. */
+/** Lets a name break at its separators, and within a word only if the word alone is too long. */
 export function breakable(name: string): DocumentFragment {
   const fragment = document.createDocumentFragment();
   name.split(JOINTS).forEach((part, at) => {
@@ -49,12 +49,12 @@ export function breakable(name: string): DocumentFragment {
   return fragment;
 }
 
-/** Sets a text only if it differs, so that selections of the user survive. */
+/** Sets the text of an element only if it differs, so that selections of the user survive. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** A button with words; `label` if the words are only a sign. */
+/** Makes a button with words; `label` names it if the words are only a sign. */
 export function button(
   text: string | Node,
   onClick: (event: MouseEvent) => void,
@@ -74,7 +74,7 @@ export function button(
   );
 }
 
-/** A choice among words. */
+/** Makes a choice among words. */
 export function select(
   label: string,
   options: readonly (readonly [value: string, text: string])[],
@@ -91,7 +91,7 @@ export function select(
   return element;
 }
 
-/** A box to tick, with its words. */
+/** Makes a box to tick, with its words. */
 export function checkbox(
   text: string,
   isOn: boolean,

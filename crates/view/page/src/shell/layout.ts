@@ -1,5 +1,6 @@
 // The layout, kept in the address after `#`: everybody who opens the address sees the same view.
-// The form is `#v1.` and JSON in base64url; an unreadable address shows the first view.
+// The address has `#v1.` and JSON in base64url. If it is unreadable, the page shows the default
+// layout.
 
 import { Signal } from "../signal";
 
@@ -30,7 +31,7 @@ export class Layout {
     });
   }
 
-  /** The part of a pane, with unchecked content. */
+  /** Returns the part of a pane; its content is not checked. */
   part(name: string): Part {
     const part = this.parts[name];
     return part !== null && typeof part === "object" && !Array.isArray(part) ? part : {};
@@ -76,12 +77,12 @@ export class Layout {
       const parts = JSON.parse(new TextDecoder().decode(bytes)) as Json;
       if (parts !== null && typeof parts === "object" && !Array.isArray(parts)) this.parts = parts;
     } catch {
-      // An address that was cut in transit shows the first view.
+      // If the address was cut in transit, the page shows the default layout.
     }
   }
 }
 
-/** Readers of values of a part, each with the value for an address without it. */
+/** These functions read values of a part; `otherwise` is used if the address lacks the value. */
 export function textOf(value: Json | undefined, otherwise: string): string {
   return typeof value === "string" ? value : otherwise;
 }

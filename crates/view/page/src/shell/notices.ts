@@ -1,4 +1,4 @@
-// The server's remarks: the last few, until they are dismissed.
+// The server's remarks: the last few are shown until they are dismissed.
 
 import type { Connection, Status } from "../connection/connection";
 import { button, h } from "./dom";

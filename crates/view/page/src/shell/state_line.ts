@@ -1,4 +1,4 @@
-// One line on the connection: the server, the time without it, and the next attempt.
+// One line about the connection: the server, how long it has been gone, and the next attempt.
 
 import type { Connection } from "../connection/connection";
 import { button, h, setText } from "./dom";

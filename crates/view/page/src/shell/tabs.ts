@@ -1,4 +1,4 @@
-// The tabs: one pane at a time, made when it is first chosen.
+// The tabs: one pane is shown at a time, and is made when it is first chosen.
 
 import { h } from "./dom";
 import type { Layout } from "./layout";

@@ -1,5 +1,5 @@
-// Light, dark, or the system's choice. The choice belongs to the reader: it stays in this browser
-// and is not part of the address.
+// The theme: light, dark, or the system's choice. It is stored in this browser, and is not part of
+// the address, since other readers of the address have their own.
 
 import { button, setText } from "./dom";
 
@@ -22,7 +22,7 @@ export function themeButton(): HTMLButtonElement {
     try {
       localStorage.setItem(KEY, theme);
     } catch {
-      // Without storage the choice lasts as long as the page.
+      // Without storage, the choice lasts only as long as the page.
     }
     apply();
     window.dispatchEvent(new Event("themechange"));

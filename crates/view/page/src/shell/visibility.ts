@@ -1,5 +1,5 @@
 // Whether an element is visible: its pane is chosen, it is scrolled into view, and the browser
-// shows the page. Everything that costs the server or the processor something depends on this.
+// shows the page. All work that costs the server or the processor something depends on this.
 
 import type { End } from "../signal";
 

@@ -71,7 +71,7 @@ export function imageOf(encoding, shift = 0) {
   }
 }
 
-/** The pixel that a reader must see at a place of `imageOf`. */
+/** The pixel that a reader must see at a position of `imageOf`. */
 export function seenAt(encoding, x, y, shift = 0) {
   const grey = (value) => [value, value, value];
   switch (encoding) {

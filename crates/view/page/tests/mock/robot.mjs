@@ -54,7 +54,7 @@ const NODES = [
   "/teleop",
 ];
 
-/** topic, publisher, subscription, transport, why */
+/** Each entry: topic, publisher, subscription, transport, and the reason for the transport. */
 const EDGES = [
   ["/camera/image_raw", "/camera", "/filter", "intraProcess", null],
   ["/camera/image_raw", "/camera", "/rosbag2_recorder", "sharedMemory", null],
@@ -67,7 +67,7 @@ const EDGES = [
   ["/cmd_vel", "/controller", "/base_driver", "network", "another host"],
 ];
 
-/** The layers in a trace of the edge from the camera to the filter in its process. */
+/** The traced layers of the edge from the camera to the filter in the same process. */
 const LAYERS = [
   ["client", 4_100, 9_800],
   ["engine write", 2_300, 5_200],
@@ -228,7 +228,7 @@ export class Robot {
 
   setParameter({ name, value }) {
     const parameter = this.parameters.get(name);
-    // A node with a range keeps its present value.
+    // A node refuses a value outside of the range, and keeps the present value.
     if (name === "/camera.exposure" && value > 100) return;
     this.parameters.set(name, { ...parameter, value });
   }
@@ -253,7 +253,7 @@ export class Robot {
     return figuresOf(measured, this.traces);
   }
 
-  /** Publishes until stopped. */
+  /** Publishes until the robot is stopped. */
   start(server, timesFaster = 1) {
     this.server = server;
     const every = (ms, act) => this.timers.push(setInterval(act, ms / timesFaster));

@@ -1,4 +1,4 @@
-// The mock server by hand: `node tests/mock/serve.mjs [PORT]`, then open the address.
+// Runs the mock server for people: `node tests/mock/serve.mjs [PORT]`, then open the address.
 
 import { Robot } from "./robot.mjs";
 import { MockServer } from "./server.mjs";

@@ -1,5 +1,5 @@
-// A server that speaks the protocol of `feros view` for any given system: the page's test double.
-// It records the page's operations.
+// A server that speaks the protocol of `feros view` for any given system: a test double for the
+// page. It records the page's operations.
 
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
@@ -15,13 +15,13 @@ const POLICY =
   "connect-src 'self' ws: wss:; img-src 'self' data: blob:";
 
 export class MockServer {
-  /** Texts from the page, the oldest first. */
+  /** The text frames from the page, the oldest first. */
   received = [];
   connections = new Set();
   channels = new Map();
   services = new Map();
   allowsChanges = true;
-  /** A sentence that refuses every request. */
+  /** The sentence with which every request is refused, if any. */
   refusal = null;
 
   constructor(system) {
@@ -79,7 +79,7 @@ export class MockServer {
     await new Promise((resolve) => this.http.close(resolve));
   }
 
-  /** Sends a message to all subscribers; the writer's bytes are real CDR. */
+  /** Sends a message to all subscribers; the bytes are real CDR. */
   publish(topic, message, timeNanos = BigInt(Date.now()) * 1_000_000n) {
     const channel = [...this.channels.values()].find(({ info }) => info.topic === topic);
     let payload = null;
@@ -108,7 +108,7 @@ export class MockServer {
     for (const { socket } of this.connections) socket.send(JSON.stringify(text));
   }
 
-  /** Topics that are subscribed to at the moment, with the requested rates. */
+  /** The topics that the page subscribes to at the moment, with the requested rates. */
   get subscribed() {
     const entries = [...this.connections].flatMap(({ subscriptions }) => [
       ...subscriptions.values(),
@@ -224,7 +224,7 @@ export class MockServer {
       if (connection.subscriptions.has(id)) connection.socket.send(waiting);
       waiting = null;
     };
-    // The latest message wins: an early message waits, and its successor replaces it.
+    // A message that comes too early waits, and is replaced if another one comes in the meantime.
     const send = (frame) => {
       const isTimed = waiting !== null;
       waiting = frame;
