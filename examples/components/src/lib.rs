@@ -1,7 +1,7 @@
 //! Two components: a talker, and a listener that repeats each message.
 //!
-//! `src/main.rs` composes them by hand; the crate `library` beside it builds a library from them
-//! for containers.
+//! `src/main.rs` composes them by hand; the crate in `library/` makes them a library that
+//! containers load.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The talker and the listener composed by hand: one process, one executor, one participant.
+//! Composes the talker and the listener by hand, in one process, with one executor and one
+//! participant.
 
 use demo_components::{Listener, Talker};
 use feros::{Context, Error, Executor, NodeOptions};

@@ -1,10 +1,10 @@
-//! Code that the examples' programs and graphs share: composing components by hand, and the parts
-//! of components with many endpoints.
+//! Code that the example programs and graphs share: composing components by hand, and keeping the
+//! parts of components with many endpoints.
 //!
-//! A program composes the components of its table that its command line names, in one process, on
-//! one executor. `pipeline` runs all of its components in one process, `pipeline camera` only the
-//! camera. So one program serves both the placement "a process for each" and "all in one", and the
-//! components need not know.
+//! A program has a table of components, and runs those that its command line names, in one process,
+//! on one executor. `pipeline` runs all of its components in one process, `pipeline camera` only
+//! the camera. So one program serves for both placements, a process for each component and one
+//! process for all, and the components are the same.
 
 mod managed;
 mod parts;
@@ -19,11 +19,11 @@ use std::process::ExitCode;
 use feros::{Context, Error, Executor, NodeOptions};
 use feros_component::Component;
 
-/// Makes a component whose type only the table knows.
+/// A function that makes a component, whose type is hidden.
 pub type Constructor = fn(&Context, NodeOptions) -> Result<Box<dyn Component>, Error>;
 
 /// An entry in the table of a program: the component's name on the command line, and the function
-/// that makes it.
+/// that makes the component.
 pub type Entry = (&'static str, Constructor);
 
 /// Makes the entry of a component.

@@ -1,4 +1,5 @@
-//! Components that are managed nodes: made when they are configured, running while they are active.
+//! Components that are managed nodes. Their entities are made when they are configured, and work
+//! while they are active.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use feros::{Error, LifecycleCallbacks, LifecycleNode, PublisherOptions};
 
 use crate::parts::Parts;
 
-/// Fills in the parts of a managed node.
+/// A function that adds the entities of a managed node.
 pub type Fill = fn(&mut ManagedParts) -> Result<(), Error>;
 
 /// A managed node with all its entities. Its timers run while it is active.
@@ -22,7 +23,7 @@ pub struct ManagedParts {
     ends: Vec<Box<dyn FnMut() + Send>>,
 }
 
-/// Whether a managed node is active, for its callbacks to ask.
+/// Tells callbacks whether their managed node is active.
 #[derive(Clone, Default)]
 pub struct Activity(Arc<AtomicBool>);
 
@@ -43,7 +44,7 @@ impl ManagedParts {
     /// A publisher that sends while the node is active.
     ///
     /// # Errors
-    /// As [`LifecycleNode::create_lifecycle_publisher`].
+    /// See [`LifecycleNode::create_lifecycle_publisher`].
     pub fn publisher<M: Message>(
         &self,
         topic: &str,
@@ -102,7 +103,7 @@ pub struct Managed {
 }
 
 impl Managed {
-    /// Makes the callbacks of a node that `fill` completes when the node is configured.
+    /// Makes the callbacks of a node; when the node is configured, `fill` adds its entities.
     pub fn new(fill: Fill) -> Self {
         Self { fill, made: None }
     }
@@ -110,7 +111,7 @@ impl Managed {
 
 impl LifecycleCallbacks for Managed {
     fn on_configure(&mut self, node: &LifecycleNode, _: State) -> Result<CallbackReturn, Error> {
-        // The parts stay when the node is cleaned up, because its parameters are declared only
+        // The parts are kept when the node is cleaned up, because its parameters are declared only
         // once.
         if self.made.is_none() {
             let mut parts = ManagedParts::of(node);
@@ -137,8 +138,8 @@ impl LifecycleCallbacks for Managed {
     }
 }
 
-/// Makes a component from a function that fills in the [`ManagedParts`] of a new managed node, as
-/// [`component!`](crate::component) does from a function that fills in [`Parts`].
+/// Makes a component from a function that fills in the [`ManagedParts`] of a new managed node, like
+/// [`component!`](crate::component) for [`Parts`].
 #[macro_export]
 macro_rules! managed_component {
     ($(#[$attribute:meta])* $type:ident, $name:literal, $plugin:literal, $fill:path) => {

@@ -1,5 +1,5 @@
-//! The parts of a component with many endpoints, which separate its behaviour from the storage of
-//! its entities.
+//! The parts of a component with many endpoints: they keep its entities, so that its code describes
+//! only its behaviour.
 
 use feros_sync::Mutex;
 use std::any::Any;
@@ -16,7 +16,7 @@ use feros::{
     SubscriptionCallback, SubscriptionOptions,
 };
 
-/// A node with all its entities; they end with this value.
+/// A node with all its entities, which end when this value is dropped.
 pub struct Parts {
     node: Node,
     timers: Vec<NodeTimer>,
@@ -24,7 +24,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Starts with a node that has no parts yet.
+    /// Makes the parts of a node, which are empty at first.
     pub fn of(node: Node) -> Self {
         Self { node, timers: Vec::new(), kept: Vec::new() }
     }
@@ -124,12 +124,12 @@ impl<T> Clone for Latest<T> {
 }
 
 impl<T> Latest<T> {
-    /// Replaces the value by a newer one.
+    /// Replaces the value with a newer one.
     pub fn set(&self, value: T) {
         *self.0.lock() = Some(value);
     }
 
-    /// Takes the value out.
+    /// Takes the value, which leaves the slot empty.
     pub fn take(&self) -> Option<T> {
         self.0.lock().take()
     }
@@ -143,7 +143,7 @@ impl<T> Latest<T> {
     }
 }
 
-/// Publishers, managed or not.
+/// A publisher, whether of a managed node or not.
 pub trait Publishes<M> {
     /// Publishes a message.
     ///
@@ -164,19 +164,19 @@ impl<M: Message> Publishes<M> for LifecyclePublisher<M> {
     }
 }
 
-/// Publishes, and logs a failure.
+/// Publishes a message, and logs a failure.
 pub fn send<M: Message>(publisher: &impl Publishes<M>, message: impl Publishable<M>) {
     log_failure(publisher.publish(message));
 }
 
-/// Logs a failure.
+/// Logs the error of a result.
 pub fn log_failure<E: Display>(done: Result<(), E>) {
     if let Err(error) = done {
         tracing::error!("{error}");
     }
 }
 
-/// The header of a message with the current time.
+/// Makes the header of a message, with the current time.
 pub fn header(clock: &Clock, frame: &str) -> Header {
     Header { stamp: Time::from_nanos(clock.now().as_nanos()), frame_id: frame.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! Server and client as a user runs them: two processes.
+//! Runs the server and the client as two processes, like a user.
 #![allow(clippy::unwrap_used)]
 
 use std::process::{Child, Command, Stdio};

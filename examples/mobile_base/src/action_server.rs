@@ -1,6 +1,7 @@
-//! Action servers that execute their goals step by step with a timer: ten of them need no thread.
+//! Action servers that execute their goals step by step with a timer, so that ten of them need no
+//! thread of their own.
 //!
-//! Each computes Fibonacci's numbers, one per step, for goals of
+//! Each server computes Fibonacci numbers, one per step, for goals of
 //! `example_interfaces/action/Fibonacci`.
 
 use feros_sync::Mutex;
@@ -12,21 +13,21 @@ use feros::msgs::example_interfaces::action::{
 };
 use feros::{CancelResponse, Error, GoalId, GoalResponse, ServerGoalHandle};
 
-/// Steps per second of a running goal.
+/// The steps per second of a running goal.
 const STEP_HZ: f64 = 10.0;
-/// A server that executes this many goals accepts no more.
+/// The limit on goals that a server executes at the same time; it rejects further goals.
 const MOST_GOALS: usize = 16;
-/// Fibonacci's numbers beyond this one do not fit into 32 bits.
+/// The greatest order; further Fibonacci numbers do not fit into 32 bits.
 const GREATEST_ORDER: i32 = 45;
 
-/// A goal that is executed.
+/// A goal that is being executed.
 struct Work {
     goal: ServerGoalHandle<Fibonacci>,
     sequence: Vec<i32>,
 }
 
 impl Work {
-    /// Does one step; returns whether more steps follow.
+    /// Executes one step; returns whether more steps follow.
     fn step(&mut self) -> bool {
         let sequence = self.sequence.clone();
         if self.goal.is_canceling() {
@@ -52,7 +53,7 @@ fn is_reached(sequence: &[i32], goal: &Fibonacci_Goal) -> bool {
     usize::try_from(goal.order).is_ok_and(|order| sequence.len() > order)
 }
 
-/// The next number; valid only up to [`GREATEST_ORDER`].
+/// The next Fibonacci number; valid only up to [`GREATEST_ORDER`].
 fn next(sequence: &[i32]) -> i32 {
     match *sequence {
         [.., a, b] => a + b,
@@ -63,7 +64,7 @@ fn next(sequence: &[i32]) -> i32 {
 /// Adds an action server to a node.
 ///
 /// # Errors
-/// When one of its endpoints cannot be made.
+/// If one of the server's endpoints cannot be made.
 pub fn serve(parts: &mut Parts, action: &str) -> Result<(), Error> {
     let works: Arc<Mutex<Vec<Work>>> = Arc::default();
     let (known, accepted) = (works.clone(), works.clone());
@@ -79,7 +80,7 @@ pub fn serve(parts: &mut Parts, action: &str) -> Result<(), Error> {
     let server = parts.node().create_action_server::<Fibonacci, _>(action, callbacks)?;
     parts.keep(server);
     parts.at_rate(STEP_HZ, move || {
-        // Feedback and results are sent without the lock.
+        // Feedback and results are sent without holding the lock.
         let mut stepped = std::mem::take(&mut *works.lock());
         stepped.retain_mut(Work::step);
         works.lock().append(&mut stepped);

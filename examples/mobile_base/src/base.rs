@@ -93,7 +93,7 @@ component!(
 );
 
 fn power_manager(parts: &mut Parts) -> Result<(), Error> {
-    /// The time that a full battery lasts.
+    /// The time that a full battery lasts for.
     const ENDURANCE: Duration = Duration::from_secs(2 * 60 * 60);
     let clock = parts.node().clock().clone();
     let (began, is_charging) = (clock.now(), Latest::<bool>::default());

@@ -1,8 +1,9 @@
-//! A mobile base, such as a vacuum cleaner's: ten nodes with more than 30 topics, ten services and
-//! ten action servers.
+//! A mobile base, like that of a robot vacuum cleaner: ten nodes with more than 30 topics, ten
+//! services and ten action servers.
 //!
 //! The cost of such a base comes from the number of its endpoints and the rate of its small
-//! messages: most sensors are read at 62.5 Hz. The values are made up; the wheels follow `cmd_vel`.
+//! messages: most sensors are read at 62.5 Hz. The sensor values are made up, but the wheels follow
+//! `cmd_vel`.
 //!
 //! | node | topics that it publishes | services | actions |
 //! |---|---|---|---|
@@ -17,7 +18,7 @@
 //! | [`PowerManager`] | `battery_state`, `power_status`, `diagnostics` | `power_off`, `charge` | |
 //! | [`StaticTransform`] | `tf_static`, `base_description` | | |
 //!
-//! All ten actions have the type `example_interfaces/action/Fibonacci`, and compute Fibonacci's
+//! All ten actions have the type `example_interfaces/action/Fibonacci`, and compute Fibonacci
 //! numbers, one per step (see [`action_server`]).
 #![forbid(unsafe_code)]
 
@@ -40,7 +41,8 @@ use feros::{Error, PublisherOptions, QosProfile};
 /// The rate at which most sensors are read, per second.
 const SENSOR_HZ: f64 = 62.5;
 
-/// Publishes a new message at a steady rate, as sensors do: late messages are not wanted.
+/// Publishes a new message at a steady rate with the QoS of sensors, since late messages are
+/// useless.
 fn sense<M: Message>(
     parts: &mut Parts,
     topic: &str,
@@ -62,7 +64,7 @@ fn publish_at_rate<M: Message>(
     parts.at_rate(rate_hz, move || send(&publisher, make()))
 }
 
-/// A service that triggers an action.
+/// Adds a service of the type `Trigger`.
 fn serve_trigger(
     parts: &mut Parts,
     name: &'static str,
@@ -74,7 +76,7 @@ fn serve_trigger(
     })
 }
 
-/// A service that sets a switch.
+/// Adds a service that sets a switch.
 fn serve_switch(
     parts: &mut Parts,
     name: &'static str,

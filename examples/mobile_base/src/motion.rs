@@ -1,4 +1,4 @@
-//! The motion of the base: commands, manoeuvres, the dock.
+//! The motion of the base: commands, manoeuvres and docking.
 
 use example_composition::{Latest, Parts, component, send};
 use feros::msgs::geometry_msgs::msg::Twist;
@@ -15,14 +15,14 @@ component!(
 
 fn motion_control(parts: &mut Parts) -> Result<(), Error> {
     const RATE_HZ: f64 = 50.0;
-    /// The base stops after this many steps without a command: half a second.
+    /// The number of steps without a command after which the base stops: half a second.
     const PATIENCE_STEPS: u32 = 25;
     let max_speed = parts.node().build_parameter("max_speed", 0.3).range(0.0..=0.46).declare()?;
     let is_stopped = Latest::<bool>::default();
     let commands = Latest::<Twist>::default();
     let inside = commands.clone();
     parts.hear("cmd_vel", 10, move |command: Twist| inside.set(command))?;
-    // Hazards count here as well: a base that has bumped does not go on.
+    // Hazards stop the base here too: a base that has bumped does not go on.
     let hazards = parts.newest::<Int16MultiArray>("hazard_detection", QosProfile::sensor_data())?;
     let applied = parts.node().create_publisher::<Twist>("cmd_vel_applied", 10)?;
     let (mut command, mut steps_without) = (Twist::default(), 0);
@@ -62,7 +62,7 @@ fn motion_control(parts: &mut Parts) -> Result<(), Error> {
 }
 
 component!(
-    /// Finds the dock and drives there.
+    /// Finds the dock and drives to it.
     Docking, "docking", "mobile_base::Docking", docking
 );
 

@@ -32,7 +32,7 @@ fn wheel_sensors(parts: &mut Parts) -> Result<(), Error> {
         for (turned, speed) in turned.iter_mut().zip(now()) {
             *turned += speed / SENSOR_HZ * TICKS_PER_METRE;
         }
-        // Like the counters of real wheels, they wrap around.
+        // These counters wrap around, like those of real wheels.
         let data = turned.iter().map(|ticks| *ticks as i64 as i32).collect();
         Int32MultiArray { data, ..Int32MultiArray::default() }
     })?;
@@ -119,7 +119,7 @@ fn kidnap_status(parts: &mut Parts) -> Result<(), Error> {
         "cliff_intensity",
         QosProfile::sensor_data(),
         move |cliffs: Arc<Int16MultiArray>| {
-            // If no sensor sees a floor, somebody holds the base.
+            // If no sensor sees the floor, somebody has lifted the base.
             let is_lifted =
                 !cliffs.data.is_empty() && cliffs.data.iter().all(|intensity| *intensity < 100);
             let data = is_lifted || wheel_drop.read().is_some_and(|dropped| dropped.data);

@@ -1,4 +1,4 @@
-//! The behaviors of the robot besides driving to a goal.
+//! The behaviors of the robot other than driving to a goal.
 
 use std::f64::consts::TAU;
 
@@ -52,10 +52,10 @@ fn behavior_server(parts: &mut ManagedParts) -> Result<(), Error> {
     })
 }
 
-/// A turn under way.
+/// A turn that is being executed.
 struct Turning {
     goal: ServerGoalHandle<Spin>,
-    /// The radians turned so far.
+    /// The angle turned so far, in radians.
     turned: f64,
 }
 

@@ -1,4 +1,4 @@
-//! From the plan to the wheels: following the plan without jerks or collisions.
+//! Turns the plan into commands for the wheels, without jerks or collisions.
 
 use example_composition::{Latest, ManagedParts, header, managed_component, send};
 use feros::msgs::geometry_msgs::msg::{PoseStamped, Twist};
@@ -17,7 +17,7 @@ managed_component!(
     ControllerServer, "controller_server", "navigation_graph::ControllerServer", controller_server
 );
 
-/// How far a controller looks ahead, and how fast it drives.
+/// The speed and the distances that limit a controller.
 struct Limits {
     max_speed: Parameter<f64>,
     lookahead: Parameter<f64>,
@@ -65,8 +65,8 @@ fn controller_server(parts: &mut ManagedParts) -> Result<(), Error> {
     })
 }
 
-/// The part of a plan that lies ahead: from the pose that is `lookahead` away from the robot, or
-/// from the end.
+/// The part of a plan that lies ahead: it begins at the first pose that is at least `lookahead`
+/// away from the robot, or is only the last pose.
 fn ahead(plan: &Path, robot: Pose2, lookahead: f64) -> Vec<Pose2> {
     let poses: Vec<_> = plan.poses.iter().map(|pose| Pose2::of(&pose.pose)).collect();
     let nearest = |a: &(usize, &Pose2), b: &(usize, &Pose2)| {
@@ -103,7 +103,7 @@ fn velocity_smoother(parts: &mut ManagedParts) -> Result<(), Error> {
 }
 
 managed_component!(
-    /// Lets commands through while there is no obstacle close ahead of the robot.
+    /// Passes commands on while there is no obstacle close ahead of the robot.
     CollisionMonitor, "collision_monitor", "navigation_graph::CollisionMonitor", collision_monitor
 );
 
@@ -120,7 +120,7 @@ fn collision_monitor(parts: &mut ManagedParts) -> Result<(), Error> {
     })
 }
 
-/// The smallest distance within an eighth of a turn to both sides.
+/// The smallest distance within an eighth of a turn to either side.
 fn nearest_before(scan: &LaserScan) -> f32 {
     let side = scan.ranges.len() / 8;
     let (left, right) = (scan.ranges.iter().take(side), scan.ranges.iter().rev().take(side));

@@ -1,4 +1,4 @@
-//! The cells where the robot may not drive: in the whole room, and around itself.
+//! Costmaps: the cells where the robot may not drive, in the whole room and around the robot.
 
 use std::f64::consts::PI;
 
@@ -26,7 +26,7 @@ fn global_costmap(parts: &mut ManagedParts) -> Result<(), Error> {
 }
 
 managed_component!(
-    /// The costmap of three metres around the robot.
+    /// The costmap of the three metres around the robot.
     LocalCostmap, "local_costmap", "navigation_graph::LocalCostmap", local_costmap
 );
 
@@ -41,7 +41,8 @@ fn local_costmap(parts: &mut ManagedParts) -> Result<(), Error> {
     costmap(parts, 5.0, "odom", source)
 }
 
-/// A costmap begins with the grid of its source, in which the walls that the laser sees are marked.
+/// Adds a costmap. It starts with the grid that `source` returns, and marks the walls that the
+/// laser sees.
 fn costmap(
     parts: &mut ManagedParts,
     rate_hz: f64,
@@ -71,7 +72,7 @@ fn costmap(
     })
 }
 
-/// Free cells, the first with its corner at `corner`.
+/// Makes a grid of free cells; the corner of its first cell is at `corner`.
 fn empty(
     clock: &Clock,
     frame: &str,
@@ -107,7 +108,7 @@ pub(crate) fn room(clock: &Clock, frame: &str, cells: u32, cell_metres: f64) -> 
     map
 }
 
-/// The index of the cell at a position; `None` outside of the grid.
+/// The index of the cell at a position; `None` if the position is outside the grid.
 pub(crate) fn cell_at(grid: &OccupancyGrid, x: f64, y: f64) -> Option<usize> {
     let origin = &grid.info.origin.position;
     let resolution = f64::from(grid.info.resolution);

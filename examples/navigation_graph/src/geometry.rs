@@ -32,7 +32,7 @@ impl Pose2 {
         within_half_turn((place.y - self.y).atan2(place.x - self.x) - self.heading)
     }
 
-    /// This pose as the transform of `child` in `parent` now.
+    /// Returns this pose as the current transform of `child` in `parent`.
     pub(crate) fn transform(self, clock: &Clock, parent: &str, child: &str) -> TransformStamped {
         self.in_space().to_stamped(parent, child, clock.now())
     }

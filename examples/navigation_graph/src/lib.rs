@@ -20,10 +20,11 @@
 //! | [`LifecycleManager`] | | configures and activates the servers, asks for their states in turn, `diagnostics` |
 //!
 //! The servers, from [`MapServer`] to [`CollisionMonitor`], are managed nodes: they do nothing
-//! until the manager has activated them, and the manager activates a restarted server again.
+//! until the manager has activated them. The manager also activates a server that has been
+//! restarted.
 //!
-//! The graph is a closed loop in a room of 10 x 10 metres: the algorithms are the simplest that
-//! work, since only the traffic matters. The types of the actions are in
+//! The graph is a closed control loop in a room of 10 x 10 metres. The algorithms are the simplest
+//! that work, since only the message traffic matters. The types of the actions are in
 //! `interfaces/navigation_interfaces`.
 #![forbid(unsafe_code)]
 
@@ -48,5 +49,5 @@ pub use robot::{BaseDriver, LaserDriver, RobotStatePublisher};
 
 feros::include_interfaces!();
 
-/// The room and the map of it: a square with walls around.
+/// The side of the room and of its map, in metres. The room is a square with walls around it.
 const ROOM_METRES: f64 = 10.0;

@@ -15,7 +15,7 @@ use feros::msgs::lifecycle_msgs::srv::{
 use feros::{CallError, Client, Error, Node, ResponseFuture};
 
 const RATE_HZ: f64 = 20.0;
-/// Seconds that a call may take.
+/// The limit on the duration of a call, in seconds.
 const PATIENCE_SECONDS: f64 = 5.0;
 
 const SERVERS: [&str; 11] = [
@@ -33,8 +33,8 @@ const SERVERS: [&str; 11] = [
 ];
 
 component!(
-    /// Activates the servers, asks one after the other for its state, and publishes on
-    /// `diagnostics` which of them are active.
+    /// Activates the servers, asks each in turn for its state, and publishes on `diagnostics` which
+    /// servers are active.
     LifecycleManager, "lifecycle_manager", "navigation_graph::LifecycleManager", lifecycle_manager
 );
 
@@ -61,7 +61,7 @@ struct Server {
     name: &'static str,
     get_state: Call<GetState>,
     change_state: Call<ChangeState>,
-    /// A constant of `lifecycle_msgs/State`.
+    /// The state, as a constant of `lifecycle_msgs/State`.
     state: u8,
 }
 
@@ -81,7 +81,7 @@ impl Server {
         }
     }
 
-    /// Notes the server's answer, and requests its next transition until it is active.
+    /// Notes the server's response, and requests its next transition until the server is active.
     fn look(&mut self) {
         if self.change_state.look().is_some() {
             self.ask();
@@ -109,7 +109,8 @@ impl Server {
     }
 }
 
-/// At most one call of a service at a time, polled by a timer: a callback never waits.
+/// A client of a service that makes one call at a time. A timer polls it, so that no callback
+/// waits.
 struct Call<S: Service> {
     client: Client<S>,
     response: Option<ResponseFuture<S>>,
@@ -125,7 +126,7 @@ impl<S: Service> Call<S> {
         self.response.is_none()
     }
 
-    /// Begins a call, if the service is ready.
+    /// Starts a call, if the service is ready.
     fn begin(&mut self, request: &S::Request) {
         if !self.client.service_is_ready() {
             return;
@@ -136,7 +137,7 @@ impl<S: Service> Call<S> {
         }
     }
 
-    /// The response, if it has come; a call that takes too long is given up.
+    /// The response, if it has arrived; a call that takes too long is abandoned.
     fn look(&mut self) -> Option<S::Response> {
         let response = self.response.as_mut()?;
         self.ticks += 1;

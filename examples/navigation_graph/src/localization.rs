@@ -11,13 +11,13 @@ use feros_tf2::TransformBroadcaster;
 use crate::geometry::Pose2;
 use crate::{ROOM_METRES, costmaps};
 
-/// The policies of a map: late subscriptions also get it.
+/// The QoS policies of a map: late subscriptions also get the map.
 pub(crate) fn map_qos() -> QosProfile {
     QosProfile::keep_last(1).transient_local()
 }
 
 managed_component!(
-    /// Publishes the map: the room, free except for its walls.
+    /// Publishes the map of the room, which is free except for its walls.
     MapServer, "map_server", "navigation_graph::MapServer", map_server
 );
 
@@ -46,7 +46,7 @@ fn amcl(parts: &mut ManagedParts) -> Result<(), Error> {
     let map = parts.newest::<OccupancyGrid>("map", map_qos())?;
     let correction = Latest::<Pose2>::default();
     let (given, last) = (correction.clone(), odometry.clone());
-    // A given initial pose corrects that of the wheels.
+    // An initial pose corrects the pose that comes from the wheels.
     parts.hear("/initialpose", 10, move |pose: PoseWithCovarianceStamped| {
         let Some(odometry) = last.read() else { return };
         let (said, at) = (Pose2::of(&pose.pose.pose), Pose2::of(&odometry.pose.pose));

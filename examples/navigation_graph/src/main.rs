@@ -1,5 +1,5 @@
 //! The graph composed by hand: `navigation_graph` runs all nodes in one process, `navigation_graph
-//! amcl` only that one.
+//! amcl` only the node `amcl`.
 
 use std::process::ExitCode;
 

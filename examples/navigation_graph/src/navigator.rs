@@ -27,8 +27,8 @@ const TICKS_PER_FEEDBACK: u32 = 10;
 
 managed_component!(
     /// Brings the robot to the pose of a goal of `navigate_to_pose` or of a message on `goal_pose`:
-    /// asks the planner for a plan each second until the robot is there. A newer goal ends an older
-    /// one.
+    /// asks the planner for a plan each second until the robot has arrived. A newer goal ends an
+    /// older one.
     BtNavigator, "bt_navigator", "navigation_graph::BtNavigator", bt_navigator
 );
 
@@ -77,10 +77,10 @@ fn bt_navigator(parts: &mut ManagedParts) -> Result<(), Error> {
     })
 }
 
-/// A way to a goal.
+/// A drive to a goal.
 struct Trip {
     aim: PoseStamped,
-    /// The goal handle, if the goal came by the action.
+    /// The goal handle, if the goal came from the action.
     goal: Option<ServerGoalHandle<NavigateToPose>>,
     ticks: u32,
     until_plan: u32,
@@ -160,10 +160,11 @@ impl Navigator {
     }
 }
 
-/// A pending goal of the planner, which yields its final status.
+/// The future of a goal of the planner, which yields the goal's final status.
 type Asked = Pin<Box<dyn Future<Output = Result<GoalStatus, Error>> + Send>>;
 
-/// At most one goal of the planner at a time, polled by a timer: a callback never waits.
+/// A client of the planner that has at most one goal at a time. A timer polls it, so that no
+/// callback waits.
 struct Planner {
     client: ActionClient<ComputePath>,
     asked: Option<Asked>,

@@ -1,4 +1,4 @@
-//! The way to the goal.
+//! Plans the way to the goal.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::geometry::Pose2;
 use crate::localization::map_qos;
 use crate::navigation_interfaces::action::{ComputePath, ComputePath_Goal, ComputePath_Result};
 
-/// Metres between two poses of a plan.
+/// The distance between two poses of a plan, in metres.
 const SPACING: f64 = 0.05;
 
 managed_component!(
@@ -25,7 +25,7 @@ fn planner_server(parts: &mut ManagedParts) -> Result<(), Error> {
     let costmap = parts.newest::<OccupancyGrid>("/global_costmap/costmap", map_qos())?;
     let (clock, activity) = (parts.node().clock().clone(), parts.activity());
     let known = costmap.clone();
-    // Without a costmap it is unknown whether there is a way: the client asks again.
+    // Without a costmap, it is unknown whether there is a way; the client asks again.
     let decide = move |_: &GoalId, _: &ComputePath_Goal| {
         let is_possible = activity.is_active() && known.read().is_some();
         if is_possible { GoalResponse::AcceptAndExecute } else { GoalResponse::Reject }
@@ -54,7 +54,7 @@ fn planner_server(parts: &mut ManagedParts) -> Result<(), Error> {
 
 /// Poses along the straight line, as long as all of them are free.
 fn straight(costmap: &OccupancyGrid, start: Pose2, goal: Pose2) -> Vec<Pose2> {
-    // Both ends are on the map, so the line is not longer than the map's diagonal.
+    // Both ends are on the map, so the line is no longer than the map's diagonal.
     if !is_free(costmap, start.x, start.y) || !is_free(costmap, goal.x, goal.y) {
         return Vec::new();
     }
@@ -73,7 +73,7 @@ fn straight(costmap: &OccupancyGrid, start: Pose2, goal: Pose2) -> Vec<Pose2> {
 }
 
 managed_component!(
-    /// Rounds a plan's corners: each pose becomes the mean of its neighbours.
+    /// Rounds off the corners of a plan: each pose becomes the mean of its neighbours.
     SmootherServer, "smoother_server", "navigation_graph::SmootherServer", smoother_server
 );
 

@@ -1,4 +1,4 @@
-//! The robot itself, simulated: its laser, its wheels, its state.
+//! The simulated robot: its laser, wheels and frames.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ fn laser_driver(parts: &mut Parts) -> Result<(), Error> {
     })
 }
 
-/// The distance of the wall in a direction relative to the robot's.
+/// The distance to the wall in a direction, which is relative to the robot's.
 fn wall_distance(pose: Pose2, angle: f64) -> f64 {
     let (sin, cos) = (pose.heading + angle).sin_cos();
     let along = |position: f64, part: f64| {
@@ -61,14 +61,14 @@ fn wall_distance(pose: Pose2, angle: f64) -> f64 {
 }
 
 component!(
-    /// Moves by `cmd_vel`, and publishes its pose.
+    /// Moves as `cmd_vel` commands, and publishes its pose.
     BaseDriver, "base_driver", "navigation_graph::BaseDriver", base_driver
 );
 
 fn base_driver(parts: &mut Parts) -> Result<(), Error> {
     const RATE_HZ: f64 = 50.0;
     const IMU_RATE_HZ: f64 = 100.0;
-    /// The wheels stop after this many steps without a command: half a second.
+    /// The number of steps without a command after which the wheels stop: half a second.
     const PATIENCE_STEPS: u32 = 25;
     let start = |name, default| {
         parts
@@ -126,7 +126,7 @@ fn base_driver(parts: &mut Parts) -> Result<(), Error> {
     })
 }
 
-/// The pose to which a command brings the robot in a short time; walls stop it.
+/// The pose that the robot reaches with a command after a short time; walls stop it.
 fn stepped(pose: Pose2, command: &Twist, seconds: f64) -> Pose2 {
     let heading = pose.heading + command.angular.z * seconds;
     let length = command.linear.x * seconds;
@@ -142,7 +142,8 @@ fn stepped(pose: Pose2, command: &Twist, seconds: f64) -> Pose2 {
 }
 
 component!(
-    /// Makes the frames of the wheels from the joints, and those of the sensors, which never move.
+    /// Publishes the frames of the wheels, from the joints, and those of the sensors, which never
+    /// move.
     RobotStatePublisher, "robot_state_publisher", "navigation_graph::RobotStatePublisher", robot_state_publisher
 );
 

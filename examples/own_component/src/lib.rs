@@ -1,4 +1,4 @@
-//! A component that counts the messages on `chatter`, built outside of Feros's workspace:
+//! A component that counts the messages on `chatter`, built outside the workspace of Feros:
 //!
 //! ```sh
 //! feros component build

@@ -1,5 +1,5 @@
-//! A package of custom interfaces: definition files in `interfaces/`, three lines in `build.rs`,
-//! one line here.
+//! A package of custom interfaces. It takes the definition files in `interfaces/`, three lines in
+//! `build.rs`, and one line in this file.
 //!
 //! # Examples
 //!

@@ -1,5 +1,5 @@
-//! The camera: images of a dark floor with a bright spot, drawn in the memory from which
-//! subscriptions read them.
+//! The camera: publishes images of a dark floor with a bright spot, drawn directly into the memory
+//! that subscriptions read them from.
 
 use std::f64::consts::TAU;
 use std::time::Duration;
@@ -52,8 +52,7 @@ impl Component for Camera {
     }
 }
 
-/// The motion of the spot, on a circle around a middle; all values are parts of the image's width
-/// and height.
+/// The motion of the spot on a circle; all values are fractions of the image's width and height.
 struct Spot {
     x: Parameter<f64>,
     y: Parameter<f64>,
@@ -119,7 +118,7 @@ impl Frames {
         let image = loan.fields()?;
         let stamp = now(&self.clock);
         (*image.header.stamp.sec, *image.header.stamp.nanosec) = (stamp.sec, stamp.nanosec);
-        // The sides have at most 4096 pixels, see their declaration.
+        // The sides have at most 4096 pixels; see the declaration of the parameters.
         (*image.width, *image.height, *image.step) =
             (self.width as u32, self.height as u32, self.width as u32);
         image.data.fill(FLOOR);
@@ -140,7 +139,7 @@ fn draw_disk(pixels: &mut [u8], width: usize, (x, y): (f64, f64), radius: f64) {
             continue;
         }
         let half = (radius * radius - above * above).sqrt();
-        // The columns whose middles lie on the disk; `as` keeps them within the line.
+        // The columns whose centres lie on the disk; the `as` casts keep them within the line.
         let first = ((x - half - 0.5).ceil().max(0.0) as usize).min(width);
         let end = ((x + half + 0.5).floor().max(0.0) as usize).min(width);
         line[first..end.max(first)].fill(SPOT);

@@ -1,4 +1,5 @@
-//! The controller: speed and turn rate along the newest path, at a steady rate.
+//! The controller: publishes the speed and the turn rate that follow the newest path, at a steady
+//! rate.
 
 use feros_sync::Mutex;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use feros_component::{Component, register};
 
 use crate::input_report::ReportedInput;
 
-/// Takes `path`; publishes `cmd_vel`. Without a new path for a while it stops the robot.
+/// Takes `path`; publishes `cmd_vel`. If no new path arrives for a while, it stops the robot.
 pub struct Controller {
     node: Node,
     _paths: ReportedInput<Path>,
@@ -56,7 +57,8 @@ impl Component for Controller {
     }
 }
 
-/// Drives faster the longer the way is, and turns more the farther its end is to the side.
+/// The control law: the longer the path, the faster the robot drives; the farther its end is to the
+/// side, the faster the robot turns.
 struct Law {
     speed_gain: Parameter<f64>,
     turn_gain: Parameter<f64>,
@@ -80,8 +82,8 @@ impl Law {
         let mut command = Twist::default();
         let Some(end) = path.poses.last().map(|end| &end.pose) else { return command };
         let length = end.position.x.hypot(end.position.y);
-        // The way is straight, so its end faces the robot's target direction, even if the robot is
-        // already there.
+        // The path is straight, so the last pose faces the direction that the robot has to turn to,
+        // even if the robot is already there.
         let bearing = 2.0 * end.orientation.z.atan2(end.orientation.w);
         if length.is_finite() && bearing.is_finite() {
             command.linear.x = (self.speed_gain.get() * length).min(self.max_speed.get());

@@ -9,7 +9,8 @@ use feros_component::{Component, register};
 use crate::ROBOT_FRAME;
 use crate::input_report::ReportedInput;
 
-/// Takes `image`, reads it in place, and publishes `detection` for each image that has a spot.
+/// Takes `image`, reads it without a copy, and publishes `detection` for each image that has a
+/// spot.
 pub struct Detector {
     node: Node,
     _images: ReportedInput<Image>,
@@ -99,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    /// The result of `look` for a received image.
+    /// Calls `look` with a received image and returns its result.
     fn seen<R>(sides: (u32, u32, u32), data: &[u8], look: impl FnOnce(&ImageView<'_>) -> R) -> R {
         let (width, height, step) = sides;
         let image = Image { width, height, step, data: data.to_vec(), ..Image::default() };

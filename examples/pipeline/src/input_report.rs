@@ -1,4 +1,4 @@
-//! Reports once a second how many messages came by each transport.
+//! Reports once a second how many messages came on each transport.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use feros::{Error, Node, NodeTimer, Subscription};
 
 use crate::now;
 
-/// A subscription whose messages are counted on `/diagnostics`, by transport.
+/// A subscription; the counts of its messages by transport are published on `/diagnostics`.
 pub(crate) struct ReportedInput<M> {
     _subscription: Arc<Subscription<M>>,
     _reports: NodeTimer,

@@ -3,7 +3,7 @@
 //!
 //! | component | takes | gives |
 //! |---|---|---|
-//! | [`Camera`] | | `image`: the floor in front of the robot, built in place |
+//! | [`Camera`] | | `image`: the floor in front of the robot, drawn in the memory that subscriptions read |
 //! | [`Detector`] | `image` | `detection`: the position of the spot, in metres from the robot |
 //! | [`Tracker`] | `detection` | `target`: the spot's position and velocity |
 //! | [`Planner`] | `target` | `path`: the way to the target |
@@ -11,7 +11,7 @@
 //!
 //! The components do not know where they run: the files in `launch/` run them in five processes, in
 //! one program, in a container, and in a container with a process for each. Once a second, each
-//! component reports on `/diagnostics` how many messages of its input came by which transport.
+//! component reports on `/diagnostics` how many messages of its input came on each transport.
 #![forbid(unsafe_code)]
 
 mod camera;
@@ -30,10 +30,11 @@ pub use tracker::Tracker;
 use feros::Clock;
 use feros::msgs::builtin_interfaces::msg::Time;
 
-/// The frame of all positions: the middle of the robot, x ahead, y to the left.
+/// The frame of all positions: its origin is the middle of the robot, x points ahead, y to the
+/// left.
 const ROBOT_FRAME: &str = "base_link";
 
-/// The time of a clock, in the form of messages.
+/// Converts the time of a clock to the type in messages.
 fn now(clock: &Clock) -> Time {
     Time::from_nanos(clock.now().as_nanos())
 }

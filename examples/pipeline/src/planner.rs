@@ -1,4 +1,4 @@
-//! The planner: plans a way to the target's future position, ending short of it.
+//! The planner: plans a path towards the target's future position, which ends short of it.
 
 use feros::msgs::geometry_msgs::msg::{Pose, PoseStamped};
 use feros::msgs::nav_msgs::msg::{Odometry, Path};
@@ -7,10 +7,10 @@ use feros_component::{Component, register};
 
 use crate::input_report::ReportedInput;
 
-/// The most poses of a path, however far the target is.
+/// The limit on the poses of a path, however far the target is.
 const MOST_POSES: usize = 200;
 
-/// Takes `target`; publishes `path`, a straight way from the robot, in the robot's frame.
+/// Takes `target`; publishes `path`, a straight path from the robot, in the robot's frame.
 pub struct Planner {
     node: Node,
     _targets: ReportedInput<Odometry>,
@@ -46,15 +46,15 @@ impl Component for Planner {
     }
 }
 
-/// Poses from the robot towards an aim, each facing along the way; the last one is `standoff` short
-/// of the aim. At least one pose, but none if the aim is not finite.
+/// Returns the poses from the robot towards an aim, all facing the aim; the last pose is `standoff`
+/// short of the aim. There is at least one pose, or none if the aim is not finite.
 fn straight(aim: (f64, f64), standoff: f64, spacing: f64) -> Vec<Pose> {
     let distance = aim.0.hypot(aim.1);
     if !distance.is_finite() {
         return Vec::new();
     }
     let length = (distance - standoff).max(0.0);
-    // The cast limits too large values, and turns 0/0 into 0.
+    // The cast limits values that are too large, and turns 0/0 into 0.
     let steps = ((length / spacing).ceil() as usize).clamp(1, MOST_POSES);
     let heading = aim.1.atan2(aim.0);
     let pose = |step: usize| {

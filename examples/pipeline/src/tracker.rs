@@ -7,7 +7,7 @@ use feros_component::{Component, register};
 
 use crate::input_report::ReportedInput;
 
-/// Takes `detection`; publishes `target` with position and velocity.
+/// Takes `detection`; publishes `target` with the position and the velocity.
 pub struct Tracker {
     node: Node,
     _detections: ReportedInput<PointStamped>,
@@ -70,7 +70,8 @@ impl Track {
         Self { nanos, position, velocity: [0.0; 2] }
     }
 
-    /// The track after one more measurement; a new track after a gap, or when time went back.
+    /// Returns the track after one more measurement, or a new track after a gap or if the time went
+    /// back.
     fn follow(
         self,
         measured: [f64; 2],

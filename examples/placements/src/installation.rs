@@ -1,4 +1,4 @@
-//! A prefix with an example in it, laid out as installed packages are.
+//! Makes a prefix that contains an example, laid out like an installed package.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use feros_component::install::register;
 /// An example: a program, a component library and launch files.
 #[derive(Debug, Clone)]
 pub struct Package {
-    /// The package's name, which is also that of its program.
+    /// The name of the package and of its program.
     pub name: &'static str,
     /// The program.
     pub program: PathBuf,
@@ -20,10 +20,10 @@ pub struct Package {
 }
 
 impl Package {
-    /// The example `name` in `folder`, as cargo built it for this test or program.
+    /// The example `name` in `folder`, as cargo built it together with this test or program.
     ///
     /// # Panics
-    /// When the example was not built.
+    /// If the example has not been built.
     pub fn of_workspace(name: &'static str, folder: &Path) -> Self {
         let package = Self {
             name,
@@ -53,7 +53,7 @@ impl Package {
     }
 }
 
-/// The command `feros`.
+/// The path of the command `feros`.
 pub(crate) fn feros() -> PathBuf {
     let folder = built_beside();
     for name in ["feros", "component_container", "component_container_process"] {
@@ -67,7 +67,8 @@ pub(crate) fn feros() -> PathBuf {
     folder.join("feros")
 }
 
-/// The folder where cargo puts programs: that of this program, or the parent of a test's.
+/// The folder where cargo puts programs: the folder of this program or, for a test, the parent
+/// folder.
 fn built_beside() -> PathBuf {
     let program = env::current_exe().expect("a process knows its program");
     let folder = program.parent().expect("a program lies in a folder");
@@ -81,7 +82,7 @@ fn built_beside() -> PathBuf {
 fn library(crate_name: &str) -> PathBuf {
     let name = format!("lib{crate_name}.so");
     let folder = built_beside();
-    // A dependency lies in deps; the other copy may be older.
+    // Cargo puts a dependency into deps; a copy elsewhere may be older.
     let path = folder.join("deps").join(&name);
     if path.is_file() { path } else { folder.join(name) }
 }

@@ -16,11 +16,11 @@ use crate::installation::{Package, feros};
 use crate::usage::{self, Cost, Process, Sample};
 use crate::{Observer, WATCHDOG};
 
-/// The variable that marks the processes of a launch, by which they are found.
+/// The variable that marks the processes of a launch, so that they can be found.
 const MARK: &str = "FEROS_PLACEMENT";
 
-/// A launch file of an example, started by `feros launch` in a domain of its own; it always ends
-/// with this value.
+/// A launch file of an example, started by `feros launch` in a domain of its own. Dropping this
+/// value always ends the launch.
 pub struct Launched {
     launcher: Child,
     mark: String,
@@ -33,7 +33,7 @@ impl Launched {
     /// Runs `feros launch <package> <file> <arguments>`.
     ///
     /// # Panics
-    /// When the command cannot be started.
+    /// If the command cannot be started.
     pub fn start(package: &Package, file: &str, arguments: &[&str]) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let mark = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -57,7 +57,7 @@ impl Launched {
         Self { launcher, mark, output, domain, _prefix: prefix }
     }
 
-    /// A node of this process that subscribes to its topics and calls its services.
+    /// A node of this process that subscribes to topics of the example and calls its services.
     pub fn observer(&self) -> Observer {
         Observer::new(self.domain.id())
     }
@@ -74,10 +74,10 @@ impl Launched {
         all
     }
 
-    /// The resources that its processes use during a time.
+    /// Measures the resources that the processes of the launch use during a time.
     ///
     /// # Panics
-    /// When one of them ends meanwhile.
+    /// If one of the processes ends meanwhile.
     pub fn cost(&self, during: Duration) -> Cost {
         let (began, before) = (Instant::now(), Sample::of(&self.processes()));
         thread::sleep(during);
@@ -85,12 +85,11 @@ impl Launched {
         after.since(&before, began.elapsed())
     }
 
-    /// Ends the launch as Ctrl-C does. It must end successfully and leave nothing behind: no
-    /// process, no shared memory. Observers must be dropped before, since their shared memory would
-    /// stay.
+    /// Ends the launch as Ctrl-C does. It must end successfully and leave no process and no shared
+    /// memory behind. Observers must be dropped first, since their shared memory would stay.
     ///
     /// # Panics
-    /// When something stays, or the launcher fails.
+    /// If a process or shared memory stays, or the launcher fails.
     pub fn end(mut self) {
         let shared: Vec<PathBuf> =
             self.processes().iter().flat_map(|process| usage::shared_memory(process.pid)).collect();
@@ -124,10 +123,10 @@ impl Launched {
         }
     }
 
-    /// Waits for a condition of its processes.
+    /// Waits for a condition of the launched processes.
     ///
     /// # Panics
-    /// When the condition never holds.
+    /// If the condition never holds.
     pub fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
         let began = Instant::now();
         while !holds() {
@@ -140,7 +139,7 @@ impl Launched {
 impl Drop for Launched {
     fn drop(&mut self) {
         if matches!(self.launcher.try_wait(), Ok(None)) {
-            // A test has failed. The launcher ends its children, if it gets the time.
+            // A test has failed. The launcher gets some time to end its children.
             let _ = kill_process(Pid::from_child(&self.launcher), Signal::INT);
             let began = Instant::now();
             while matches!(self.launcher.try_wait(), Ok(None))

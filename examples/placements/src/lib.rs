@@ -1,8 +1,8 @@
-//! Starts an example by one of its launch files, as a person would, and watches its output, its
-//! cost and its leftovers.
+//! Starts an example from one of its launch files, like a user, and watches its output, its cost
+//! and its leftovers.
 //!
-//! `feros` and the containers are those that cargo built beside the running test or program;
-//! a build of only some packages also needs `-p feros-cli -p feros-container`.
+//! `feros` and the containers are the programs that cargo built into the folder of the running test
+//! or program; a build of only some packages also needs `-p feros-cli -p feros-container`.
 #![forbid(unsafe_code)]
 
 mod installation;
@@ -17,5 +17,5 @@ pub use usage::{Cost, Process, Sample};
 
 use std::time::Duration;
 
-/// Ends a test that hangs; the result of a test does not depend on its speed.
+/// The time after which a hanging test fails. The results of tests do not depend on speed.
 pub const WATCHDOG: Duration = Duration::from_secs(90);

@@ -1,4 +1,5 @@
-//! An observer outside the example: hears its topics, calls its services, sets its parameters.
+//! An observer outside the example, which subscribes to its topics, calls its services and sets its
+//! parameters.
 
 use feros_sync::Mutex;
 use std::sync::Arc;
@@ -21,13 +22,13 @@ pub struct Observer {
     node: Node,
 }
 
-/// The messages heard on a topic, the newest last; beyond a limit the oldest are forgotten.
+/// The messages received on a topic, the newest last; beyond a limit, the oldest are dropped.
 pub struct Heard<M> {
     messages: Arc<Mutex<Vec<M>>>,
     _subscription: Subscription<M>,
 }
 
-/// The most messages of one topic that are kept.
+/// The limit on stored messages of a topic.
 const MOST_HEARD: usize = 1000;
 
 impl Observer {
@@ -59,7 +60,7 @@ impl Observer {
     /// Subscribes to a topic.
     ///
     /// # Panics
-    /// When the name is not allowed.
+    /// If the name is not allowed.
     pub fn hear<M: Message + Clone>(&self, topic: &str, qos: QosProfile) -> Heard<M> {
         let messages = Arc::new(Mutex::new(Vec::new()));
         let inside = messages.clone();
@@ -76,17 +77,17 @@ impl Observer {
     /// Returns a publisher once it has found a subscription.
     ///
     /// # Panics
-    /// When there is no subscription.
+    /// If there is no subscription.
     pub fn publisher<M: Message>(&self, topic: &str) -> Publisher<M> {
         let publisher = self.node.create_publisher(topic, 10).expect("a publisher can be made");
         publisher.wait_for_subscriptions(1, WATCHDOG).expect("somebody listens");
         publisher
     }
 
-    /// Runs until a condition holds, whether a message causes that or not.
+    /// Spins until a condition holds, whether a message makes it hold or not.
     ///
     /// # Panics
-    /// When the condition never holds.
+    /// If the condition never holds.
     #[track_caller]
     pub fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
         let began = Instant::now();
@@ -99,7 +100,7 @@ impl Observer {
         }
     }
 
-    /// Runs for a while.
+    /// Spins for this time.
     pub fn spin_for(&self, duration: Duration) {
         let _ = self.executor.spin_until(Some(duration), || false);
     }
@@ -107,7 +108,7 @@ impl Observer {
     /// Calls a service, once it is ready.
     ///
     /// # Panics
-    /// When there is no answer.
+    /// If there is no response.
     #[track_caller]
     pub fn call<S: Service>(&self, service: &str, request: &S::Request) -> S::Response {
         let client = self.node.create_client::<S>(service).expect("a client can be made");
@@ -118,7 +119,7 @@ impl Observer {
     /// Sets parameters of a node.
     ///
     /// # Panics
-    /// When the node refuses.
+    /// If the node refuses them.
     #[track_caller]
     pub fn set_parameters<V: Into<ParameterValue>>(
         &self,

@@ -5,16 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The unit of times in `/proc/<pid>/stat`; Linux shows 100 per second to programs, whatever unit
-/// it uses itself.
+/// The unit of times in `/proc/<pid>/stat`, in units per second. Linux shows programs 100 per
+/// second, whatever unit it uses itself.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// A process of a launched example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Its process id.
+    /// The process id.
     pub pid: u32,
-    /// Its command line.
+    /// The command line.
     pub command_line: String,
 }
 
@@ -27,16 +27,16 @@ pub struct Sample {
     pss_bytes: u64,
 }
 
-/// The resources that processes use.
+/// The resources that processes use during a time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
     /// The number of processes.
     pub processes: usize,
-    /// The number of their threads.
+    /// The number of the processes' threads.
     pub threads: usize,
-    /// Their memory; shared memory counts once.
+    /// The memory of the processes; shared memory counts once.
     pub pss_bytes: u64,
-    /// Processor time per time, 1 being one core.
+    /// The processor time divided by the elapsed time: 1 is one core.
     pub cores: f64,
 }
 
@@ -44,7 +44,7 @@ impl Sample {
     /// Samples the resources of these processes.
     ///
     /// # Panics
-    /// When one of them has ended.
+    /// If one of the processes has ended.
     pub fn of(processes: &[Process]) -> Self {
         let mut sample = Self { pids: Vec::new(), ticks: 0, threads: 0, pss_bytes: 0 };
         for Process { pid, command_line } in processes {
@@ -65,7 +65,7 @@ impl Sample {
     /// The usage since an earlier sample of the same processes.
     ///
     /// # Panics
-    /// When they are not the same processes.
+    /// If the processes are not the same.
     pub fn since(&self, earlier: &Self, elapsed: Duration) -> Cost {
         assert_eq!(self.pids, earlier.pids, "processes have come or gone meanwhile");
         let seconds = (self.ticks - earlier.ticks) as f64 / TICKS_PER_SECOND;
@@ -78,7 +78,7 @@ impl Sample {
     }
 }
 
-/// User and system time in a line of `/proc/<pid>/stat`; the program's name, in brackets, may
+/// The user and system time in a line of `/proc/<pid>/stat`. The program's name, in brackets, may
 /// contain any characters.
 fn ticks(stat: &str) -> Option<u64> {
     let (_, behind_name) = stat.rsplit_once(')')?;

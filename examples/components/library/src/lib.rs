@@ -1,2 +1,3 @@
-//! The components of `demo_components` as a library that containers load; it shares their Feros.
+//! The components of `demo_components` as a library that containers load; it uses the container's
+//! Feros.
 use {demo_components as _, feros_shared as _};

@@ -1,4 +1,5 @@
-//! A client of the action `fibonacci`: sends a goal, prints feedback as it comes, then the result.
+//! A client of the action `fibonacci`: sends a goal, prints feedback as it arrives, and then prints
+//! the result.
 //!
 //! ```sh
 //! cargo run --bin fibonacci_client -- 8

@@ -17,9 +17,9 @@ use feros::{
     ServerGoalHandle, warn,
 };
 
-/// Goals that may wait; more are canceled at once.
+/// The limit on waiting goals; further goals are canceled at once.
 const WAITING: usize = 8;
-/// The greatest order: the number after it does not fit.
+/// The greatest order: the next Fibonacci number does not fit into an `i32`.
 const LARGEST_ORDER: i32 = 46;
 
 /// Hands accepted goals to the thread that executes them.
@@ -36,7 +36,7 @@ impl ActionCallbacks<Fibonacci> for Queue {
     }
 
     fn handle_accepted(&mut self, goal: ServerGoalHandle<Fibonacci>) {
-        // If the queue is full, the goal comes back, and dropping it cancels it.
+        // If the queue is full, `try_send` returns the goal, and dropping the goal cancels it.
         drop(self.0.try_send(goal));
     }
 }
@@ -73,7 +73,7 @@ fn work(
 fn reach(goal: &ServerGoalHandle<Fibonacci>, step: &Parameter<f64>) -> Result<(), Error> {
     let order = usize::try_from(goal.goal().order).unwrap_or_default();
     let mut sequence = vec![0, 1];
-    // This fails if the goal was canceled while it waited.
+    // This fails if the goal was canceled while it was waiting.
     let mut may_go_on = goal.execute().is_ok();
     while may_go_on && sequence.len() <= order {
         std::thread::sleep(Duration::from_secs_f64(step.get().clamp(0.0, 60.0)));

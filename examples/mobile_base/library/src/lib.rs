@@ -1,2 +1,3 @@
-//! The components of `mobile_base` as a library that containers load; it shares their Feros.
+//! The components of `mobile_base` as a library that containers load; it uses the container's
+//! Feros.
 use {feros_shared as _, mobile_base as _};

@@ -1,5 +1,5 @@
-//! The mobile base has all its entities, moves, stops and acts in every placement, and leaves
-//! nothing behind.
+//! In every placement, the mobile base has all its entities, moves, stops and executes actions, and
+//! leaves nothing behind.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -78,7 +78,7 @@ fn works(base: &Launched, processes: usize) {
     act(&observer);
 }
 
-/// Nodes, topics and services are counted in the graph, as other nodes see it.
+/// Nodes, topics and services are counted in the graph as other nodes see it.
 fn has_its_entities(observer: &Observer) {
     let node = observer.node();
     observer.until("all nodes are there", || {
@@ -100,7 +100,7 @@ fn has_its_entities(observer: &Observer) {
     }
 }
 
-/// Topics that the base publishes, except those of actions and those that every node has.
+/// The topics that the base publishes, except those of actions and those that every node has.
 fn topics(observer: &Observer) -> Vec<String> {
     let all = observer.node().topic_names_and_types().into_keys();
     all.filter(|name| {
@@ -111,7 +111,7 @@ fn topics(observer: &Observer) -> Vec<String> {
     .collect()
 }
 
-/// Services of the base, except those of actions, of parameters and of containers.
+/// The services of the base, except those of actions, of parameters and of containers.
 fn services(observer: &Observer) -> Vec<String> {
     let all = observer.node().service_names_and_types().into_iter();
     let own = all.filter(|(name, types)| {
@@ -146,10 +146,11 @@ fn drives_and_stops(observer: &Observer) {
     });
 }
 
-/// Uses all servers at the same time: a goal is accepted, sends feedback, and ends with its result;
-/// another one is canceled.
+/// Uses all servers at the same time: each accepts a goal, sends feedback, and ends the goal with
+/// its result; another goal is canceled.
 fn act(observer: &Observer) {
-    // Lasts three seconds, so that feedback still comes when a server has found its listener.
+    // The goal lasts three seconds, so that feedback still comes once a server has found the
+    // subscription to it.
     const ORDER: i32 = 30;
     let client = |action| observer.node().create_action_client::<Fibonacci>(action).unwrap();
     let clients = ACTIONS.map(client);
@@ -172,7 +173,7 @@ fn act(observer: &Observer) {
         observer.until(&format!("{action} sends feedback"), || {
             feedback.try_recv().is_ok_and(|sequence| !sequence.is_empty())
         });
-        // The answer to the goal does not say this: it comes by the status topic.
+        // The answer to the goal does not say whether it executes; the status topic does.
         observer.until(&format!("{action} reports that it executes"), || {
             goal.status() >= GoalStatus::Executing
         });

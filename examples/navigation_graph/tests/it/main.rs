@@ -1,4 +1,4 @@
-//! The navigation graph brings its robot to the goal in every placement, and leaves nothing behind.
+//! In every placement, the navigation graph brings its robot to the goal and leaves nothing behind.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -51,8 +51,8 @@ fn drives(graph: &Launched, processes: usize) {
     let states =
         observer.hear::<Text>("/navigation_state", QosProfile::keep_last(10).transient_local());
     let odometry = observer.hear::<Odometry>("/odom", QosProfile::sensor_data());
-    // This comes before any request to the planner, because the controller follows every plan, also
-    // the observer's.
+    // This comes before any request to the planner, because the controller follows every plan, even
+    // one that the observer has requested.
     observer.until("the robot is somewhere", || odometry.newest().is_some());
     let start = odometry.newest().unwrap().pose.pose.position;
     assert!((start.x - 2.0).abs() < 0.01 && (start.y - 2.0).abs() < 0.01, "{start:?}");
@@ -84,7 +84,7 @@ fn drives(graph: &Launched, processes: usize) {
     spins(&observer);
 }
 
-/// Sends the robot to a pose, and gets the remaining distance on the way.
+/// Sends the robot to a pose, and receives the remaining distance on the way.
 fn arrives(observer: &Observer) {
     let client = observer.node().create_action_client::<NavigateToPose>("/navigate_to_pose");
     let client = client.unwrap();
@@ -135,8 +135,8 @@ fn goal(x: f64, y: f64) -> PoseStamped {
     goal
 }
 
-/// Waits until the lifecycle manager has heard from all its servers, and until the planner has its
-/// costmap.
+/// Waits until the lifecycle manager has responses from all its servers, and until the planner has
+/// its costmap.
 fn all_servers_are_active(observer: &Observer) -> usize {
     let reports = observer.hear::<DiagnosticArray>("/diagnostics", QosProfile::keep_last(10));
     let active = || {

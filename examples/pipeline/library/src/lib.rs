@@ -1,2 +1,2 @@
-//! The components of `pipeline` as a library that containers load; it shares their Feros.
+//! The components of `pipeline` as a library that containers load; it uses the container's Feros.
 use {feros_shared as _, pipeline as _};

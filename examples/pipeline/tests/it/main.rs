@@ -1,5 +1,5 @@
-//! The pipeline follows its spot in every placement, by the shortest transports, and leaves nothing
-//! behind.
+//! In every placement, the pipeline follows its spot, uses the shortest transports, and leaves
+//! nothing behind.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use feros_placements::{Heard, Launched, Observer, Package};
 
 const COMPONENTS: [&str; 5] = ["camera", "detector", "tracker", "planner", "controller"];
 
-/// The topics between the components, by the component that takes them.
+/// The topics between the components, by the component that subscribes to them.
 const INPUTS: [(&str, &str); 4] = [
     ("/detector", "/image"),
     ("/tracker", "/detection"),
@@ -98,15 +98,15 @@ fn follows(pipeline: &Launched, between: Between, is_placed: impl FnOnce(&[Strin
     stops_without_a_spot(&observer, &commands);
 }
 
-/// Forward speed and turn rate for a spot at this position in an image of 320 x 240 pixels of 1 cm,
-/// by the components' defaults.
+/// The forward speed and the turn rate for a spot at this position in an image of 320 x 240 pixels
+/// of 1 cm, with the default parameters of the components.
 fn expected_command(x: f64, y: f64) -> (f64, f64) {
     let (ahead, left) = ((1.0 - y) * 2.4, (0.5 - x) * 3.2);
     ((0.5 * (ahead.hypot(left) - 0.2)).clamp(0.0, 1.0), left.atan2(ahead).clamp(-1.0, 1.0))
 }
 
 fn follows_a_spot_that_stands(observer: &Observer, commands: &Heard<Twist>) {
-    // A pixel is 1 cm, and the nearest spot is a metre away.
+    // A pixel is 1 cm, and the nearest spot is one metre away.
     const TOLERANCE: f64 = 0.02;
     for (x, y) in [(0.25, 0.5), (0.75, 0.5), (0.5, 0.25)] {
         observer.set_parameters("/camera", [("spot.x", x), ("spot.y", y), ("spot.orbit", 0.0)]);
@@ -128,7 +128,7 @@ fn follows_a_spot_that_moves(observer: &Observer, commands: &Heard<Twist>) {
         [("spot.x", 0.5), ("spot.y", 0.5), ("spot.orbit", 0.2), ("spot.orbits_per_second", 0.5)];
     observer.set_parameters("/camera", circle);
     commands.forget();
-    // At its farthest the spot is about 0.64 m to the side and 1.2 m ahead: 0.49 rad.
+    // At most, the spot is about 0.64 m to the side, 1.2 m ahead: 0.49 rad.
     observer.until("the robot turns to both sides, as the spot goes round", || {
         let turns: Vec<f64> = commands.all().iter().map(|command| command.angular.z).collect();
         turns.iter().any(|turn| *turn > 0.3) && turns.iter().any(|turn| *turn < -0.3)
@@ -143,8 +143,8 @@ fn stops_without_a_spot(observer: &Observer, commands: &Heard<Twist>) {
     observer.until("the robot stops", || commands.newest() == Some(Twist::default()));
 }
 
-/// Messages of an input by process, host and network transport, as its component reported them
-/// last.
+/// The counts of an input's messages on the intra-process, shared-memory and network transports, as
+/// the component reported them last.
 fn counts(reports: &Heard<DiagnosticArray>, (node, topic): (&str, &str)) -> Option<[u64; 3]> {
     let name = format!("{node}: {topic}");
     let all = reports.all();
@@ -158,7 +158,7 @@ fn counts(reports: &Heard<DiagnosticArray>, (node, topic): (&str, &str)) -> Opti
 fn takes_its_messages(observer: &Observer, reports: &Heard<DiagnosticArray>, between: Between) {
     for input in INPUTS {
         observer.until(&format!("{input:?} is reported"), || counts(reports, input).is_some());
-        // Until shared memory is set up, messages between processes come through the engine.
+        // Until shared memory is set up, messages between processes take the network transport.
         let mut before = counts(reports, input).unwrap();
         observer.until(&format!("{input:?} takes no other transport than {between:?}"), || {
             let now = counts(reports, input).unwrap();

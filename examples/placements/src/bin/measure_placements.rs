@@ -1,5 +1,5 @@
-//! Prints the cost of each example in each placement: `measure_placements [EXAMPLE] [SECONDS]`, a
-//! table in Markdown.
+//! Prints the cost of each example in each placement as a table in Markdown: `measure_placements
+//! [EXAMPLE] [SECONDS]`.
 //!
 //! The examples, `feros` and the containers have to be built in the same profile beforehand; see
 //! `examples/README.md`.
@@ -11,7 +11,7 @@ use std::time::Duration;
 use feros::msgs::geometry_msgs::msg::PoseStamped;
 use feros_placements::{Launched, Package};
 
-/// Name, number of nodes, whether the robot is sent to a goal.
+/// The examples: the name, the number of nodes, and whether the robot is sent to a goal.
 const EXAMPLES: [(&str, usize, bool); 3] =
     [("pipeline", 5, false), ("navigation_graph", 15, true), ("mobile_base", 10, false)];
 
@@ -87,7 +87,7 @@ fn measure(
             >= nodes
     });
     if drives {
-        // The farther corner: the robot is on its way during the whole measurement.
+        // The goal is the farther corner, so the robot drives during the whole measurement.
         let mut goal = PoseStamped::default();
         (goal.pose.position.x, goal.pose.position.y) = (9.0, 9.0);
         let goals = observer.publisher::<PoseStamped>("/goal_pose");
@@ -96,7 +96,7 @@ fn measure(
             eprintln!("{error}");
         }
     }
-    // Discovery, shared memory and caches have settled.
+    // By now, discovery, shared memory and caches have settled.
     observer.spin_for(Duration::from_secs(3));
     drop(observer);
     let cost = launched.cost(during);
