@@ -1,5 +1,5 @@
-//! Any bytes as the messages of an action: the values read at fixed positions, without the type,
-//! equal those read with the type.
+//! Reads any bytes as the messages of an action: the values that are read at fixed positions,
+//! without the type, equal those that are read with the type.
 
 use feros_message::cdr::Reader;
 use feros_message::{Action, Decode as _, GoalId, Message, from_bytes, goal_id_of, set_goal_id};
@@ -13,7 +13,7 @@ use feros_msgs::test_msgs::action::{
 
 const ID: GoalId = [0x5a; 16];
 
-/// One input: its first byte chooses the message, the rest is a sample of it.
+/// Runs one input: its first byte chooses the message type, the rest is a sample of that type.
 pub(crate) fn run(data: &[u8]) {
     let Some((&which, sample)) = data.split_first() else { return };
     match which % 8 {
@@ -28,8 +28,8 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-/// The id at its position is that of the message, and writing another id there changes nothing
-/// else.
+/// The id read at the fixed position is that of the message, and writing another id there changes
+/// nothing else.
 fn check_id<M: Message>(sample: &[u8], id: fn(&M) -> GoalId) {
     let Ok(message) = from_bytes::<M>(sample) else { return };
     assert_eq!(goal_id_of(sample), Some(id(&message)));

@@ -1,11 +1,11 @@
-//! Any two lines as the announcements of a match's endpoints about their transports. Valid
-//! announcements survive their encoding, and every pair has a transport or a reason why it has
-//! none.
+//! Reads any two lines as the announcements of a match's endpoints about their transports. Valid
+//! announcements stay the same when they are encoded and read again, and every pair has a transport
+//! or a reason why it has none.
 
 use feros_rmw::announcement::check_announcement;
 use feros_shm::{Announced, Reason, Transport, classify};
 
-/// One input: two lines, or one for both sides.
+/// Runs one input: two lines, or one line for both sides.
 pub(crate) fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (first, second) = text.split_once('\n').unwrap_or((text, text));
@@ -30,7 +30,8 @@ pub(crate) fn run(bytes: &[u8]) {
         if let Some(reason) = choice.reason {
             assert!(!reason.to_string().is_empty());
         }
-        // Without the declined transports, the remaining one is not longer.
+        // If the receiver forgets the transports that it has declined, the transport does not
+        // become longer.
         let (Some(sender), mut receiver) = (publisher.feros(), subscription.clone()) else {
             continue;
         };

@@ -1,14 +1,15 @@
-//! Any bytes as an MCAP file, and as the content of its records behind a valid head: valid content
-//! is read, all other content is an error, within bounded memory. A rebuilt index can be read.
+//! Reads any bytes as an MCAP file, and as the content of records after a valid head: valid content
+//! is read, all other content is an error, and memory stays bounded. A rebuilt index can be read.
 
 use std::path::Path;
 
 use feros_bag::{BagMetadata, BagReader, MessageFilter, ReaderOptions, reindex};
 
-/// The memory that a reader may hold at once.
+/// The limit on the memory that a reader holds at any time.
 const LIMIT: usize = 4 << 20;
 
-/// One input: a file, then the content of its records; if it is text, also metadata of a bag.
+/// Runs one input: as a file, then as the content of records and, if it is text, as the metadata of
+/// a bag.
 pub(crate) fn run(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(metadata) = BagMetadata::from_yaml(text)
@@ -16,7 +17,7 @@ pub(crate) fn run(bytes: &[u8]) {
         assert_eq!(BagMetadata::from_yaml(&metadata.to_yaml()).as_ref(), Ok(&metadata));
     }
     look_at(bytes);
-    // Records; the first byte of each gives its kind, the second one its length.
+    // The records: the first byte of each gives its kind, the second byte its length.
     let mut file = b"\x89MCAP0\r\n".to_vec();
     let mut rest = bytes;
     while let [opcode, length, others @ ..] = rest {

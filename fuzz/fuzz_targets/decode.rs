@@ -1,5 +1,6 @@
-//! Any bytes as a sample of generated types: owned value and view both refuse them, or both are
-//! equal and the value encodes to bytes that decode to it again.
+//! Decodes any bytes as samples of generated types: either the owned type and the view type both
+//! refuse the bytes, or both values are equal, and the owned value encodes to bytes that decode to
+//! it again.
 
 use feros_message::cdr::{ByteOrder, Writer};
 use feros_message::{EncodeError, Message, encoded_size, from_bytes, to_vec, view};
@@ -32,7 +33,7 @@ const CHECKS: &[fn(&[u8])] = &[
     check::<visualization_msgs::msg::Marker>,
 ];
 
-/// One input: its first byte chooses the type, the rest is the sample.
+/// Runs one input: its first byte chooses the type, the rest is the sample.
 pub(crate) fn run(data: &[u8]) {
     let Some((&which, sample)) = data.split_first() else { return };
     CHECKS[usize::from(which) % CHECKS.len()](sample);
@@ -42,13 +43,14 @@ fn check<M: Message>(sample: &[u8]) {
     let (owned, seen) = (from_bytes::<M>(sample), view::<M>(sample));
     assert_eq!(owned.is_ok(), seen.is_ok(), "{owned:?} but {seen:?}");
     let (Ok(owned), Ok(seen)) = (owned, seen) else { return };
-    // The view struct of Image is named ImageView; texts are compared because NaN is not equal to
-    // itself.
+    // The view struct of Image is named ImageView. The debug texts are compared, because NaN is not
+    // equal to itself.
     let named = |text: String| text.replace("View {", " {");
     assert_eq!(named(format!("{seen:?}")), named(format!("{owned:?}")));
     let bytes = match to_vec(&owned) {
         Ok(bytes) => bytes,
-        // A text with a NUL inside is received, but not sent: C and C++ programs would cut it.
+        // A string that contains a NUL is received, but not sent: C and C++ programs would truncate
+        // it.
         Err(error) => return assert!(matches!(error, EncodeError::InteriorNul { .. }), "{error}"),
     };
     let again: M = from_bytes(&bytes).expect("what was encoded can be decoded");

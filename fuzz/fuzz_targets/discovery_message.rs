@@ -1,15 +1,15 @@
-//! Any bytes as the announcements of a DDS participant: those of its nodes, and the USER_DATA of
-//! its endpoints. They are refused, or encode to bytes that mean the same.
+//! Reads any bytes as the announcements of a DDS participant: those of its nodes, and the USER_DATA
+//! of its endpoints. The bytes are refused, or the result encodes to bytes with the same meaning.
 
 use feros_rmw::dds::discovery_info::ParticipantEntities;
 use feros_rmw::dds::names::{demangle_service_type, demangle_topic, demangle_type};
 use feros_rmw::dds::user_data::{EndpointData, parse_enclave};
 
-/// One input: each kind of message in turn.
+/// Runs one input, as each kind of announcement in turn.
 pub(crate) fn run(bytes: &[u8]) {
     if let Ok(entities) = ParticipantEntities::parse(bytes) {
-        // Gids and names take at least as many bytes on the wire as counted here: decoding never
-        // invents values.
+        // The encoded gids and names take at least as many bytes as computed here, since decoding
+        // never invents values.
         let gids: usize =
             entities.nodes.iter().map(|node| node.readers.len() + node.writers.len()).sum();
         assert!(16 * (1 + gids + entities.nodes.len()) <= bytes.len());

@@ -1,5 +1,5 @@
-//! Any bytes as a sample of each shipped message type: they are refused, or decode to a message
-//! that encodes to bytes which mean the same.
+//! Decodes any bytes as a sample of each shipped message type: the bytes are refused, or decode to
+//! a message that encodes to bytes with the same meaning.
 
 use std::sync::LazyLock;
 
@@ -12,18 +12,19 @@ static TYPES: LazyLock<Vec<DynamicType>> = LazyLock::new(|| {
     shipped().messages().map(|message| resolve(&message.name)).collect()
 });
 
-/// One input: two bytes choose the type, one the way of printing, the rest is the sample.
+/// Runs one input: two bytes choose the type, one byte the way of printing, and the rest is the
+/// sample.
 pub(crate) fn run(data: &[u8]) {
     let Some((&[low, high, print], sample)) = data.split_first_chunk() else { return };
     let ty = &TYPES[usize::from(u16::from_le_bytes([low, high])) % TYPES.len()];
     let Ok(message) = ty.decode(sample) else { return };
     let bytes = match message.to_cdr() {
         Ok(bytes) => bytes,
-        // A text with a NUL inside is received, so that it can be shown, but not sent: C and C++
-        // programs would cut it.
+        // A string that contains a NUL is received, so that it can be shown, but not sent: C and
+        // C++ programs would truncate it.
         Err(error) => return assert!(error.to_string().contains("NUL"), "{error}"),
     };
-    // Compared as bytes: a message with a NaN is not equal to itself.
+    // The bytes are compared, because a message with a NaN is not equal to itself.
     let again = ty.decode(&bytes).expect("what was encoded can be decoded");
     assert_eq!(again.to_cdr().expect("as above"), bytes);
     let big_endian = message.to_cdr_in(ByteOrder::Big).expect("as above");

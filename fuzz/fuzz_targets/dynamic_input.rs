@@ -1,4 +1,4 @@
-//! Any text as YAML and JSON for a message, and as a path into one.
+//! Reads any text as YAML and as JSON for a message, and as the path of a field in a message.
 
 use std::sync::LazyLock;
 
@@ -19,7 +19,7 @@ static TYPES: LazyLock<Vec<DynamicType>> = LazyLock::new(|| {
     .into()
 });
 
-/// One input: the text, for each of the types.
+/// Runs one input: the text, for each of the types.
 pub(crate) fn run(text: &str) {
     for ty in TYPES.iter() {
         let stamped =

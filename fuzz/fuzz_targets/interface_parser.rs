@@ -1,10 +1,11 @@
-//! Any text as a definition: it is refused, or printed as a text that means the same.
+//! Reads any text as an interface definition: it is refused, or the definition is printed as a text
+//! with the same meaning.
 
 use std::sync::LazyLock;
 
 use feros_interface::{InterfaceSet, Namespace, TypeName, parse_interface, shipped};
 
-/// The types that services and actions refer to, and another one to refer to.
+/// The types that services and actions refer to, and one more for the input to refer to.
 static BASE: LazyLock<InterfaceSet> = LazyLock::new(|| {
     let mut set = InterfaceSet::new();
     let packages = ["builtin_interfaces", "service_msgs", "unique_identifier_msgs"];
@@ -16,7 +17,7 @@ static BASE: LazyLock<InterfaceSet> = LazyLock::new(|| {
     set
 });
 
-/// One input: the text of a message, a service and an action.
+/// Runs one input: the text of a message, a service and an action.
 pub(crate) fn run(text: &str) {
     for namespace in Namespace::ALL {
         let name = TypeName::new("pkg", namespace, "Probe");

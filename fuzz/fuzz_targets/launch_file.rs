@@ -1,11 +1,11 @@
-//! Any text as a launch file, in both languages: a plan that can be printed, or an error that names
-//! the file.
+//! Reads any text as a launch file, in XML and in YAML: the result is a plan that can be printed,
+//! or an error that names the file.
 
 use std::path::Path;
 
 use feros_launch::{Packages, Planner};
 
-/// One input: the text, as XML and as YAML.
+/// Runs one input: the text, as XML and as YAML.
 pub(crate) fn run(text: &str) {
     let planner = Planner::new(Packages::new([]));
     let given = [("text".to_owned(), "$(var x)".to_owned())];

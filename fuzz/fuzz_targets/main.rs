@@ -1,6 +1,6 @@
-//! All fuzz targets in one program, which is linked once. `FEROS_FUZZ_TARGET` names the target to
-//! run, since the arguments are libFuzzer's own. Each file beside this one is a target of its name,
-//! so `scripts/fuzz.sh` knows them by their files.
+//! All fuzz targets in one program, so that linking is done only once. `FEROS_FUZZ_TARGET` names
+//! the target to run, since the command line belongs to libFuzzer. Each other file in this folder
+//! is a target with the file's name, so `scripts/fuzz.sh` finds the targets by their files.
 #![no_main]
 
 mod action_messages;
@@ -49,7 +49,7 @@ const TARGETS: &[(&str, Target)] = &[
 
 fuzz_target!(init: { target(); }, |bytes: &[u8]| target()(bytes));
 
-/// The requested target; without one the program ends before it fuzzes anything.
+/// The requested target. If none is requested, the program ends before it fuzzes anything.
 fn target() -> Target {
     static TARGET: OnceLock<Target> = OnceLock::new();
     *TARGET.get_or_init(|| {
@@ -63,7 +63,7 @@ fn target() -> Target {
     })
 }
 
-/// The text at the beginning of any bytes, as `arbitrary` makes it for `&str`.
+/// The text at the beginning of any bytes: the longest valid UTF-8, as `arbitrary` makes a `&str`.
 fn text(bytes: &[u8]) -> &str {
     bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }

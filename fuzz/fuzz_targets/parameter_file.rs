@@ -1,16 +1,16 @@
-//! Any text as a parameter file and as a value of `-p`: values that read back as they are printed,
-//! or an error with its position.
+//! Reads any text as a parameter file and as a value of `-p`: the result is values that read back
+//! as they are printed, or an error with its position.
 
 use feros_parameter::{ParameterValue, file};
 use feros_rmw::NodeName;
 
-/// NaN does not equal itself, so texts are compared.
+/// NaN does not equal itself, so the printed texts are compared.
 fn check(value: &ParameterValue) {
     let text = value.to_string();
     assert_eq!(ParameterValue::from_yaml(&text).map(|read| read.to_string()), Ok(text));
 }
 
-/// One input: the text, as a value and as a file.
+/// Runs one input: the text, as a value and as a file.
 pub(crate) fn run(text: &str) {
     match ParameterValue::from_yaml(text) {
         Ok(value) => check(&value),

@@ -1,6 +1,6 @@
-//! Any bytes as input from ROS 1: headers of connections, XML-RPC, definitions, HTTP with answers
-//! of masters, messages of actions, and bodies of messages. Accepted input must be reproduced when
-//! it is written again, and be a valid message for its readers.
+//! Reads any bytes as input from ROS 1: connection headers, XML-RPC, definitions, HTTP with
+//! responses of masters, messages of actions, and message bodies. Accepted input must be reproduced
+//! when it is written again, and must be a valid message for its readers.
 
 use std::sync::LazyLock;
 
@@ -33,7 +33,7 @@ static PLANS: LazyLock<Vec<Plans>> = LazyLock::new(|| {
     plans.into()
 });
 
-/// One input: its first byte chooses the kind of the rest.
+/// Runs one input: its first byte chooses the kind of the rest.
 pub(crate) fn run(data: &[u8]) {
     let Some((kind, bytes)) = data.split_first() else { return };
     match kind {
@@ -70,7 +70,7 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-/// The answer of a master, which is untrusted: only names are kept of it.
+/// The response of a master, which is untrusted; only its names are kept.
 fn master_says(bytes: &[u8]) {
     let Ok(text) = read_response(&mut &*bytes) else { return };
     let again = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{text}", text.len());
@@ -88,7 +88,8 @@ fn master_says(bytes: &[u8]) {
     assert!(types.iter().all(|(name, ty)| is_name(name) && is_name(ty)));
 }
 
-/// Messages of actionlib's topics: a message that was read and written reads the same again.
+/// Messages on actionlib's topics: a message that is read and written again has the same content
+/// when it is read once more.
 fn action_says(bytes: &[u8]) {
     let mut out = Vec::new();
     if let Ok((id, rest)) = read_goal(bytes) {

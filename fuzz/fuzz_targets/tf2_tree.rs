@@ -1,6 +1,6 @@
-//! Any transforms in any order, between any lookups: refused transforms are counted, possible
-//! lookups succeed, and no tree of frames makes a lookup loop forever. Then any bytes as a point
-//! cloud.
+//! Adds any transforms in any order, with any lookups in between: refused transforms are counted,
+//! possible lookups succeed, and no tree of frames makes a lookup loop forever. Then transforms any
+//! bytes as a point cloud.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use feros_tf2::{Buffer, BufferOptions, Readiness, Time, Transform, transform_poi
 const NAMES: [&str; 12] =
     ["", "/", "a", "/a", "b", "c", "d", "e", "//x", "a frame", "\u{1b}[31m", "f"];
 
-/// Reads numbers from the input; zeros after its end.
+/// Reads numbers from the input; after its end, all numbers are zero.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -39,7 +39,7 @@ impl Input<'_> {
         }
     }
 
-    /// A usual number, or any number.
+    /// A number of usual size, or any number.
     fn number(&mut self) -> f64 {
         match self.byte() {
             usual @ 0..=200 => f64::from(usual) / 100.0 - 1.0,
@@ -119,7 +119,7 @@ fn cloud(input: &mut Input<'_>) {
     assert_eq!(cloud.data.len(), length);
 }
 
-/// One input: the limits of a buffer, then the operations on it.
+/// Runs one input: the limits of a buffer, then the operations on the buffer.
 pub(crate) fn run(bytes: &[u8]) {
     let mut input = Input(bytes);
     let options = BufferOptions::default()

@@ -1,15 +1,15 @@
-//! Any bytes as a file of trace points, and as the content of its blocks behind a valid head and
-//! checksum. Every trace that can be read can be summarized and exported.
+//! Reads any bytes as a file of trace points, and as the content of blocks after a valid head, with
+//! valid checksums. Every trace that can be read can be summarized and exported.
 
 use std::path::Path;
 
 use feros_trace::format::{MAGIC, checksum};
 use feros_trace_analysis::{Process, Summary, Trace};
 
-/// One input: a file, then its blocks.
+/// Runs one input: as a file, then as the content of blocks.
 pub(crate) fn run(bytes: &[u8]) {
     look_at(bytes);
-    // Blocks; the first byte of each gives its kind and length.
+    // The blocks: the first byte of each gives its kind and length.
     let mut file = [&MAGIC[..], &feros_trace::FORMAT.to_le_bytes(), &[0; 20], &[0, 0]].concat();
     let mut rest = bytes;
     while let Some((first, others)) = rest.split_first() {

@@ -1,5 +1,6 @@
-//! Any bytes as a file of trace points that grows while it is read, and as the content of its
-//! blocks behind a valid head and checksum. However it grows, whole blocks are reported once.
+//! Reads any bytes as a file of trace points that grows meanwhile, and as the content of blocks
+//! after a valid head, with valid checksums. However the file grows, each whole block is reported
+//! once.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -7,12 +8,12 @@ use std::path::Path;
 use feros_trace::format::{MAGIC, checksum};
 use feros_trace_analysis::GrowingFile;
 
-/// One input: its first byte gives the rate at which the file grows, the rest is the file.
+/// Runs one input: its first byte gives the rate at which the file grows, the rest is the file.
 pub(crate) fn run(bytes: &[u8]) {
     let Some((step, bytes)) = bytes.split_first() else { return };
     let step = usize::from(*step) + 1;
     grow(bytes, step);
-    // Blocks; the first byte of each gives its kind and length.
+    // The blocks: the first byte of each gives its kind and length.
     let mut file = [&MAGIC[..], &feros_trace::FORMAT.to_le_bytes(), &[0; 20], &[0, 0]].concat();
     let mut rest = bytes;
     while let Some((first, others)) = rest.split_first() {
@@ -44,7 +45,7 @@ fn grow(bytes: &[u8], step: usize) {
     let read =
         whole.read(&mut Cursor::new(bytes), bytes.len() as u64, 1 << 20, |_, _| at_once += 1);
     assert!(read.is_ok() && (in_steps, growing.read_bytes()) == (at_once, whole.read_bytes()));
-    // With a small budget no block is reported twice either.
+    // With a small budget, no block is reported twice either.
     let mut bounded = GrowingFile::new(Path::new("file"), "");
     let mut told = 0;
     for _ in 0..3 {

@@ -1,9 +1,9 @@
-//! Any bytes as a frame of a client of `feros view`, and any text as an operation: valid input is
-//! read, all other input is a readable error.
+//! Reads any bytes as a frame from a client of `feros view`, and any text as an operation: valid
+//! input is read, all other input gives an error with a short message.
 
 use feros_view::protocol::{ClientFrame, ClientOp, full_name, split_name};
 
-/// One input: a frame; if it is text, an operation too.
+/// Runs one input: as a frame and, if it is text, as an operation.
 pub(crate) fn run(bytes: &[u8]) {
     match ClientFrame::parse(bytes) {
         Ok(ClientFrame::Message { data, .. }) => assert!(bytes.ends_with(data)),

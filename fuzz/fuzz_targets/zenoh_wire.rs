@@ -1,7 +1,8 @@
-//! Any bytes as untrusted input on the wire of `rmw_zenoh`: liveliness tokens, announcements,
-//! attachments. Valid input is written as it was read, except for additions of newer versions.
+//! Reads any bytes as untrusted input from a network of `rmw_zenoh`: liveliness tokens,
+//! announcements and attachments. Valid input is written as it was read, except for additions of
+//! newer versions.
 
-// The target is built without the rest of the crate, and so without Zenoh.
+// The target uses these sources without the rest of the crate, and so without Zenoh.
 #[path = "../../crates/rmw-zenoh/src/wire"]
 #[allow(dead_code)]
 mod wire {
@@ -16,7 +17,7 @@ use wire::announcement::AnnouncementToken;
 use wire::attachment::Attachment;
 use wire::token::{EndpointToken, Token, opposite};
 
-/// One input: an attachment; if it is text, a token and an announcement too.
+/// Runs one input: as an attachment and, if it is text, as a token and an announcement.
 pub(crate) fn run(bytes: &[u8]) {
     if let Some(attachment) = Attachment::decode(bytes) {
         assert_eq!(attachment.encode(), *bytes);
