@@ -12,7 +12,7 @@ use std::{env, fs, io};
 
 /// The crates that a component and its container share, by the names of their folders beside this
 /// crate. Engines that are optional features are included. A test checks that the list is complete.
-const SHARED_CRATES: [&str; 30] = [
+const SHARED_CRATES: [&str; 31] = [
     "cdr",
     "codegen",
     "component",
@@ -43,6 +43,7 @@ const SHARED_CRATES: [&str; 30] = [
     "trace",
     "transport",
     "wording",
+    "yaml",
 ];
 
 /// The variables in which cargo passes the settings that change memory layouts or calling

@@ -1,10 +1,10 @@
 //! The YAML of bags as a tree: `metadata.yaml`, QoS profiles, QoS overrides.
 
 use feros_wording::harmless;
-use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
+use feros_yaml::{Content, Limits, Problem};
 
-/// Lists and mappings may not be nested deeper than this.
-const MAX_DEPTH: usize = 32;
+/// The metadata of a bag with the largest possible number of topics is far below these limits.
+const LIMITS: Limits = Limits { depth: 32, values: 1 << 23 };
 /// A longer key is written after a `?`, since YAML finds other keys only within 1024 characters
 /// (YAML 1.2, section 7.4).
 const MAX_SIMPLE_KEY_BYTES: usize = 1000;
@@ -38,31 +38,13 @@ pub(crate) enum Node {
 impl Node {
     /// Parses the first document of a text; an empty text gives [`Node::Null`].
     pub(crate) fn parse(text: &str) -> Result<Self, YamlError> {
-        let mut events = Events(Parser::new_from_str(text));
-        loop {
-            match events.next()? {
-                Event::StreamEnd => return Ok(Self::Null),
-                Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd => {}
-                event => return events.node(event, 0),
-            }
-        }
+        let document = feros_yaml::first_document(text, LIMITS)?;
+        Ok(document.map_or(Self::Null, Self::from))
     }
 
     /// Parses the only document of a text that a user wrote.
     pub(crate) fn parse_only(text: &str) -> Result<Self, YamlError> {
-        let mut events = Events(Parser::new_from_str(text));
-        let mut document = None;
-        loop {
-            match events.next()? {
-                Event::StreamEnd => return Ok(document.unwrap_or(Self::Null)),
-                Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd => {}
-                _ if document.is_some() => {
-                    let problem = "there is a second document (`---`)";
-                    return Err(YamlError::new(problem, "one document"));
-                }
-                event => document = Some(events.node(event, 0)?),
-            }
-        }
+        Ok(feros_yaml::document(text, LIMITS)?.map_or(Self::Null, Self::from))
     }
 
     /// Refuses keys that no code would read: keys that are not in `known`, and repeated keys.
@@ -175,58 +157,33 @@ impl Node {
     }
 }
 
-struct Events<'a>(Parser<'a, StrInput<'a>>);
-
-impl<'a> Events<'a> {
-    fn next(&mut self) -> Result<Event<'a>, YamlError> {
-        match self.0.next_event() {
-            None => Ok(Event::StreamEnd),
-            Some(Ok((event, _))) => Ok(event),
-            Some(Err(error)) => {
-                let place = error.marker();
-                let (line, column) = (place.line(), place.col() + 1);
-                let problem = format!("line {line}, column {column} is not YAML: {}", error.info());
-                Err(YamlError::new(problem, "YAML"))
+impl From<feros_yaml::Node> for Node {
+    fn from(node: feros_yaml::Node) -> Self {
+        match node.content {
+            Content::Scalar(scalar)
+                if scalar.is_plain()
+                    && matches!(&*scalar.text, "" | "~" | "null" | "Null" | "NULL") =>
+            {
+                Self::Null
             }
+            Content::Scalar(scalar) => Self::Scalar(scalar.text),
+            Content::List(items) => Self::List(items.into_iter().map(Self::from).collect()),
+            Content::Mapping(entries) => Self::Map(
+                entries.into_iter().map(|(key, value)| (key.text, value.into())).collect(),
+            ),
         }
     }
+}
 
-    fn node(&mut self, event: Event<'a>, depth: usize) -> Result<Node, YamlError> {
-        if depth > MAX_DEPTH {
-            let problem = format!("lists and mappings are nested deeper than {MAX_DEPTH}");
-            return Err(YamlError::new(problem, "the metadata of a bag"));
-        }
-        match event {
-            Event::Scalar(text, ScalarStyle::Plain, ..)
-                if matches!(&*text, "" | "~" | "null" | "Null" | "NULL") =>
-            {
-                Ok(Node::Null)
-            }
-            Event::Scalar(text, ..) => Ok(Node::Scalar(text.into_owned())),
-            Event::SequenceStart(..) => {
-                let mut elements = Vec::new();
-                loop {
-                    match self.next()? {
-                        Event::SequenceEnd => return Ok(Node::List(elements)),
-                        event => elements.push(self.node(event, depth + 1)?),
-                    }
-                }
-            }
-            Event::MappingStart(..) => {
-                let mut entries = Vec::new();
-                loop {
-                    let key = match self.next()? {
-                        Event::MappingEnd => return Ok(Node::Map(entries)),
-                        Event::Scalar(text, ..) => text.into_owned(),
-                        _ => return Err(YamlError::new("a key is not a text", "a text")),
-                    };
-                    let event = self.next()?;
-                    entries.push((key, self.node(event, depth + 1)?));
-                }
-            }
-            Event::Alias(_) => Err(YamlError::new("there is an alias (`*name`)", "the value")),
-            _ => Err(YamlError::new("the document ends early", "a value")),
-        }
+impl From<feros_yaml::YamlError> for YamlError {
+    fn from(error: feros_yaml::YamlError) -> Self {
+        let expected = match error.problem {
+            Problem::SecondDocument => "one document",
+            Problem::Key => "a string",
+            Problem::TooDeep(_) | Problem::TooMany(_) => "the metadata of a bag",
+            _ => "YAML",
+        };
+        Self::new(error.to_string(), expected)
     }
 }
 

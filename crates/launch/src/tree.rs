@@ -8,4 +8,4 @@ mod yaml;
 
 pub(crate) use entity::{Attribute, AttributeValue, Entity, Scalar};
 pub(crate) use read::{parse_xml, parse_yaml, read_file, read_text};
-pub(crate) use yaml::{Content, Document, Node};
+pub(crate) use yaml::{Content, Node, document};

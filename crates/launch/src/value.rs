@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::tree::{Content, Document, Scalar};
+use crate::tree::{Content, Scalar, document};
 
 /// The value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +69,7 @@ impl Value {
             return Ok(Self::String(String::new()));
         }
         let nowhere: Arc<Path> = Arc::from(Path::new(""));
-        match Document::parse(&nowhere, text).map(|node| node.content) {
+        match document(&nowhere, text).map(|node| node.content) {
             Ok(Content::Scalar(scalar)) => Ok(Self::from_scalar(&scalar)),
             Ok(Content::List(items)) => {
                 let scalars = items.into_iter().map(|item| match item.content {

@@ -18,12 +18,12 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use saphyr_parser::{Event, ScalarStyle, Span};
+use feros_yaml::{Content, Node, Scalar};
 
 use crate::node_pattern::NodePattern;
 use crate::overrides::ParameterOverrides;
 use crate::value::ParameterValue;
-use crate::yaml::{Events, MAX_DEPTH, VALUE, YamlError, error_at};
+use crate::yaml::{self, LIMITS, YamlError};
 
 /// The limit on the size of a parameter file, in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -92,115 +92,90 @@ pub fn read(path: &Path) -> Result<ParameterOverrides, ParameterFileError> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn parse(text: &str) -> Result<ParameterOverrides, YamlError> {
-    let mut reader = Reader { events: Events::new(text), overrides: ParameterOverrides::default() };
-    loop {
-        match reader.events.next()? {
-            Event::StreamEnd => return Ok(reader.overrides),
-            Event::MappingStart(..) => reader.nodes("", 0)?,
+    let mut overrides = ParameterOverrides::default();
+    for document in feros_yaml::documents(text, LIMITS)? {
+        match &document.content {
+            Content::Mapping(entries) => nodes("", entries, &mut overrides)?,
             // An empty document.
-            Event::Scalar(text, ScalarStyle::Plain, ..) if text.is_empty() || text == "~" => {}
-            _ => return Err(reader.events.error("the file is not a mapping", NODES)),
+            Content::Scalar(scalar) if scalar.is_plain() && matches!(&*scalar.text, "" | "~") => {}
+            _ => return Err(YamlError::new(document.place, "the file is not a mapping", NODES)),
         }
     }
+    Ok(overrides)
 }
 
-struct Reader<'a> {
-    events: Events<'a>,
-    overrides: ParameterOverrides,
+type Entries = [(Scalar, Node)];
+
+/// Reads a mapping whose keys are names of nodes and namespaces below `prefix`, or
+/// `ros__parameters`.
+fn nodes(
+    prefix: &str,
+    entries: &Entries,
+    overrides: &mut ParameterOverrides,
+) -> Result<(), YamlError> {
+    for (key, value) in entries {
+        let name = name_of(key)?;
+        let refused = |problem: String| Err(YamlError::new(key.place, problem, NODES));
+        if name == KEY {
+            if prefix.is_empty() {
+                return refused("ros__parameters has no name of a node above it".to_owned());
+            }
+            let Content::Mapping(entries) = &value.content else {
+                let problem = "ros__parameters has no parameters";
+                return Err(YamlError::new(value.place, problem, PARAMETERS));
+            };
+            let nodes = prefix
+                .parse::<NodePattern>()
+                .or_else(|problem| Err(YamlError::new(key.place, problem, NODES)))?;
+            let mut values = BTreeMap::new();
+            parameters("", entries, &mut values)?;
+            overrides.entry(nodes).extend(values);
+            continue;
+        }
+        let path = format!("{prefix}/{}", name.strip_prefix('/').unwrap_or(name));
+        if let Err(problem) = path.parse::<NodePattern>() {
+            return refused(problem);
+        }
+        let Content::Mapping(entries) = &value.content else {
+            let problem = format!("{name} has a value outside of ros__parameters");
+            let expected = "ros__parameters: below the name of the node";
+            return Err(YamlError::new(value.place, problem, expected));
+        };
+        nodes(&path, entries, overrides)?;
+    }
+    Ok(())
 }
 
-impl Reader<'_> {
-    /// Reads a mapping whose keys are names of nodes and namespaces below `prefix`, or
-    /// `ros__parameters`.
-    fn nodes(&mut self, prefix: &str, depth: usize) -> Result<(), YamlError> {
-        while let Some((key, place)) = self.key(depth)? {
-            if key == KEY {
-                if prefix.is_empty() {
-                    return Err(error_at(
-                        place,
-                        "ros__parameters has no name of a node above it",
-                        NODES,
-                    ));
-                }
-                self.node(prefix, place)?;
+/// Reads parameters; the names of those in a mapping begin with its own and a dot.
+fn parameters(
+    prefix: &str,
+    entries: &Entries,
+    values: &mut BTreeMap<String, ParameterValue>,
+) -> Result<(), YamlError> {
+    for (key, value) in entries {
+        let name = format!("{prefix}{}", name_of(key)?);
+        let value = match &value.content {
+            Content::Scalar(text) => yaml::scalar(text),
+            Content::List(items) => yaml::list(items),
+            Content::Mapping(entries) => {
+                parameters(&format!("{name}."), entries, values)?;
                 continue;
             }
-            let path = format!("{prefix}/{}", key.strip_prefix('/').unwrap_or(&key));
-            if let Err(problem) = path.parse::<NodePattern>() {
-                return Err(error_at(place, problem, NODES));
-            }
-            match self.events.next()? {
-                Event::MappingStart(..) => self.nodes(&path, depth + 1)?,
-                _ => {
-                    let problem = format!("{key} has a value outside of ros__parameters");
-                    return Err(self
-                        .events
-                        .error(problem, "ros__parameters: below the name of the node"));
-                }
-            }
-        }
-        Ok(())
+        };
+        let value = value.map_err(|error| YamlError {
+            problem: format!("parameter {name}: {}", error.problem),
+            ..error
+        })?;
+        values.insert(name, value);
     }
+    Ok(())
+}
 
-    /// Reads the parameters below `ros__parameters`.
-    fn node(&mut self, path: &str, place: Span) -> Result<(), YamlError> {
-        let nodes: NodePattern =
-            path.parse().map_err(|problem: String| error_at(place, problem, NODES))?;
-        match self.events.next()? {
-            Event::MappingStart(..) => {}
-            _ => return Err(self.events.error("ros__parameters has no parameters", PARAMETERS)),
-        }
-        let mut values = BTreeMap::new();
-        self.parameters("", 0, &mut values)?;
-        self.overrides.entry(nodes).extend(values);
-        Ok(())
+fn name_of(key: &Scalar) -> Result<&str, YamlError> {
+    if key.text.is_empty() {
+        return Err(YamlError::new(key.place, "a name is empty", "a name and a colon"));
     }
-
-    fn parameters(
-        &mut self,
-        prefix: &str,
-        depth: usize,
-        values: &mut BTreeMap<String, ParameterValue>,
-    ) -> Result<(), YamlError> {
-        while let Some((key, _)) = self.key(depth)? {
-            let name = format!("{prefix}{key}");
-            let value = match self.events.next()? {
-                Event::Scalar(text, style, _, tag) => {
-                    self.events.scalar(&text, style, tag.as_deref())
-                }
-                Event::SequenceStart(..) => self.events.list(),
-                Event::MappingStart(..) => {
-                    self.parameters(&format!("{name}."), depth + 1, values)?;
-                    continue;
-                }
-                _ => Err(self.events.error("there is no value", VALUE)),
-            };
-            let value = value.map_err(|error| YamlError {
-                problem: format!("parameter {name}: {}", error.problem),
-                ..error
-            })?;
-            values.insert(name, value);
-        }
-        Ok(())
-    }
-
-    /// Reads the next key of a mapping; `None` at the end of the mapping.
-    fn key(&mut self, depth: usize) -> Result<Option<(String, Span)>, YamlError> {
-        const NAME: &str = "a name and a colon";
-        if depth > MAX_DEPTH {
-            return Err(self
-                .events
-                .error(format!("mappings are nested more than {MAX_DEPTH} deep"), PARAMETERS));
-        }
-        match self.events.next()? {
-            Event::MappingEnd => Ok(None),
-            Event::Scalar(text, ..) if !text.is_empty() => {
-                Ok(Some((text.into_owned(), self.events.place)))
-            }
-            Event::Scalar(..) => Err(self.events.error("a name is empty", NAME)),
-            _ => Err(self.events.error("a name is a list or mapping", NAME)),
-        }
-    }
+    Ok(&key.text)
 }
 
 #[cfg(test)]

@@ -1,14 +1,12 @@
 //! Reads values from YAML, by the rules of rcl's parser (`rcl_yaml_param_parser/src/parse.c`).
 
-use std::borrow::Cow;
-
-use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
+use feros_yaml::{Content, Limits, Node, Place, Problem, Scalar, ScalarStyle};
 
 use crate::number;
 use crate::value::{ParameterType, ParameterValue};
 
-/// The limit on the nesting of mappings.
-pub(crate) const MAX_DEPTH: usize = 64;
+/// The text of a file is bounded, and so are its values.
+pub(crate) const LIMITS: Limits = Limits { depth: 64, values: usize::MAX };
 
 /// The error for text that is not the expected YAML.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,115 +24,63 @@ pub struct YamlError {
 
 pub(crate) const VALUE: &str = "a boolean, a number, a string, or a list of one of them";
 
-/// The parser's events for a YAML text.
-pub(crate) struct Events<'a> {
-    parser: Parser<'a, StrInput<'a>>,
-    /// The position of the last event.
-    pub(crate) place: Span,
-}
-
-impl<'a> Events<'a> {
-    /// Starts to parse `text`.
-    pub(crate) fn new(text: &'a str) -> Self {
-        Self { parser: Parser::new_from_str(text), place: Span::default() }
-    }
-
-    /// Returns the next event, without the starts and ends of documents; at the end of the text,
-    /// always `StreamEnd`.
-    pub(crate) fn next(&mut self) -> Result<Event<'a>, YamlError> {
-        loop {
-            let (event, place) = match self.parser.next_event() {
-                None => return Ok(Event::StreamEnd),
-                Some(Ok(found)) => found,
-                Some(Err(error)) => {
-                    let marker = error.marker();
-                    return Err(YamlError {
-                        line: marker.line(),
-                        column: marker.col() + 1,
-                        problem: format!("this is not YAML: {}", error.info()),
-                        expected: "YAML",
-                    });
-                }
-            };
-            self.place = place;
-            match event {
-                Event::StreamStart
-                | Event::DocumentStart(_)
-                | Event::DocumentEnd
-                | Event::Nothing => {}
-                Event::Alias(_) => {
-                    return Err(self.error("an alias (`*name`)", "the value itself, written out"));
-                }
-                event => return Ok(event),
-            }
-        }
-    }
-
-    /// Creates an error at the position of the last event.
-    pub(crate) fn error(&self, problem: impl Into<String>, expected: &'static str) -> YamlError {
-        error_at(self.place, problem, expected)
-    }
-
-    /// Fails unless the document ends here.
-    pub(crate) fn end(&mut self) -> Result<(), YamlError> {
-        match self.next()? {
-            Event::StreamEnd => Ok(()),
-            _ => Err(self.error("there is more than one document (`---`)", "one document")),
-        }
-    }
-
-    /// Reads the elements of a list after its start event. An empty list becomes a list of strings,
-    /// which [`ParameterValue::as_declared`] converts.
-    pub(crate) fn list(&mut self) -> Result<ParameterValue, YamlError> {
-        const HOMOGENEOUS: &str = "elements of one type, such as [1.0, 2.0] or [a, b]";
-        let mut list = None;
-        loop {
-            let element = match self.next()? {
-                Event::SequenceEnd => break,
-                Event::Scalar(text, style, _, tag) => self.scalar(&text, style, tag.as_deref())?,
-                _ => return Err(self.error("a list or mapping within a list", HOMOGENEOUS)),
-            };
-            let found = element.parameter_type();
-            let list = list.get_or_insert_with(|| empty_list_of(found));
-            if let Err(wanted) = push(list, element) {
-                let problem = format!(
-                    "an element of type {found} in a list whose first element is of type {wanted}"
-                );
-                return Err(self.error(problem, HOMOGENEOUS));
-            }
-        }
-        Ok(list.unwrap_or_else(|| empty_list_of(ParameterType::String)))
-    }
-
-    /// Converts a scalar that was read.
-    pub(crate) fn scalar(
-        &self,
-        text: &str,
-        style: ScalarStyle,
-        tag: Option<&Tag>,
-    ) -> Result<ParameterValue, YamlError> {
-        let is_quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
-        let is_string = tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str");
-        if text.contains('\0') {
-            return Err(self.error("a string with a NUL character", VALUE));
-        }
-        if is_quoted || is_string {
-            return Ok(ParameterValue::String(text.to_owned()));
-        }
-        if text.is_empty() {
-            return Err(self.error("there is no value", VALUE));
-        }
-        Ok(plain_scalar(text))
+impl YamlError {
+    pub(crate) fn new(place: Place, problem: impl Into<String>, expected: &'static str) -> Self {
+        Self { line: place.line, column: place.column, problem: problem.into(), expected }
     }
 }
 
-pub(crate) fn error_at(
-    place: Span,
-    problem: impl Into<String>,
-    expected: &'static str,
-) -> YamlError {
-    let start = place.start;
-    YamlError { line: start.line(), column: start.col() + 1, problem: problem.into(), expected }
+impl From<feros_yaml::YamlError> for YamlError {
+    fn from(error: feros_yaml::YamlError) -> Self {
+        let (problem, expected) = match error.problem {
+            Problem::Alias => ("an alias (`*name`)".to_owned(), "the value itself, written out"),
+            Problem::SecondDocument => {
+                ("there is more than one document (`---`)".to_owned(), "one document")
+            }
+            Problem::Key => ("a name is a list or mapping".to_owned(), "a name and a colon"),
+            other => (other.to_string(), "YAML"),
+        };
+        Self::new(error.place, problem, expected)
+    }
+}
+
+/// The value of a list. An empty one is a list of strings: [`ParameterValue::as_declared`] makes
+/// another one of it.
+pub(crate) fn list(items: &[Node]) -> Result<ParameterValue, YamlError> {
+    const HOMOGENEOUS: &str = "elements of one type, such as [1.0, 2.0] or [a, b]";
+    let mut list = None;
+    for item in items {
+        let Content::Scalar(element) = &item.content else {
+            let problem = "a list or mapping within a list";
+            return Err(YamlError::new(item.place, problem, HOMOGENEOUS));
+        };
+        let element = scalar(element)?;
+        let found = element.parameter_type();
+        let list = list.get_or_insert_with(|| empty_list_of(found));
+        if let Err(wanted) = push(list, element) {
+            let problem = format!(
+                "an element of type {found} in a list whose first element is of type {wanted}"
+            );
+            return Err(YamlError::new(item.place, problem, HOMOGENEOUS));
+        }
+    }
+    Ok(list.unwrap_or_else(|| empty_list_of(ParameterType::String)))
+}
+
+/// The value of a scalar.
+pub(crate) fn scalar(scalar: &Scalar) -> Result<ParameterValue, YamlError> {
+    let is_quoted = matches!(scalar.style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
+    let refused = |problem: &str| Err(YamlError::new(scalar.place, problem, VALUE));
+    if scalar.text.contains('\0') {
+        return refused("a string with a NUL character");
+    }
+    if is_quoted || scalar.is_tagged_string {
+        return Ok(ParameterValue::String(scalar.text.clone()));
+    }
+    if scalar.text.is_empty() {
+        return refused("there is no value");
+    }
+    Ok(plain_scalar(&scalar.text))
 }
 
 fn plain_scalar(text: &str) -> ParameterValue {
@@ -187,17 +133,15 @@ impl ParameterValue {
     /// # Errors
     /// When the text is empty, a list of mixed types, a mapping or not YAML.
     pub fn from_yaml(text: &str) -> Result<Self, YamlError> {
-        let mut events = Events::new(text);
-        let value = match events.next()? {
-            Event::Scalar(text, style, _, tag) => {
-                events.scalar(&text, style, tag.as_ref().map(Cow::as_ref))?
-            }
-            Event::SequenceStart(..) => events.list()?,
-            Event::StreamEnd => return Err(events.error("there is no value", VALUE)),
-            _ => return Err(events.error("a mapping", VALUE)),
+        let Some(node) = feros_yaml::document(text, LIMITS)? else {
+            let start = Place { line: 1, column: 1 };
+            return Err(YamlError::new(start, "there is no value", VALUE));
         };
-        events.end()?;
-        Ok(value)
+        match &node.content {
+            Content::Scalar(text) => scalar(text),
+            Content::List(items) => list(items),
+            Content::Mapping(_) => Err(YamlError::new(node.place, "a mapping", VALUE)),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use feros_interface::TypeName;
-use saphyr_parser::{Event, Parser, StrInput};
+use feros_yaml::{Content, Limits, Node, Scalar};
 
 /// The rules of `rcl_interfaces` and `builtin_interfaces` in `ros1_bridge`, and the message of the
 /// old tf.
@@ -20,6 +20,7 @@ const STANDARD: &str = "
 
 /// The longest file of rules that is read.
 const MAX_RULES_BYTES: u64 = 1 << 20;
+const LIMITS: Limits = Limits { depth: 8, values: 1 << 20 };
 
 /// Why rules cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -96,8 +97,10 @@ impl Rules {
     /// # Errors
     /// When the text is malformed.
     pub fn parse(text: &str) -> Result<Self, RulesError> {
-        let mut reader = Reader(Parser::new_from_str(text));
-        reader.rules().map(Self).map_err(|problem| RulesError::Form { problem })
+        let document = feros_yaml::first_document(text, LIMITS)
+            .map_err(|error| RulesError::Form { problem: error.to_string() })?;
+        let Some(document) = document else { return Ok(Self(Vec::new())) };
+        rules_of(&document).map(Self).map_err(|problem| RulesError::Form { problem })
     }
 
     /// The types of ROS 2 that may match one of ROS 1, the best first. Both have the same
@@ -187,97 +190,64 @@ impl Rule {
     }
 }
 
-/// Reads the list of rules; a rule is a mapping to texts and to mappings of texts.
-struct Reader<'a>(Parser<'a, StrInput<'a>>);
+/// The rules of a document: a list of mappings.
+fn rules_of(document: &Node) -> Result<Vec<Rule>, String> {
+    let Content::List(rules) = &document.content else {
+        return Err("a list of rules is expected".to_owned());
+    };
+    let rule = |(index, node): (usize, &Node)| match &node.content {
+        Content::Mapping(entries) => rule_of(entries),
+        _ => Err(format!("rule {} is not a mapping", index + 1)),
+    };
+    rules.iter().enumerate().map(rule).collect()
+}
 
-impl<'a> Reader<'a> {
-    fn next(&mut self) -> Result<Event<'a>, String> {
-        match self.0.next_event() {
-            None => Ok(Event::StreamEnd),
-            Some(Ok((event, _))) => Ok(event),
-            Some(Err(error)) => Err(format!("line {}: {}", error.marker().line(), error.info())),
-        }
-    }
-
-    fn rules(&mut self) -> Result<Vec<Rule>, String> {
-        loop {
-            match self.next()? {
-                Event::StreamStart | Event::DocumentStart(_) => {}
-                Event::SequenceStart(..) => break,
-                Event::StreamEnd => return Ok(Vec::new()),
-                _ => return Err("a list of rules is expected".to_owned()),
+fn rule_of(entries: &[(Scalar, Node)]) -> Result<Rule, String> {
+    let mut rule = Rule::default();
+    let (mut message, mut service) = ([None, None], [None, None]);
+    for (key, value) in entries {
+        match &*key.text {
+            "ros1_package_name" => rule.ros1_package = string(key, value)?,
+            "ros2_package_name" => rule.ros2_package = string(key, value)?,
+            "ros1_message_name" => message[0] = Some(string(key, value)?),
+            "ros2_message_name" => message[1] = Some(string(key, value)?),
+            "ros1_service_name" => service[0] = Some(string(key, value)?),
+            "ros2_service_name" => service[1] = Some(string(key, value)?),
+            "fields_1_to_2" => rule.fields = Some(pairs(key, value)?),
+            "request_fields_1_to_2" => rule.request_fields = Some(pairs(key, value)?),
+            "response_fields_1_to_2" => rule.response_fields = Some(pairs(key, value)?),
+            // In ros1_bridge, this key allows rules about packages other than the one that ships
+            // the rules; rules from a file of the user belong to no package.
+            "enable_foreign_mappings" => drop(string(key, value)?),
+            other => {
+                let nearest = feros_wording::did_you_mean(other, KEYS);
+                return Err(format!("unknown key `{other}`{nearest}"));
             }
         }
-        let mut rules = Vec::new();
-        loop {
-            match self.next()? {
-                Event::MappingStart(..) => rules.push(self.rule()?),
-                Event::SequenceEnd => return Ok(rules),
-                _ => return Err(format!("rule {} is not a mapping", rules.len() + 1)),
-            }
-        }
     }
+    if rule.ros1_package.is_empty() || rule.ros2_package.is_empty() {
+        return Err("a rule needs ros1_package_name and ros2_package_name".to_owned());
+    }
+    rule.message = pair(message, "message")?;
+    rule.service = pair(service, "service")?;
+    if rule.fields.is_some() && rule.message.is_none() {
+        return Err("fields_1_to_2 needs ros1_message_name and ros2_message_name".to_owned());
+    }
+    Ok(rule)
+}
 
-    fn rule(&mut self) -> Result<Rule, String> {
-        let mut rule = Rule::default();
-        let (mut message, mut service) = ([None, None], [None, None]);
-        while let Some(key) = self.key()? {
-            match &*key {
-                "ros1_package_name" => rule.ros1_package = self.text(&key)?,
-                "ros2_package_name" => rule.ros2_package = self.text(&key)?,
-                "ros1_message_name" => message[0] = Some(self.text(&key)?),
-                "ros2_message_name" => message[1] = Some(self.text(&key)?),
-                "ros1_service_name" => service[0] = Some(self.text(&key)?),
-                "ros2_service_name" => service[1] = Some(self.text(&key)?),
-                "fields_1_to_2" => rule.fields = Some(self.pairs(&key)?),
-                "request_fields_1_to_2" => rule.request_fields = Some(self.pairs(&key)?),
-                "response_fields_1_to_2" => rule.response_fields = Some(self.pairs(&key)?),
-                // In ros1_bridge, this key allows rules about packages other than the rules' own; a
-                // file that is named here belongs to no package.
-                "enable_foreign_mappings" => drop(self.text(&key)?),
-                _ => {
-                    let nearest = feros_wording::did_you_mean(&key, KEYS);
-                    return Err(format!("unknown key `{key}`{nearest}"));
-                }
-            }
-        }
-        if rule.ros1_package.is_empty() || rule.ros2_package.is_empty() {
-            return Err("a rule needs ros1_package_name and ros2_package_name".to_owned());
-        }
-        rule.message = pair(message, "message")?;
-        rule.service = pair(service, "service")?;
-        if rule.fields.is_some() && rule.message.is_none() {
-            return Err("fields_1_to_2 needs ros1_message_name and ros2_message_name".to_owned());
-        }
-        Ok(rule)
+fn string(key: &Scalar, value: &Node) -> Result<String, String> {
+    match &value.content {
+        Content::Scalar(scalar) => Ok(scalar.text.clone()),
+        _ => Err(format!("`{}` needs a text", key.text)),
     }
+}
 
-    fn key(&mut self) -> Result<Option<String>, String> {
-        match self.next()? {
-            Event::Scalar(text, ..) => Ok(Some(text.into_owned())),
-            Event::MappingEnd => Ok(None),
-            _ => Err("a key is expected".to_owned()),
-        }
-    }
-
-    fn text(&mut self, key: &str) -> Result<String, String> {
-        match self.next()? {
-            Event::Scalar(text, ..) => Ok(text.into_owned()),
-            _ => Err(format!("`{key}` needs a text")),
-        }
-    }
-
-    fn pairs(&mut self, key: &str) -> Result<FieldPairs, String> {
-        if !matches!(self.next()?, Event::MappingStart(..)) {
-            return Err(format!("`{key}` needs a mapping of fields"));
-        }
-        let mut pairs = Vec::new();
-        while let Some(one) = self.key()? {
-            let two = self.text(&one)?;
-            pairs.push((one, two));
-        }
-        Ok(pairs)
-    }
+fn pairs(key: &Scalar, value: &Node) -> Result<FieldPairs, String> {
+    let Content::Mapping(entries) = &value.content else {
+        return Err(format!("`{}` needs a mapping of fields", key.text));
+    };
+    entries.iter().map(|(one, two)| Ok((one.text.clone(), string(one, two)?))).collect()
 }
 
 fn pair(names: [Option<String>; 2], kind: &str) -> Result<Option<(String, String)>, String> {

@@ -8,7 +8,7 @@ use super::evaluator::Evaluator;
 use crate::action::{ForEach, Item, Loop};
 use crate::error::{LaunchError, shown};
 use crate::position::Position;
-use crate::tree::{Content, Document, Node, Scalar};
+use crate::tree::{Content, Node, Scalar, document};
 use crate::value::Value;
 
 /// The variables of a round.
@@ -62,7 +62,7 @@ fn variables(set: &str) -> Result<Variables, String> {
         format!("{} for `values` of `for_each`: {reason}; {example}", shown(set))
     };
     let nowhere: Arc<Path> = Arc::from(Path::new(""));
-    let node = Document::parse(&nowhere, set).map_err(|_| unfit("this is not YAML"))?;
+    let node = document(&nowhere, set).map_err(|_| unfit("this is not YAML"))?;
     let Content::Mapping(entries) = node.content else {
         return Err(unfit("this is not a mapping"));
     };

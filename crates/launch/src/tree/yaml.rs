@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+use feros_yaml::{Limits, Place, Problem, ScalarStyle, YamlError};
 
 use super::entity::{Attribute, AttributeValue, Entity, MAX_DEPTH, MAX_NODES, Scalar};
 use crate::error::{LaunchError, hint, shown};
@@ -38,7 +38,7 @@ impl Node {
 }
 
 pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Entity, LaunchError> {
-    let root = Document::parse(file, text)?;
+    let root = document(file, text)?;
     let Content::Mapping(entries) = &root.content else {
         let problem = format!(
             "{} at the top: expected the key `launch` with a list of actions",
@@ -167,140 +167,63 @@ fn actions(items: &[Node]) -> Result<Vec<Entity>, LaunchError> {
     items.iter().map(action).collect()
 }
 
-/// Reads one YAML document without recursion, bounded in depth and size.
-pub(crate) struct Document<'a> {
-    file: &'a Arc<Path>,
-    /// The lists and mappings that are still open, the innermost last.
-    open: Vec<Open>,
-    root: Option<Node>,
-    nodes: usize,
+/// An action's attributes are two levels below it, hence the factor.
+const LIMITS: Limits = Limits { depth: 4 * MAX_DEPTH, values: MAX_NODES };
+
+/// Reads one YAML document.
+pub(crate) fn document(file: &Arc<Path>, text: &str) -> Result<Node, LaunchError> {
+    let document = feros_yaml::document(text, LIMITS).map_err(|error| refused(file, error))?;
+    let document = document.unwrap_or_else(|| feros_yaml::Node {
+        place: Place { line: 1, column: 1 },
+        content: feros_yaml::Content::empty(),
+    });
+    node(file, document)
 }
 
-struct Open {
-    node: Node,
-    /// In a mapping, the key that waits for its value.
-    key: Option<Scalar>,
-    keys: HashSet<String>,
+fn position(file: &Arc<Path>, place: Place) -> Position {
+    Position::new(file, place.line, place.column)
 }
 
-impl<'a> Document<'a> {
-    pub(crate) fn parse(file: &'a Arc<Path>, text: &str) -> Result<Node, LaunchError> {
-        let mut document = Document { file, open: Vec::new(), root: None, nodes: 0 };
-        let mut parser = Parser::new_from_str(text);
-        while let Some(event) = parser.next_event() {
-            let (event, span) = event.map_err(|error| {
-                let marker = error.marker();
-                let position = Position::new(file, marker.line(), marker.col() + 1);
-                LaunchError::at(
-                    &position,
-                    format!("this is not well-formed YAML: {}", error.info()),
-                )
-            })?;
-            document.event(event, span)?;
-        }
-        let empty = || {
-            let at = Position::new(file, 1, 1);
-            let scalar =
-                Scalar { text: String::new(), quoted: false, at: at.clone(), verbatim: true };
-            Node { at, content: Content::Scalar(scalar) }
-        };
-        Ok(document.root.unwrap_or_else(empty))
-    }
+fn refused(file: &Arc<Path>, error: YamlError) -> LaunchError {
+    let problem = match error.problem {
+        Problem::Syntax(problem) => format!("this is not well-formed YAML: {problem}"),
+        Problem::SecondDocument => "a second YAML document (`---`): expected one".to_owned(),
+        Problem::Key => "a list or mapping as a key: expected a word".to_owned(),
+        Problem::TooMany(limit) => format!("more than {limit} values in one file"),
+        other => other.to_string(),
+    };
+    LaunchError::at(&position(file, error.place), problem)
+}
 
-    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), LaunchError> {
-        let at = Position::new(self.file, span.start.line(), span.start.col() + 1);
-        match event {
-            Event::Scalar(text, style, _, tag) => {
-                let forced =
-                    tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str");
-                let plain = style == ScalarStyle::Plain;
-                // The characters of a quoted text are one column further; escapes and line breaks
-                // move them.
-                let verbatim = span.start.line() == span.end.line()
-                    && !text.contains(['\\', '\'', '"'])
-                    && matches!(
-                        style,
-                        ScalarStyle::Plain | ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted
-                    );
-                let start = if plain || !verbatim { at.clone() } else { at.advanced(1) };
-                let scalar = Scalar {
-                    text: text.into_owned(),
-                    quoted: !plain || forced,
-                    at: start,
-                    verbatim,
-                };
-                self.scalar(scalar, at)
-            }
-            Event::SequenceStart(..) => self.open(Content::List(Vec::new()), at),
-            Event::MappingStart(..) => self.open(Content::Mapping(Vec::new()), at),
-            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
-                Some(closed) => self.add(closed.node),
-                None => Ok(()),
-            },
-            Event::Alias(_) => {
-                Err(LaunchError::at(&at, "an alias (`*name`): write its value here instead"))
-            }
-            Event::DocumentStart(_) if self.root.is_some() => {
-                Err(LaunchError::at(&at, "a second YAML document (`---`): expected one"))
-            }
-            _ => Ok(()),
+fn node(file: &Arc<Path>, node: feros_yaml::Node) -> Result<Node, LaunchError> {
+    let read = |item| self::node(file, item);
+    let content = match node.content {
+        feros_yaml::Content::Scalar(of_yaml) => Content::Scalar(scalar(file, of_yaml)),
+        feros_yaml::Content::List(items) => {
+            Content::List(items.into_iter().map(read).collect::<Result<_, _>>()?)
         }
-    }
-
-    fn scalar(&mut self, scalar: Scalar, at: Position) -> Result<(), LaunchError> {
-        if let Some(Open {
-            node: Node { content: Content::Mapping(_), .. },
-            key: key @ None,
-            keys,
-        }) = self.open.last_mut()
-        {
-            if !keys.insert(scalar.text.clone()) {
-                return Err(LaunchError::at(
-                    &at,
-                    format!("the key {} a second time in one mapping", shown(&scalar.text)),
-                ));
-            }
-            *key = Some(scalar);
-            return Ok(());
-        }
-        self.add(Node { at, content: Content::Scalar(scalar) })
-    }
-
-    fn open(&mut self, content: Content, at: Position) -> Result<(), LaunchError> {
-        // An action's attributes are two levels below it, hence the factor.
-        if self.open.len() >= 4 * MAX_DEPTH {
-            return Err(LaunchError::at(
-                &at,
-                format!("lists and mappings are nested deeper than {}", 4 * MAX_DEPTH),
-            ));
-        }
-        if let Some(Open { node: Node { content: Content::Mapping(_), .. }, key: None, .. }) =
-            self.open.last()
-        {
-            return Err(LaunchError::at(&at, "a list or mapping as a key: expected a word"));
-        }
-        self.open.push(Open { node: Node { at, content }, key: None, keys: HashSet::new() });
-        Ok(())
-    }
-
-    fn add(&mut self, node: Node) -> Result<(), LaunchError> {
-        self.nodes += 1;
-        if self.nodes > MAX_NODES {
-            return Err(LaunchError::at(
-                &node.at,
-                format!("more than {MAX_NODES} values in one file"),
-            ));
-        }
-        match self.open.last_mut() {
-            None => self.root = Some(node),
-            Some(Open { node: Node { content: Content::List(items), .. }, .. }) => items.push(node),
-            Some(Open { node: Node { content: Content::Mapping(entries), .. }, key, .. }) => {
-                if let Some(key) = key.take() {
-                    entries.push((key, node));
+        feros_yaml::Content::Mapping(entries) => {
+            let mut keys = HashSet::new();
+            let mut entry = |(key, value): (feros_yaml::Scalar, _)| {
+                if !keys.insert(key.text.clone()) {
+                    let problem =
+                        format!("the key {} a second time in one mapping", shown(&key.text));
+                    return Err(LaunchError::at(&position(file, key.place), problem));
                 }
-            }
-            Some(Open { node: Node { content: Content::Scalar(_), .. }, .. }) => {}
+                Ok((scalar(file, key), read(value)?))
+            };
+            Content::Mapping(entries.into_iter().map(&mut entry).collect::<Result<_, _>>()?)
         }
-        Ok(())
-    }
+    };
+    Ok(Node { at: position(file, node.place), content })
+}
+
+fn scalar(file: &Arc<Path>, scalar: feros_yaml::Scalar) -> Scalar {
+    let (at, plain) = (position(file, scalar.place), scalar.is_plain());
+    let is_block = matches!(scalar.style, ScalarStyle::Literal | ScalarStyle::Folded);
+    // Escapes and line breaks move the characters behind them.
+    let verbatim = scalar.is_on_one_line && !is_block && !scalar.text.contains(['\\', '\'', '"']);
+    // The characters of a quoted text stand one further.
+    let at = if plain || !verbatim { at } else { at.advanced(1) };
+    Scalar { text: scalar.text, quoted: !plain || scalar.is_tagged_string, at, verbatim }
 }

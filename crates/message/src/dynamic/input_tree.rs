@@ -1,14 +1,14 @@
 //! The tree that YAML and JSON input have in common: scalars, lists and mappings, read without a
 //! message type.
 
-use std::borrow::Cow;
-
-use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
+use feros_yaml::{Limits, Problem, YamlError};
 
 use super::input_error::{InputError, InputErrorKind};
 
-/// The greatest nesting depth of lists and mappings; it exceeds that of messages.
-const MAX_DEPTH: usize = 2 * feros_interface::MAX_NESTING_DEPTH + 2;
+/// Lists and mappings may be nested deeper than messages; values are bounded by the text, which
+/// its reader bounds.
+const LIMITS: Limits =
+    Limits { depth: 2 * feros_interface::MAX_NESTING_DEPTH + 2, values: usize::MAX };
 
 #[derive(Debug)]
 pub(super) struct InputNode {
@@ -69,115 +69,47 @@ impl InputNode {
 
     /// Reads one YAML document.
     pub(super) fn from_yaml(text: &str) -> Result<Self, InputError> {
-        let mut builder = Builder { open: Vec::new(), root: None };
-        let mut parser = Parser::new_from_str(text);
-        while let Some(event) = parser.next_event() {
-            let (event, span) = match event {
-                Ok(event) => event,
-                // All JSON is YAML with one exception: a character beyond U+FFFF may be escaped as
-                // two surrogates, as many writers of JSON do.
-                Err(error) => {
-                    let json = serde_json::from_str(text).map_err(|_| syntax(&error))?;
-                    return Ok(Self::from_json(json));
-                }
-            };
-            builder.event(event, span)?;
-        }
-        Ok(builder.root.unwrap_or(InputNode {
+        let document = match feros_yaml::document(text, LIMITS) {
+            Ok(document) => document,
+            // All JSON is YAML but for one thing: a character beyond U+FFFF may be escaped as two
+            // surrogates, as many writers of JSON do.
+            Err(error) => match (&error.problem, serde_json::from_str(text)) {
+                (Problem::Syntax(_), Ok(json)) => return Ok(Self::from_json(json)),
+                _ => return Err(refused(error)),
+            },
+        };
+        let nothing = || Self {
             content: Content::Scalar { text: String::new(), plain: true },
             position: None,
-        }))
+        };
+        Ok(document.map_or_else(nothing, Self::from))
     }
 }
 
-fn syntax(error: &ScanError) -> InputError {
-    let marker = error.marker();
-    let kind = InputErrorKind::Syntax { format: "YAML", message: error.info().to_owned() };
-    InputError::new(kind, Some((marker.line(), marker.col() + 1)))
-}
-
-/// Builds the tree from the events of the parser, without recursion.
-struct Builder {
-    /// The lists and mappings that are still open; the innermost is the last.
-    open: Vec<Open>,
-    root: Option<InputNode>,
-}
-
-struct Open {
-    node: InputNode,
-    /// In a mapping: the key whose value comes next.
-    key: Option<String>,
-}
-
-impl Builder {
-    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), InputError> {
-        let position = Some((span.start.line(), span.start.col() + 1));
-        match event {
-            Event::Scalar(text, style, ..) => self.scalar(text, style, position),
-            Event::SequenceStart(..) => self.open(Content::List(Vec::new()), position),
-            Event::MappingStart(..) => self.open(Content::Mapping(Vec::new()), position),
-            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
-                Some(closed) => self.add(closed.node),
-                None => Ok(()),
-            },
-            Event::Alias(_) => Err(InputError::new(InputErrorKind::Alias, position)),
-            Event::DocumentStart(_) if self.root.is_some() => {
-                Err(InputError::new(InputErrorKind::SeveralDocuments, position))
+impl From<feros_yaml::Node> for InputNode {
+    fn from(node: feros_yaml::Node) -> Self {
+        let content = match node.content {
+            feros_yaml::Content::Scalar(scalar) => {
+                Content::Scalar { plain: scalar.is_plain(), text: scalar.text }
             }
-            _ => Ok(()),
-        }
-    }
-
-    fn scalar(
-        &mut self,
-        text: Cow<'_, str>,
-        style: ScalarStyle,
-        position: Option<(usize, usize)>,
-    ) -> Result<(), InputError> {
-        if let Some(Open {
-            node: InputNode { content: Content::Mapping(_), .. },
-            key: key @ None,
-        }) = self.open.last_mut()
-        {
-            *key = Some(text.into_owned());
-            return Ok(());
-        }
-        let plain = style == ScalarStyle::Plain;
-        self.add(InputNode {
-            content: Content::Scalar { text: text.into_owned(), plain },
-            position,
-        })
-    }
-
-    fn open(
-        &mut self,
-        content: Content,
-        position: Option<(usize, usize)>,
-    ) -> Result<(), InputError> {
-        if self.open.len() >= MAX_DEPTH {
-            return Err(InputError::new(InputErrorKind::TooDeep { limit: MAX_DEPTH }, position));
-        }
-        if let Some(Open { node: InputNode { content: Content::Mapping(_), .. }, key: None }) =
-            self.open.last()
-        {
-            return Err(InputError::new(InputErrorKind::Key, position));
-        }
-        self.open.push(Open { node: InputNode { content, position }, key: None });
-        Ok(())
-    }
-
-    fn add(&mut self, node: InputNode) -> Result<(), InputError> {
-        match self.open.last_mut() {
-            None => self.root = Some(node),
-            Some(Open { node: InputNode { content: Content::List(items), .. }, .. }) => {
-                items.push(node)
+            feros_yaml::Content::List(items) => {
+                Content::List(items.into_iter().map(Self::from).collect())
             }
-            Some(Open { node: InputNode { content: Content::Mapping(entries), .. }, key }) => {
-                entries.push((key.take().unwrap_or_default(), node));
-            }
-            // Unreachable: only lists and mappings are opened.
-            Some(Open { node: InputNode { content: Content::Scalar { .. }, .. }, .. }) => {}
-        }
-        Ok(())
+            feros_yaml::Content::Mapping(entries) => Content::Mapping(
+                entries.into_iter().map(|(key, value)| (key.text, value.into())).collect(),
+            ),
+        };
+        Self { content, position: Some((node.place.line, node.place.column)) }
     }
+}
+
+fn refused(error: YamlError) -> InputError {
+    let kind = match error.problem {
+        Problem::Syntax(message) => InputErrorKind::Syntax { format: "YAML", message },
+        Problem::Alias => InputErrorKind::Alias,
+        Problem::SecondDocument => InputErrorKind::SeveralDocuments,
+        Problem::Key => InputErrorKind::Key,
+        Problem::TooDeep(limit) | Problem::TooMany(limit) => InputErrorKind::TooDeep { limit },
+    };
+    InputError::new(kind, Some((error.place.line, error.place.column)))
 }
