@@ -1,6 +1,7 @@
-//! The costs of the shared-memory transport: publishing and taking within one process, a hand-over
-//! between two processes with both kinds of wake-up, and the memory and files of a node, a
-//! publisher and a connection. Interleaved rounds; medians. `cargo bench --bench data`.
+//! Measures the costs of the shared-memory transport: publishing and taking within one process, a
+//! hand-over between two processes with both kinds of wake-up, and the memory and files of a node,
+//! a publisher and a connection. Rounds of the variants alternate, and medians are printed. Run
+//! with `cargo bench --bench data`.
 #![allow(clippy::unwrap_used, missing_docs, unsafe_code)]
 
 use std::fs;
@@ -70,7 +71,7 @@ fn take(link: &mut Link) -> HostSample {
     }
 }
 
-/// A node of iceoryx2 alone, whose files are removed with the bench's.
+/// Makes a node of plain iceoryx2, whose files are removed together with those of this benchmark.
 fn alone<Service: iceoryx2::service::Service>() -> Node<Service> {
     let space = std::env::var("FEROS_BENCH_ALONE").unwrap();
     let mut config = Config::default();
@@ -85,7 +86,8 @@ fn alone<Service: iceoryx2::service::Service>() -> Node<Service> {
         .unwrap()
 }
 
-/// iceoryx2 alone, as in its documentation, with the same number of buffers.
+/// Makes a function that sends and receives one message with plain iceoryx2, used as in its
+/// documentation, with the same number of buffers.
 macro_rules! alone {
     ($service:ty, $size:expr) => {{
         let node = alone::<$service>();
@@ -100,7 +102,7 @@ macro_rules! alone {
         let subscriber = service.subscriber_builder().create().unwrap();
         move || {
             let _keep = &node;
-            // SAFETY: the memory is part of a mapping, and zero or written before.
+            // SAFETY: the memory is part of a mapping, and is zero or was written before.
             let sample = unsafe { publisher.loan_slice_uninit($size).unwrap().assume_init() };
             sample.send().unwrap();
             black_box(subscriber.receive().unwrap().unwrap().len());
@@ -138,7 +140,7 @@ fn within_one_process(space: &str) {
     }
 }
 
-/// A futex word mapped by two processes.
+/// Maps a futex word that two processes share.
 fn word(space: &str, name: &str) -> &'static AtomicU32 {
     let path = format!("/dev/shm/{space}/{name}");
     let file = fs::OpenOptions::new()
@@ -149,7 +151,7 @@ fn word(space: &str, name: &str) -> &'static AtomicU32 {
         .open(path)
         .unwrap();
     file.set_len(4096).unwrap();
-    // SAFETY: a fresh mapping of a file of that size, never unmapped.
+    // SAFETY: the mapping is new, the file has that size, and nothing unmaps it.
     unsafe {
         let start = mmap(
             std::ptr::null_mut(),
@@ -165,7 +167,7 @@ fn word(space: &str, name: &str) -> &'static AtomicU32 {
 }
 
 /// How one side waits for the other side and wakes it.
-#[allow(clippy::large_enum_variant)] // there are two
+#[allow(clippy::large_enum_variant)] // only two values exist
 enum Wake {
     Futex {
         mine: &'static AtomicU32,
@@ -226,7 +228,7 @@ impl Wake {
     }
 }
 
-/// The other process: returns each message until it gets an empty one.
+/// The body of the other process: sends each message back until it gets an empty one.
 fn echo(space: &str, event: bool) {
     let node = Arc::new(HostNode::new(space).unwrap());
     let mut wake = Wake::new(space, event, "echo", "bench");
@@ -315,8 +317,8 @@ fn between_processes(space: &str) {
     drop(node);
 }
 
-/// Prints the allocated bytes and the number of files of a space, and this process's share of its
-/// mappings and its heap.
+/// Prints the allocated bytes and the number of files of a space, this process's proportional share
+/// of the mappings (PSS), and the size of this process's heap.
 fn show(what: &str, node: &HostNode, took: Duration) {
     use std::os::unix::fs::MetadataExt;
     let (mut files, mut bytes) = (0, 0);

@@ -1,5 +1,5 @@
-//! The costs of waking a subscription of another process: with nobody asleep, and one way to a
-//! sleeping process, compared with a bare futex that does the same.
+//! Measures the cost of waking a subscription in another process: when no thread sleeps, and one
+//! way to a sleeping process, compared with a bare futex that does the same.
 //!
 //! `cargo bench -p feros-shm --bench segment`
 #![allow(missing_docs, clippy::unwrap_used)]
@@ -25,7 +25,7 @@ const MEANS: &str = "FEROS_BENCH_MEANS";
 const WORDS: &str = "FEROS_BENCH_WORDS";
 const CPU: &str = "FEROS_BENCH_CPU";
 
-/// Words in memory that both processes map, each in a cache line of its own.
+/// A word in memory that both processes map, in its own cache line.
 #[repr(C, align(64))]
 struct Word(AtomicU32);
 
@@ -58,7 +58,7 @@ fn map(file: &OwnedFd) -> &'static Words {
     // SAFETY: the kernel chooses the address.
     let address =
         unsafe { mmap(std::ptr::null_mut(), 4096, protection, MapFlags::SHARED, file, 0) };
-    // SAFETY: the file has a page and keeps it, the mapping stays for good, and atomics of any
+    // SAFETY: the file has a page and keeps it, nothing removes the mapping, and atomics with any
     // value are valid.
     unsafe { &*address.unwrap().cast() }
 }
@@ -85,7 +85,7 @@ fn run_on(cpu: usize) {
     sched_setaffinity(None, &set).unwrap();
 }
 
-/// The other process: answers each wake-up by a bare futex, until it is killed.
+/// The body of the other process: answers each wake-up through a bare futex, until it is killed.
 fn echo(means: &str) {
     run_on(std::env::var(CPU).unwrap().parse().unwrap());
     let transport = std::env::var(WORDS).unwrap();
@@ -171,7 +171,8 @@ fn median(nanos: &mut [u64]) -> f64 {
 }
 
 /// Measures round trips in short batches that take turns, so that other load of the host affects
-/// all alike. The way back is a bare futex in both cases: half of the bare median.
+/// all alike. The way back uses a bare futex in both cases, and is assumed to cost half of the bare
+/// median.
 fn wake(cpu: usize, placement: &str) {
     const BATCHES: usize = 400;
     const BATCH: usize = 50;
@@ -200,7 +201,7 @@ fn wake(cpu: usize, placement: &str) {
     }
 }
 
-/// In this process, where nobody sleeps, so no system call is made.
+/// Measures a ring in this process, where no thread sleeps, so that no system call is made.
 fn ring_awake() {
     const BATCH: u32 = 1000;
     let (doorbell, entry, slot, own) = subscription();

@@ -1,20 +1,19 @@
-//! An endpoint's announcement of its transports to the other side of a match, and the transport
-//! that follows from it.
+//! An endpoint's announcement of its transports, which the other side of a match reads.
 //!
-//! The text travels in the endpoint's USER_DATA, after the fields of stock ROS 2:
+//! The announcement is a string in the endpoint's USER_DATA, after the fields of stock ROS 2:
 //!
 //! ```text
 //! <format>,<boot>-<user namespace>-<PID namespace>-</dev/shm>,<uid>,<pid>,<token>,<endpoint>,<transports>,<memory>[,<declined>]
 //! ```
 //!
-//! Numbers are hexadecimal; `transports` are the first letters of the allowed ones (or `-`);
+//! Numbers are hexadecimal; `transports` are the first letters of the allowed transports (or `-`);
 //! `memory` is the file number of the process segment, or `!` and the code of the obstacle;
 //! `declined` are the publishers whose shared memory a subscription could not open
 //! ([`crate::declined`]). An unknown location is `-`. Later versions may add fields at the end,
-//! letters and codes; an announcement of another format is not read at all. Every change to memory
-//! that processes share, here or in the header of messages, must increment [`FORMAT_VERSION`]. With
-//! a `-` instead of the format, the text is not about transports but, for example, the mark of a
-//! bridge.
+//! letters and codes; an announcement in another format is not read at all. Every change to memory
+//! that processes share, including the header of messages, must increment [`FORMAT_VERSION`]. A
+//! string that begins with `-` instead of the format is not about transports; it may be the mark of
+//! a bridge, for example.
 
 use crate::declined::{Declined, MAX_DECLINED, hex};
 use crate::format_version::FORMAT_VERSION;
@@ -26,26 +25,27 @@ use crate::transport_set::TransportSet;
 use feros_trace::Transport;
 use std::fmt::Write;
 
-/// Longer texts are rejected unread. Ours have some 100 bytes.
+/// Longer strings are rejected unread. Feros writes some 100 bytes.
 const MAX_TEXT_BYTES: usize = 512;
 
 /// The announcement of a Feros endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announcement {
-    /// The location of its process, if known.
+    /// The location of the endpoint's process, if known.
     pub host: Option<HostId>,
-    /// The user of its process.
+    /// The user of that process.
     pub uid: u32,
-    /// The id of its process.
+    /// The id of that process.
     pub pid: u32,
-    /// The process's token, from [`process_token`].
+    /// The token of that process, from [`process_token`].
     pub token: u64,
     /// A publisher's random id, a subscription's [`EntryId`](crate::EntryId), a client's
     /// [`CallMemory::endpoint`](crate::CallMemory::endpoint) (0 if it has none); 0 for a server.
     pub endpoint: u64,
-    /// The transports that it may use.
+    /// The transports that the endpoint may use.
     pub transports: TransportSet,
-    /// The file number of its process's segment, or the obstacle to having one.
+    /// The file number of the process segment, or the reason why the process has none or the
+    /// endpoint cannot use it.
     pub shared_memory: Result<u32, Obstacle>,
     /// Publishers whose shared memory this subscription could not open. At most eight are
     /// announced.
@@ -53,8 +53,8 @@ pub struct Announcement {
 }
 
 impl Announcement {
-    /// The announcement of an endpoint of this process. `obstacle` is what keeps this endpoint from
-    /// using shared memory, apart from obstacles of the whole process.
+    /// Makes the announcement of an endpoint of this process. `obstacle` is the reason why this
+    /// endpoint cannot use shared memory, apart from obstacles of the whole process.
     pub fn of_this_process(
         endpoint: u64,
         transports: TransportSet,
@@ -80,8 +80,8 @@ impl Announcement {
         }
     }
 
-    /// The text: printable ASCII without `;` and `=`, 100 to 150 bytes, and some 30 for each
-    /// declined publisher.
+    /// Returns the announcement as a string of printable ASCII without `;` and `=`. It has 100 to
+    /// 150 bytes, plus some 30 bytes for each declined publisher.
     pub fn encode(&self) -> String {
         let host = self.host.map_or_else(
             || "-".to_owned(),
@@ -120,21 +120,21 @@ fn letter(transport: Transport) -> char {
     }
 }
 
-/// An endpoint's announced transports, as far as they can be read.
+/// The result of reading an endpoint's announcement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Announced {
-    /// It announces no transports, like stock ROS 2.
+    /// The endpoint announces no transports, like stock ROS 2.
     Nothing,
-    /// Its announcement cannot be read.
+    /// The endpoint's announcement cannot be read.
     Unreadable,
-    /// Its announcement has this other format.
+    /// The endpoint's announcement has this other format.
     OtherVersion(u32),
-    /// It is a Feros endpoint.
+    /// The endpoint is a Feros endpoint.
     Feros(Announcement),
 }
 
 impl Announced {
-    /// Reads an endpoint's announcement, if any. Any text is permitted.
+    /// Reads an endpoint's announcement, if any. Any string is permitted.
     pub fn read(text: Option<&str>) -> Self {
         let Some(text) = text else { return Self::Nothing };
         if text.len() > MAX_TEXT_BYTES {
@@ -159,9 +159,9 @@ impl Announced {
         }
     }
 
-    /// Why this subscription does not use the shared memory of the publisher with this id. The
-    /// entry is removed here, so that [`classify`](crate::classify) returns the transport that
-    /// would be possible without it: the subscription may still open the memory.
+    /// Removes the publisher with this id from the declined publishers, and returns the reason why
+    /// the subscription declined it. Afterwards, [`classify`](crate::classify) ignores that reason,
+    /// since the subscription may still open the publisher's memory.
     pub fn forget_declined(&mut self, publisher: u64) -> Option<Reason> {
         let Self::Feros(announcement) = self else { return None };
         let index =

@@ -1,4 +1,4 @@
-//! Calls of services between two processes of one host: requests and responses in memory that the
+//! Service calls between two processes of one host, with requests and responses in memory that the
 //! client provides.
 //!
 //! ```text
@@ -13,17 +13,18 @@
 //!        ^        <--- responses, by their requests' numbers -+
 //! ```
 //!
-//! A channel serves one client and one server, and is two one-way queues: a table of slots, and an
-//! arena with the bytes, both written by one side only. Each side counts the messages that it has
-//! sent and taken; neither waits for a lock of the other, so a killed process stops nobody. The
-//! system frees the memory with the processes that map it: nothing is left to clean up.
+//! A channel serves one client and one server, and consists of two one-way queues. A queue is a
+//! table of slots and an arena with the bytes of the messages; only one side writes to it. Each
+//! side counts the messages that it has sent and taken. Neither side waits for a lock of the other,
+//! so a killed process stops no other process. The system frees the memory when all processes that
+//! map it have ended, so nothing is left to clean up.
 //!
 //! A client's file has a size but no memory until a server claims a channel; a server provides no
 //! memory at all.
 //!
 //! The content of the memory is not trusted. All control words are atomics, for which any content
-//! is valid; offsets and sizes are checked before use, and bytes are copied out before they are
-//! interpreted.
+//! is valid; offsets and sizes are checked before use, and bytes are copied out of the memory
+//! before they are interpreted.
 
 mod arena;
 mod channel;

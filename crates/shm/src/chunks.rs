@@ -1,14 +1,15 @@
-//! The chunks of a publisher's pool: which are in use, and by how many subscriptions.
+//! The chunks of a publisher's pool, each of which holds one message: which chunks are in use, and
+//! by how many subscriptions.
 //!
-//! The publisher keeps these books in its own memory: no process that writes into shared memory can
-//! make it lend a chunk twice.
+//! The publisher keeps these records in its own memory, so no process that writes into shared
+//! memory can make it lend a chunk twice.
 
 /// The chunks of a pool, by number.
 pub(crate) struct Chunks {
     /// For each chunk that was ever lent, the number of subscriptions that have it.
     holders: Vec<u32>,
-    /// The chunk that came back last is lent next: its memory is present, and little memory is used
-    /// in all.
+    /// The free chunks. The chunk that came back last is lent next: its memory is present, so that
+    /// the pool uses little memory in total.
     free: Vec<usize>,
     most: usize,
 }
@@ -18,12 +19,12 @@ impl Chunks {
         Self { holders: Vec::new(), free: Vec::new(), most }
     }
 
-    /// The largest number of chunks in use at once.
+    /// The largest number of chunks that were in use at once.
     pub(crate) fn seen(&self) -> usize {
         self.holders.len()
     }
 
-    /// A free chunk. `None`: all are in use.
+    /// Lends a free chunk. Returns `None` if all are in use.
     pub(crate) fn lend(&mut self) -> Option<usize> {
         self.free.pop().or_else(|| self.lend_fresh())
     }
@@ -35,11 +36,12 @@ impl Chunks {
             return None;
         }
         self.holders.push(0);
-        self.free.reserve(self.holders.len()); // returned chunks need no allocation
+        self.free.reserve(self.holders.len()); // so that returning a chunk allocates nothing
         Some(chunk)
     }
 
-    /// A free chunk that `is_wanted` accepts, the one that came back last if there are several.
+    /// Lends a free chunk that `is_wanted` accepts; if there are several, the chunk that came back
+    /// last.
     pub(crate) fn lend_where(&mut self, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
         let at = self.free.iter().rposition(|chunk| is_wanted(*chunk))?;
         Some(self.free.remove(at))
@@ -50,7 +52,7 @@ impl Chunks {
         self.free.insert(0, chunk);
     }
 
-    /// Notes that this many subscriptions have a chunk that was lent.
+    /// Records that this many subscriptions have a chunk that was lent.
     pub(crate) fn settle(&mut self, chunk: usize, holders: u32) {
         self.holders[chunk] = holders;
         if holders == 0 {
@@ -58,7 +60,7 @@ impl Chunks {
         }
     }
 
-    /// Notes that one of the subscriptions that have a chunk has returned it.
+    /// Records that one of the subscriptions that have this chunk has returned it.
     #[inline]
     pub(crate) fn release(&mut self, chunk: usize) {
         let holders = &mut self.holders[chunk];
@@ -69,7 +71,7 @@ impl Chunks {
     }
 }
 
-/// The chunks that one subscription has, as its publisher knows.
+/// The publisher's record of the chunks that one subscription has.
 #[derive(Debug, Default)]
 pub(crate) struct Held(Vec<bool>);
 
@@ -82,13 +84,13 @@ impl Held {
         self.0[chunk] = true;
     }
 
-    /// Removes a chunk. Returns whether it was there.
+    /// Removes a chunk. Returns whether the subscription had it.
     #[inline]
     pub(crate) fn remove(&mut self, chunk: usize) -> bool {
         self.0.get_mut(chunk).is_some_and(std::mem::take)
     }
 
-    /// Removes all chunks.
+    /// Removes all chunks and returns them.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = usize> + use<> {
         let held = std::mem::take(&mut self.0);
         held.into_iter().enumerate().filter_map(|(chunk, is_held)| is_held.then_some(chunk))

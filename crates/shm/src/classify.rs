@@ -1,4 +1,4 @@
-//! The transport of a match, from the announcements of its two sides.
+//! Chooses the transport of a match from the announcements of its two sides.
 
 use feros_trace::Transport;
 
@@ -6,17 +6,20 @@ use crate::announcement::{Announced, Announcement};
 use crate::format_version::FORMAT_VERSION;
 use crate::reason::{Obstacle, Reason, Side};
 
-/// The transport of a match, and why that is not a shorter one.
+/// The transport of a match, and the reason why the match has no shorter transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// `None`: no transport that both sides allow is possible, so nothing is delivered.
+    /// The transport. `None` if no transport that both sides allow is possible, so nothing is
+    /// delivered.
     pub transport: Option<Transport>,
-    /// `None`: no transport is shorter, or only the intra-process transport, between two processes.
+    /// The reason. `None` if there is no shorter transport, or if only the intra-process transport
+    /// is shorter and the sides are in two processes.
     pub reason: Option<Reason>,
 }
 
 /// The shortest transport that both sides allow and whose requirements their announcements meet.
-/// The set-up of the shared-memory transport may still fail; then the subscription announces that.
+/// The set-up of the shared-memory transport may still fail; the subscription then announces the
+/// failure.
 pub fn classify(publisher: &Announced, subscription: &Announced) -> Choice {
     let (sender, receiver) = match both_known(publisher, subscription) {
         Ok(known) => known,
@@ -82,7 +85,7 @@ fn forbidden(
 
 /// The obstacle to sharing memory between two processes, the most fundamental one first.
 fn different_places(sender: &Announcement, receiver: &Announcement) -> Option<Reason> {
-    // A side that does not know its location has announced why it has no shared memory.
+    // A side that does not know its location has announced the reason why it has no shared memory.
     let (Some(here), Some(there)) = (sender.host, receiver.host) else {
         let (by, announcement) = match sender.host {
             None => (Side::Publisher, sender),

@@ -1,8 +1,8 @@
-//! iceoryx2's small files that never change, read once instead of being kept open.
+//! Reads iceoryx2's small files that never change once, instead of keeping them open.
 //!
-//! iceoryx2 keeps two of them open per topic and side: the description of the service and the tag
-//! of the port. Here iceoryx2 makes and opens them, by its own protocol, and then only their
-//! content is kept.
+//! By default, iceoryx2 keeps two of these files open per topic and side: the description of the
+//! service and the tag of the port. Here, iceoryx2 still makes and opens the files with its own
+//! protocol, but then they are closed and only their content is kept.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,10 +20,11 @@ use iceoryx2_cal::static_storage::{
     StaticStorageOpenError, StaticStorageReadError, StaticStorageUnlockError, StaticStorageView,
 };
 
-/// More than iceoryx2 writes for a service; a larger file does not follow the protocol.
+/// The limit on the size of a file, more than iceoryx2 writes for a service. A larger file does not
+/// follow the protocol.
 const LARGEST_BYTES: u64 = 64 * 1024;
 
-/// A file of iceoryx2, closed, and its content.
+/// The name and content of a file of iceoryx2 that is closed.
 #[derive(Debug)]
 pub(crate) struct ClosedStorage {
     name: FileName,
@@ -57,7 +58,7 @@ impl NamedConcept for ClosedStorage {
     }
 }
 
-/// iceoryx2 names, finds and removes the files.
+/// The names of the files, and finding and removing files, are left to iceoryx2.
 impl NamedConceptMgmt for ClosedStorage {
     type Configuration = file::Configuration;
 
@@ -119,7 +120,7 @@ impl StaticStorage for ClosedStorage {
     }
 }
 
-/// A file that has a name and no content yet. It is open until it has some.
+/// A file that has a name and no content yet. It stays open until its content is written.
 #[derive(Debug)]
 pub(crate) struct Locked {
     locked: file::Locked,
@@ -157,7 +158,7 @@ impl StaticStorageLocked<ClosedStorage> for Locked {
     }
 }
 
-/// Calls iceoryx2's own builder to make or open the file.
+/// Makes or opens a file with iceoryx2's own builder.
 #[derive(Debug)]
 pub(crate) struct Builder {
     builder: file::Builder,

@@ -1,10 +1,11 @@
-//! Connections between a publisher's port and a subscription's: iceoryx2 makes and ends them, and
-//! the [`ring`](crate::ring) in them is Feros's own.
+//! Connections between a publisher's port and a subscription's port. iceoryx2 makes and ends the
+//! connections, and their [`ring`](crate::ring) is Feros's own code.
 //!
-//! iceoryx2 finds new and removed ports, names the files, and removes those of killed processes.
-//! The work per message is done without it (`sending_end`, `receiving_end`): code that makes a port
-//! or looks for others takes over the ends that iceoryx2 has made on this thread. To iceoryx2, no
-//! message ever waits or comes back.
+//! iceoryx2 finds new and removed ports, names the files, and removes the files of killed
+//! processes. The work per message is done without iceoryx2, by the ends of a connection
+//! (`sending_end`, `receiving_end`). Code that makes a port or looks for other ports takes over the
+//! ends that iceoryx2 has made on this thread. iceoryx2 itself sees no message that waits or comes
+//! back.
 
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
@@ -39,14 +40,15 @@ use crate::storage::{Mapping, WholeStorage, take_sparse};
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Shared {
-    /// The sides that are present: [`SENDER`], [`RECEIVER`], or [`ENDED`] for good.
+    /// The sides that are present, as bits: [`SENDER`] and [`RECEIVER`]. [`ENDED`] means that the
+    /// connection has ended forever.
     sides: AtomicU8,
-    /// For iceoryx2's patterns that Feros does not use.
+    /// A word for iceoryx2's messaging patterns that Feros does not use.
     channel: AtomicU64,
     positions: Positions,
 }
 
-// SAFETY: atomics alone, laid out as C does.
+// SAFETY: the type consists of atomics alone, in the layout of C.
 unsafe impl ZeroCopySend for Shared {}
 
 const SENDER: u8 = 1;
@@ -62,7 +64,7 @@ pub(crate) fn size_bytes(depth: usize, views: usize) -> u64 {
     (size_of::<Shared>() + Size::new(depth, views).places() * size_of::<u64>()) as u64
 }
 
-/// One side of a connection; the last side removes its file.
+/// One side of a connection. The side that leaves last removes the connection's file.
 #[derive(Debug)]
 pub(crate) struct Connected {
     storage: Storage,
@@ -90,7 +92,7 @@ impl Drop for Connected {
     }
 }
 
-/// The rings of one side, stored so that all that a message touches lies together.
+/// The rings of one side, stored so that all the fields that a message uses lie together.
 #[derive(Debug)]
 pub(crate) struct Rings {
     rings: Ring<'static>,
@@ -101,7 +103,7 @@ impl Rings {
     pub(crate) fn new(connected: Arc<Connected>) -> Self {
         let rings = connected.ring();
         // SAFETY: the rings lie in memory that stays mapped as long as `connected`, which is stored
-        // beside them; they are lent only while `self` is borrowed.
+        // in the same struct; they are lent only while `self` is borrowed.
         let rings = unsafe { std::mem::transmute::<Ring<'_>, Ring<'static>>(rings) };
         Self { rings, connected }
     }
@@ -116,7 +118,7 @@ impl Rings {
     }
 }
 
-/// Notes that a side is present.
+/// Records that a side is present.
 fn enter(shared: &Shared, side: u8) -> Result<(), ZeroCopyCreationError> {
     let entered = |sides: u8| (sides & (side | ENDED) == 0).then_some(sides | side);
     match shared.sides.fetch_update(Ordering::AcqRel, Ordering::Acquire, entered) {
@@ -126,7 +128,7 @@ fn enter(shared: &Shared, side: u8) -> Result<(), ZeroCopyCreationError> {
     }
 }
 
-/// Notes that a side has left; the last one removes the file.
+/// Records that a side has left. If it was the last side, its storage will remove the file.
 fn leave(storage: &Storage, side: u8) {
     if side == RECEIVER {
         storage.get().positions.leave();
@@ -164,14 +166,15 @@ pub(crate) fn take_senders() -> Vec<Arc<Connected>> {
     SENDERS.take()
 }
 
-/// The subscriptions' sides, likewise.
+/// The subscriptions' sides that iceoryx2 has made on this thread since the last call.
 pub(crate) fn take_receivers() -> Vec<NewReceiver> {
     let mut receivers = RECEIVERS.take();
     complete_last(&mut receivers);
     receivers
 }
 
-/// iceoryx2 opens a publisher's memory right after the connection.
+/// Adds the memory of the publisher, which iceoryx2 opens right after the connection, to the last
+/// receiver.
 fn complete_last(receivers: &mut [NewReceiver]) {
     let opened = take_sparse();
     if let Some(last) = receivers.last_mut() {
@@ -179,7 +182,7 @@ fn complete_last(receivers: &mut [NewReceiver]) {
     }
 }
 
-/// The kind of connections of Feros.
+/// The type with which iceoryx2 makes Feros's connections.
 #[derive(Debug)]
 pub(crate) struct Connection;
 
@@ -207,7 +210,7 @@ impl Builder {
         let storage = self.open_or_create(size)?;
         enter(storage.get(), side)?;
         if storage.has_ownership() {
-            storage.release_ownership(); // the last side removes the rest
+            storage.release_ownership(); // the side that leaves last removes the file
         }
         let connected = Connected {
             storage,
@@ -272,7 +275,7 @@ impl NamedConcept for Handle {
 }
 
 impl Abandonable for Handle {
-    unsafe fn abandon_in_place(_: NonNull<Self>) {} // as if its process were killed
+    unsafe fn abandon_in_place(_: NonNull<Self>) {} // does what the death of the process would do
 }
 
 impl ZeroCopyPortDetails for Handle {
@@ -312,7 +315,7 @@ impl ZeroCopySender for Handle {
         _: usize,
         _: ChannelId,
     ) -> Result<Option<PointerOffset>, ZeroCopySendError> {
-        Err(ZeroCopySendError::InternalError) // nobody sends by iceoryx2
+        Err(ZeroCopySendError::InternalError) // nothing is sent through iceoryx2
     }
 
     fn blocking_send<F: BackpressureToReceiverFn>(
@@ -387,7 +390,7 @@ impl ZeroCopyConnectionBuilder<Connection> for Builder {
     }
 
     fn max_supported_shared_memory_segments(self, _: u8) -> Self {
-        self // a pool is one segment
+        self // ignored, since a pool is one segment
     }
 
     fn number_of_chunks_per_segment(self, _: usize) -> Self {
@@ -404,7 +407,7 @@ impl ZeroCopyConnectionBuilder<Connection> for Builder {
         self
     }
 
-    /// Connections never wait.
+    /// Ignored, since making a connection never waits.
     fn timeout(self, _: Duration) -> Self {
         self
     }

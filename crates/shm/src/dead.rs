@@ -1,10 +1,10 @@
-//! Removes what killed processes left behind.
+//! Removes the files that killed processes left behind.
 //!
-//! iceoryx2 keeps in a service's files which processes take part in it, and trusts these files. A
-//! process that was killed, or that overwrote them, may have left them in any state, and reading
-//! them may crash the reader. So only processes that take part in a service, and read its files
-//! anyway, clean those up; a service without a living participant is removed by the names of its
-//! files.
+//! The files of an iceoryx2 service list the processes that take part in it, and iceoryx2 trusts
+//! these files. A process that was killed, or that overwrote the files, may have left them in any
+//! state, and reading them may crash the reader. So a dead process is taken out of a service only
+//! by processes that take part in the service, which read its files anyway. The files of a service
+//! without a living participant are removed without being read: their names identify them.
 
 use std::collections::HashSet;
 use std::fs;
@@ -25,13 +25,13 @@ use crate::sweep::{LIFE_SIGNS, between, incomplete_nodes, is_number, names, swee
 pub struct CleanUp {
     /// The number of dead processes that were removed completely.
     pub removed: u64,
-    /// How many times something of a dead process could not be removed now.
+    /// The number of failures to remove something of a dead process.
     pub failed: u64,
     /// The number of removed files that no longer belonged to any process.
     pub swept: u64,
 }
 
-/// Removes what `own` can remove; to be called with the lock of the space held.
+/// Removes what the process of the node `own` can remove. The caller holds the lock of the space.
 pub(crate) fn clean_up(space: &Space, own: &Node<Ipc>) -> CleanUp {
     let mut found = CleanUp::default();
     let mut dead = Vec::new();
@@ -80,7 +80,7 @@ impl<'a> Survivors<'a> {
         Self { space, nodes, of_this, of_others }
     }
 
-    /// Takes a dead node out of its services. Returns whether it is out of all.
+    /// Takes a dead node out of its services. Returns whether it is out of all its services.
     fn take_out(&self, id: &UniqueNodeId, config: &Config, found: &mut CleanUp) -> bool {
         let folder = self.nodes.join(id.value().to_string());
         let mut all_left = true;
@@ -98,7 +98,7 @@ impl<'a> Survivors<'a> {
                 }
                 taken_out.is_ok()
             } else if self.of_others.contains(&service) {
-                false // those processes do it
+                false // one of those processes takes the node out
             } else {
                 let tag = folder.join(format!("{}{service}.service_tag", self.space.prefix));
                 fs::remove_file(tag).is_ok()
@@ -108,8 +108,8 @@ impl<'a> Survivors<'a> {
         all_left
     }
 
-    /// Removes the files of a node that is in no service; then the files of its ports have no
-    /// owner.
+    /// Removes the files of a node that is in no service. Afterwards, the files of its ports have
+    /// no owner, so that [`sweep`] removes them.
     fn remove_node(&self, id: &UniqueNodeId) -> bool {
         let id = id.value();
         let folder = self.nodes.join(id.to_string());

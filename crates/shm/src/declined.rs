@@ -1,15 +1,15 @@
 //! Connections that a subscription could not open, with the reasons, as it announces them.
 //!
-//! An endpoint's own obstacles hold for all its matches; an obstacle to one publisher's shared
-//! memory does not, so it is announced with that publisher's id. Each is `<publisher>!<code>` in
-//! the announcement, with `+` between them.
+//! An obstacle of the endpoint itself applies to all its matches. An obstacle to the shared memory
+//! of one publisher does not, so it is announced with that publisher's id. In the announcement,
+//! each such connection is written as `<publisher>!<code>`, with `+` between them.
 
 use crate::reason::{Obstacle, Reason, Side};
 
-/// The largest number that is announced; the discovery data of an endpoint has little room.
+/// The limit on announced connections, because the discovery data of an endpoint has little room.
 pub(crate) const MAX_DECLINED: usize = 8;
 
-/// A subscription does not use the shared memory of a publisher, although both announcements would
+/// A publisher whose shared memory a subscription does not use, although both announcements would
 /// allow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Declined {
@@ -19,15 +19,15 @@ pub struct Declined {
     pub why: LinkObstacle,
 }
 
-/// The obstacle to one connection.
+/// The reason why a subscription cannot open one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkObstacle {
-    /// The publisher serves its largest number of subscriptions.
+    /// The publisher already serves as many subscriptions as it may.
     TooManySubscriptions {
         /// That number.
         limit: u32,
     },
-    /// The subscription receives from its largest number of publishers.
+    /// The subscription already receives from as many publishers as it may.
     TooManyPublishers {
         /// That number.
         limit: u32,
@@ -69,7 +69,7 @@ impl Declined {
         }
     }
 
-    /// `None`: this version does not know the text.
+    /// Parses one entry. Returns `None` if this version does not know its form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (publisher, code) = text.split_once('!')?;
         let limit = |prefix| code.strip_prefix(prefix).map(|digits| hex(digits)?.try_into().ok());
@@ -84,7 +84,8 @@ impl Declined {
     }
 }
 
-/// Digits only: the standard library would accept a sign as well.
+/// Parses a hexadecimal number that consists of digits only; the standard library alone would
+/// accept a sign as well.
 pub(crate) fn hex(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_number.then(|| u64::from_str_radix(text, 16).ok()).flatten()

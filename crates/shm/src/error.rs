@@ -1,5 +1,5 @@
-//! The errors of the shared-memory transport: one type per operation, which names the cause, the
-//! numbers and the remedy.
+//! The errors of the shared-memory transport. Each operation has its own error type, which names
+//! the cause, the numbers and the remedy.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,10 +7,11 @@ use std::time::Duration;
 use crate::declined::LinkObstacle;
 use crate::reason::Obstacle;
 
-/// The shared memory of this host cannot be used by this process; the network transport remains.
+/// The reason why this process cannot use the shared memory of this host. The network transport
+/// remains.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UnavailableError {
-    /// The folder cannot be made or checked.
+    /// The folder for shared memory cannot be made or checked.
     #[error("shared memory is not available: {folder}: {cause}; is /dev/shm mounted and writable?", folder = .folder.display())]
     Folder {
         /// The folder of this user.
@@ -18,8 +19,8 @@ pub enum UnavailableError {
         /// The operating system's error.
         cause: String,
     },
-    /// The folder exists but others have access to it: another user may have made it to read or
-    /// block us.
+    /// The folder exists, but other users have access to it: another user may have made it to read
+    /// or block this user's messages.
     #[error("shared memory is not trusted: {folder} {why}; remove it (as its owner or as root) and start again", folder = .folder.display())]
     NotTrusted {
         /// The folder of this user.
@@ -27,7 +28,7 @@ pub enum UnavailableError {
         /// The reason for the distrust.
         why: String,
     },
-    /// `/dev/shm` has too little space left to begin with.
+    /// `/dev/shm` has too little free space for what has to be made.
     #[error(
         "shared memory is full: {needed_bytes} bytes are needed in /dev/shm and {free_bytes} are free; make it larger \
          (containers: --shm-size) or end what fills it"
@@ -38,7 +39,7 @@ pub enum UnavailableError {
         /// The free space of the file system.
         free_bytes: u64,
     },
-    /// This process has as many files open as it may (RLIMIT_NOFILE), or nearly.
+    /// This process has as many files open as it may (RLIMIT_NOFILE), or almost as many.
     #[error(
         "shared memory is not available: this process may have {limit} files open and has nearly all (RLIMIT_NOFILE); raise \
          the limit (ulimit -n, LimitNOFILE= of systemd), or look for what keeps files open in /proc/PID/fd"
@@ -58,7 +59,7 @@ pub enum UnavailableError {
         /// The limit.
         limit_bytes: u64,
     },
-    /// Another process is making or removing shared memory, or was stopped during that.
+    /// Another process is making or removing shared memory, or was stopped while it did.
     #[error(
         "shared memory is not available: another process has locked {folder} for {waited:?}; end the process if it is stopped",
         folder = .folder.display()
@@ -72,7 +73,7 @@ pub enum UnavailableError {
     /// iceoryx2 refused.
     #[error("shared memory is not available: {what}: {cause}")]
     Refused {
-        /// What iceoryx2 was to make.
+        /// The thing that iceoryx2 was asked to make.
         what: &'static str,
         /// iceoryx2's error.
         cause: String,
@@ -94,13 +95,14 @@ impl UnavailableError {
     }
 }
 
-/// A publisher's shared memory cannot be made.
+/// The reason why a publisher's shared memory cannot be made.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CreateError {
     /// The host's shared memory cannot be used.
     #[error(transparent)]
     Unavailable(#[from] UnavailableError),
-    /// This publisher id already has shared memory, and its owner or a reader of it lives.
+    /// A publisher with this id already has shared memory, and its owner or one of its readers is
+    /// alive.
     #[error(
         "publisher {id:#018x} already has shared memory on this host; ids must be unique among the user's processes"
     )]
@@ -110,7 +112,7 @@ pub enum CreateError {
     },
 }
 
-/// A subscription cannot connect to a publisher.
+/// The reason why a subscription cannot connect to a publisher.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum OpenError {
     /// The publisher's shared memory does not exist yet, or was removed. Try again when that may
@@ -120,8 +122,8 @@ pub enum OpenError {
         /// The publisher's id.
         id: u64,
     },
-    /// The publisher's memory cannot be mapped. The publisher may be leaving or its memory growing:
-    /// try a few times.
+    /// The publisher's memory cannot be mapped. The publisher may be leaving, or its memory may be
+    /// growing, so a few more tries may succeed.
     #[error(
         "the shared memory of publisher {id:#018x} cannot be mapped; allow this process more memory and open files"
     )]
@@ -140,14 +142,14 @@ pub enum OpenError {
         /// The number that the publisher allows.
         max_subscriptions: usize,
     },
-    /// The shared memory of this id has another format.
+    /// The shared memory of the publisher with this id has another format.
     #[error(
         "the shared memory of publisher {id:#018x} has another format ({cause}); build both with the same version of Feros"
     )]
     Incompatible {
         /// The publisher's id.
         id: u64,
-        /// What differs.
+        /// The difference.
         cause: String,
     },
     /// The host's shared memory cannot be used.
@@ -156,7 +158,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// The obstacle to announce to the other side; `None`: the memory may only need more time.
+    /// The obstacle to announce to the other side. `None` if the memory may only need more time.
     pub fn obstacle(&self) -> Option<LinkObstacle> {
         match self {
             Self::NotYet { .. } => None,
@@ -173,10 +175,11 @@ impl OpenError {
     }
 }
 
-/// No memory can be lent for a message now. Lending never blocks, so this is no timeout.
+/// The reason why no memory can be lent for a message now. Lending never blocks, so this is not a
+/// timeout.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoanError {
-    /// As many messages as allowed are lent out and not yet sent.
+    /// As many messages as allowed are lent and not yet sent.
     #[error(
         "all {max_loans} messages that this publisher may lend at once are lent; send or drop one, or raise max_loans"
     )]
@@ -184,20 +187,21 @@ pub enum LoanError {
         /// The limit.
         max_loans: usize,
     },
-    /// The pool's limit is reached: its messages are lent, queued or held by views.
+    /// The pool has reached its memory limit, and its messages are lent, queued, or held by views
+    /// (messages that subscriptions have taken and not dropped).
     #[error(
         "the publisher's pool is exhausted: {used_bytes} of {limit_bytes} bytes are in use by messages that are lent, queued or \
          held by views, and {needed_bytes} more are needed; let views go earlier, or raise pool_limit_bytes"
     )]
     Exhausted {
-        /// The additional memory for this message.
+        /// The additional memory that this message needs.
         needed_bytes: u64,
         /// The memory that the pool has taken from the system.
         used_bytes: u64,
         /// The memory that the pool may take.
         limit_bytes: u64,
     },
-    /// The message is larger than any that goes through shared memory.
+    /// The message is larger than the limit for shared memory.
     #[error(
         "a message of {size_bytes} bytes is larger than shared memory takes ({max_bytes} bytes)"
     )]
@@ -213,7 +217,7 @@ pub enum LoanError {
          end what fills it"
     )]
     SharedMemoryFull {
-        /// The memory for this message.
+        /// The memory that this message needs.
         needed_bytes: u64,
         /// The free space of the file system.
         free_bytes: u64,
@@ -231,7 +235,7 @@ pub enum LoanError {
     },
 }
 
-/// A message could not be given to all receivers.
+/// The reason why a message could not be given to all receivers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     /// The loan was made for a pool that has been replaced by a larger one, and the larger pool has
@@ -249,7 +253,8 @@ pub enum SendError {
     },
 }
 
-/// Why a sample was not delivered: it does not match what this process expects in shared memory.
+/// The reason why a sample (a message in shared memory) was not delivered: it differs from what
+/// this process expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// Another version of Feros wrote the sample.
@@ -270,12 +275,12 @@ pub enum Refused {
         /// The type of the subscription.
         expected: u64,
     },
-    /// The sample's length does not fit the memory it lies in.
+    /// The sample's length exceeds the memory that the sample lies in.
     #[error("a sample claims {claimed_bytes} bytes, but {available_bytes} can be there")]
     Length {
         /// The length in the sample.
         claimed_bytes: u64,
-        /// The size of its memory.
+        /// The size of the sample's memory.
         available_bytes: u64,
     },
     /// The sample lies outside of the publisher's shared memory.
@@ -284,7 +289,7 @@ pub enum Refused {
     /// The publisher's shared memory cannot be mapped.
     #[error("the publisher's shared memory cannot be mapped")]
     NotMapped,
-    /// The sample was taken before: each sample has a larger number than the one before it.
+    /// The sample was already taken: each new sample has a larger number than the one before it.
     #[error("a sample has number {found} after number {last}")]
     Repeated {
         /// The number of the sample.

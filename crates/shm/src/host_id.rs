@@ -1,27 +1,28 @@
-//! The location of a process: what has to be equal for two processes to share memory.
+//! The location of a process: the properties that have to be equal for two processes to share
+//! memory.
 
 use std::os::linux::fs::MetadataExt;
 use std::sync::OnceLock;
 
 /// The location of a process, as far as sharing memory is concerned.
 ///
-/// The parts are kept apart, because users are told which one differs.
+/// The parts are stored separately, so that a user can be told which part differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct HostId {
-    /// Identifies the running kernel: 128 random bits of each boot, folded. Containers of one host
-    /// agree on it.
+    /// Identifies the running kernel: the 128 random bits of its boot id, folded into 64. It is the
+    /// same in all containers of a host.
     pub boot: u64,
-    /// The inode of the user namespace; user ids only mean the same within one.
+    /// The inode of the user namespace; user ids mean the same only within one namespace.
     pub user_namespace: u64,
-    /// The inode of the PID namespace; process ids only mean the same within one.
+    /// The inode of the PID namespace; process ids mean the same only within one namespace.
     pub pid_namespace: u64,
     /// The device number of `/dev/shm`.
     pub dev_shm: u64,
 }
 
 impl HostId {
-    /// The location of this process, or `None` if `/proc` or `/dev/shm` cannot be read. Looked up
-    /// once.
+    /// The location of this process, or `None` if `/proc` or `/dev/shm` cannot be read. The files
+    /// are read only once.
     pub fn of_this_process() -> Option<Self> {
         static HOST_ID: OnceLock<Option<HostId>> = OnceLock::new();
         *HOST_ID.get_or_init(|| {
@@ -43,7 +44,7 @@ fn inode(path: &str) -> Option<u64> {
     std::fs::metadata(path).ok().map(|metadata| metadata.st_ino())
 }
 
-/// The halves of a UUID, which are both random, combined by exclusive or.
+/// Combines the halves of a UUID, both of which are random, with exclusive or.
 fn fold_uuid(text: &str) -> Option<u64> {
     let digits: String = text.trim().chars().filter(|&character| character != '-').collect();
     if digits.len() != 32 {

@@ -1,9 +1,9 @@
-//! The configuration of iceoryx2 here: memory between processes, ports that several threads may
-//! use.
+//! The configuration of iceoryx2 in Feros: memory is shared between processes, and several threads
+//! may use a port.
 //!
-//! Like iceoryx2's own `ipc_threadsafe`, except for the storages, which have their blocks before
-//! anybody touches them and keep no file open, the connections, which check more of what they read,
-//! and the locks.
+//! It is like iceoryx2's own `ipc_threadsafe` with three differences: the storages have their
+//! memory before any process accepts them and keep no file open, the connections check more of what
+//! they read, and the locks are Feros's own.
 
 use std::fmt::Debug;
 
@@ -23,7 +23,7 @@ use crate::storage::{SparseStorage, WholeStorage};
 type Original = ipc_threadsafe::Service;
 type Pool = Memory<PoolAllocator, SparseStorage<AllocatorDetails<PoolAllocator>>>;
 
-/// The kind of all services of Feros.
+/// The type of all iceoryx2 services of Feros.
 #[derive(Debug, Clone)]
 pub(crate) struct Ipc;
 
@@ -45,7 +45,7 @@ impl Service for Ipc {
     type ArcThreadSafetyPolicy<T: Send + Debug + Abandonable> = Reentrant<T>;
     type UniqueId = UniqueSystemId;
 
-    // For messaging patterns that Feros does not use.
+    // The following types are for messaging patterns that Feros does not use.
     type Event = <Original as Service>::Event;
     type Reactor = <Original as Service>::Reactor;
     type BlackboardMgmt<T: Debug + Send + Sync + ZeroCopySend + 'static> = WholeStorage<T>;

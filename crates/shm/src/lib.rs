@@ -1,12 +1,12 @@
 //! The shared-memory transport: messages in shared memory between processes of one host.
 //!
 //! - [`Announcement`]: what an endpoint announces to the other side, and [`classify`]: the
-//!   transport of a match, and why.
+//!   transport of a match, and the reason.
 //! - [`ProcessSegment`]: the memory in which publishers of other processes find the doorbells of
-//!   this process's executors and its subscriptions. [`Peer`]: the same memory, seen from those
-//!   publishers.
+//!   this process's executors and its subscriptions. [`Peer`]: the same memory as those publishers
+//!   see it.
 //! - [`HostNode`], [`HostPublisher`], [`Link`]: the messages themselves. iceoryx2 registers the
-//!   participants and cleans up; messages go by Feros's own rings.
+//!   participants and cleans up; messages go through Feros's own rings (queues with fixed slots).
 //! - [`CallMemory`], [`ClientChannel`], [`ServerChannel`]: requests and responses of services.
 //!
 //! # Checking the concurrency
@@ -37,21 +37,21 @@
 //!
 //! # Invariants
 //!
-//! - Content of shared memory is untrusted and is checked where it is used. A process of the same
-//!   user can cause lost messages, but no crash, except by the files that iceoryx2 keeps for itself
-//!   (`SECURITY.md`); only processes that share these files read them.
+//! - The content of shared memory is untrusted and is checked where it is used. A process of the
+//!   same user can cause lost messages, but can cause a crash only through iceoryx2's internal
+//!   files (`SECURITY.md`), which only processes that share them read.
 //! - No access allocates a page: pages are present before they are written, so a full `/dev/shm`
 //!   ends no process.
-//! - Every change of memory that processes share increments [`FORMAT_VERSION`].
+//! - Every change to the layout of memory that processes share increments [`FORMAT_VERSION`].
 #![deny(unsafe_code)] // allowed again where memory is mapped
-#![cfg_attr(loom, allow(dead_code, unreachable_pub))] // what serves the modules that loom leaves out
+#![cfg_attr(loom, allow(dead_code, unreachable_pub))] // used only by modules without loom
 
 mod call;
 mod format_version;
 mod segment;
 
-// Loom explores the rings, the entries of the segment and the channels of calls; the rest builds on
-// them, on mutexes and on the system.
+// Loom explores the rings, the entries of the segment and the channels of calls. The modules below
+// rely on these, on mutexes and on the system, and are left out.
 #[cfg(not(loom))]
 mod announcement;
 #[cfg(not(loom))]

@@ -1,4 +1,5 @@
-//! A subscription's connection to one publisher: taking its messages from shared memory, checked.
+//! A subscription's connection to one publisher: takes the publisher's messages from shared memory
+//! and checks them.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,10 +30,10 @@ use crate::storage;
 /// The settings for opening a [`Link`].
 #[derive(Debug, Clone, Copy)]
 pub struct LinkSettings {
-    /// The queue's length; when it is full, the oldest message makes room. At most what the
-    /// publisher allows.
+    /// The length of the queue, limited to what the publisher allows. In a full queue, each new
+    /// message replaces the oldest one.
     pub depth: usize,
-    /// The expected hash of the message type; not checked if one side knows none.
+    /// The expected hash of the message type. It is not checked if one side has no hash.
     pub type_hash: Option<[u8; 32]>,
 }
 
@@ -43,13 +44,13 @@ pub enum TakeOutcome {
     Sample(HostSample),
     /// The queue is empty.
     Empty,
-    /// There may be messages, but this subscription already holds its largest number: drop one and
+    /// There may be messages, but this subscription already holds as many as it may: drop one and
     /// take again. Counted in [`LinkCounts::views_exhausted`].
     ViewsExhausted {
-        /// The number that the publisher allows each subscription.
+        /// The number of messages that the publisher allows each subscription to hold.
         max_views: usize,
     },
-    /// A malformed sample, which was returned to the publisher. Take again. Counted in
+    /// A malformed sample, which went back to the publisher: take again. Counted in
     /// [`LinkCounts::refused`].
     Refused(Refused),
 }
@@ -59,29 +60,33 @@ pub enum TakeOutcome {
 pub struct LinkCounts {
     /// The number of samples taken.
     pub taken: u64,
-    /// The number of messages missing between the taken ones, because the queue was full.
+    /// The number of messages missing between the taken ones, which a full queue dropped.
     pub lost: u64,
     /// The number of samples refused.
     pub refused: u64,
-    /// How many times nothing could be taken because too many views were held.
+    /// How many times nothing could be taken because the subscription held too many samples
+    /// (views).
     pub views_exhausted: u64,
-    /// How many times a pool of the publisher could not be mapped; its messages are missed.
+    /// How many times a pool of the publisher could not be mapped, so that its messages were
+    /// missed.
     pub failed_connections: u64,
 }
 
 /// The connection of one subscription to one publisher's shared memory.
-#[repr(C)] // what each message needs lies together
+#[repr(C)] // the fields that each message needs lie together
 pub struct Link {
     port: Arc<Port>,
     type_hash: u64,
     /// The number of the last sample taken; 0 before the first.
     sequence: u64,
-    /// The end that this sample came by.
+    /// The number of the receiving end through which this sample came.
     origin: u32,
-    /// The end and the number of the last sample received, taken or not.
+    /// The number of the receiving end and of the sample, for the last sample received, taken or
+    /// not.
     received: (u32, u64),
-    /// A sample of a larger pool that was seen before the last ones of the pool it replaced: the
-    /// pools are checked from the oldest on, and both may get messages meanwhile.
+    /// A sample of a larger pool that was received before the last samples of the pool that it
+    /// replaced. This happens because the pools are checked one after the other, from the oldest
+    /// on, and both may get messages meanwhile.
     early: Option<Box<HostSample>>,
     counts: LinkCounts,
     id: u64,
@@ -90,17 +95,17 @@ pub struct Link {
 }
 
 impl Link {
-    /// Connects to the publisher `id`. Messages that it sends from now on arrive here.
+    /// Connects to the publisher with this `id`. Messages that it sends from now on arrive here.
     ///
     /// # Errors
-    /// [`OpenError::NotYet`] until the publisher has made its shared memory,
-    /// [`OpenError::NotMapped`] also while it leaves or its memory grows.
+    /// [`OpenError`]; for example, [`OpenError::NotYet`] until the publisher has made its shared
+    /// memory, and [`OpenError::NotMapped`] while the publisher leaves or its memory grows.
     pub fn open(node: &Arc<HostNode>, id: u64, settings: LinkSettings) -> Result<Self, OpenError> {
         check_open_files()?;
         let lock = node.exclusive()?;
         let service = match open_service(node, &lock, id) {
             Err(error @ (OpenError::NotYet { .. } | OpenError::TooMany { .. })) => {
-                lock.finish(); // nothing was begun
+                lock.finish(); // no work is left unfinished
                 return Err(error);
             }
             opened => opened?,
@@ -116,7 +121,7 @@ impl Link {
         let needed = connection::size_bytes(depth, max_views);
         check_space(needed, free)?;
         check_file_size(needed)?;
-        connection::take_receivers(); // left by earlier failures
+        connection::take_receivers(); // ends that earlier failures left
         let failed = Arc::clone(&failed_connections);
         let created = service
             .subscriber_builder()
@@ -179,9 +184,9 @@ impl Link {
         self.max_views
     }
 
-    /// Calls `on_room`, on any thread, when a sample goes back after
-    /// [`TakeOutcome::ViewsExhausted`]. It must not block. Only the first function that is set
-    /// counts.
+    /// Sets the function that is called when a sample goes back after
+    /// [`TakeOutcome::ViewsExhausted`]. It may be called on any thread and must not block. Only the
+    /// first call of this method has an effect.
     pub fn on_room(&self, on_room: impl Fn() + Send + Sync + 'static) {
         let _ = self.port.on_room.set(Box::new(on_room));
     }
@@ -193,8 +198,8 @@ impl Link {
             return self.take_beside(*early);
         }
         match self.receive() {
-            // A gap after the pool was replaced: the missing messages may still lie in the old
-            // pool.
+            // There is a gap after the pool was replaced: the missing messages may still lie in the
+            // old pool.
             TakeOutcome::Sample(sample)
                 if sample.origin != self.origin
                     && missing_between(self.sequence, sample.sequence) > 0 =>
@@ -209,7 +214,7 @@ impl Link {
         }
     }
 
-    /// Returns the older of a sample that came early and the next one.
+    /// Receives the next sample, delivers the older of it and `early`, and keeps the other one.
     #[cold]
     fn take_beside(&mut self, early: HostSample) -> TakeOutcome {
         match self.receive() {
@@ -231,8 +236,8 @@ impl Link {
 
     #[cold]
     fn note_crowd(&mut self, max_views: usize) -> TakeOutcome {
-        // A sample that goes back from here on calls `on_room`; one that went back earlier has
-        // already made room.
+        // A sample that goes back from here on calls `on_room`. A sample that went back earlier has
+        // already made room, so the first time, try again.
         if !self.port.is_crowded.swap(true, Ordering::AcqRel) {
             return self.take();
         }
@@ -256,7 +261,7 @@ impl Link {
     }
 
     /// Whether a message may wait. After a ring this sees the message that the publisher rang for,
-    /// so a caller that checks this before it sleeps misses none.
+    /// so a caller that checks this before it sleeps misses no message.
     #[must_use]
     pub fn has_message(&self) -> bool {
         self.early.is_some() || self.port.ends.lock().have_message()
@@ -283,19 +288,19 @@ impl Link {
         }
     }
 
-    /// Connects to pools that the publisher has made since, and leaves removed ones. Returns false
-    /// if one cannot be mapped.
+    /// Connects to pools that the publisher has made since the last call, and disconnects from
+    /// removed pools. Returns false if a pool cannot be mapped.
     #[cold]
     fn look_for_pools(&self, ends: &mut ReceivingEnds) -> bool {
         ends.begin_update();
         let is_complete = self.port.subscriber.update_connections().is_ok();
         if connection::have_changed() {
-            ends.update(connection::take_receivers()); // unmapped ones are counted
+            ends.update(connection::take_receivers()); // failures were counted before
         }
         is_complete
     }
 
-    /// Checks the sample. Reads nothing of it before its location is known to be mapped.
+    /// Checks the sample. Reads no byte of it before its location is known to be mapped.
     fn check(&mut self, taken: &Taken) -> Result<HostSample, Refused> {
         let message = Message::new(&self.port, taken);
         let place = usize::try_from(taken.place).map_err(|_| Refused::Place)?;
@@ -303,7 +308,7 @@ impl Link {
             taken.size_bytes.checked_sub(place).and_then(|left| left.checked_sub(HEAD_BYTES));
         let left = left.filter(|_| place.is_multiple_of(align_of::<WireHeader>()));
         let left = left.ok_or(Refused::Place)? as u64;
-        // SAFETY: `place` lies in the mapping, with as many bytes behind it.
+        // SAFETY: the mapping contains `place` and at least `HEAD_BYTES` bytes behind it.
         let (start, cdr) = unsafe { (taken.start.add(place), taken.start.add(place + HEAD_BYTES)) };
         // SAFETY: the header lies in mapped, readable memory, and is aligned; a racing write by a
         // hostile publisher changes numbers only.
@@ -323,7 +328,8 @@ impl Link {
         Ok(HostSample::new(message, &header, cdr.as_ptr()))
     }
 
-    /// A queue whose positions were overwritten returns the same samples again and again.
+    /// Refuses a sample that is not newer than the last one from the same end: a queue whose
+    /// positions were overwritten returns the same samples again and again.
     fn check_order(&mut self, end: u32, sequence: u64) -> Result<(), Refused> {
         let (origin, last) = self.received;
         if origin == end && sequence <= last {
@@ -342,22 +348,23 @@ impl Link {
         }
     }
 
-    /// The messages dropped from the full queue, as far as known: they are counted when a later one
-    /// is taken.
+    /// The number of messages known to have been dropped from the full queue. Dropped messages
+    /// become known when a later message is taken.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.counts.lost
     }
 
-    /// Whether the publisher still has its shared memory. A killed publisher has it until a process
-    /// of this user calls [`HostNode::clean_up`]. Messages in the queue can be taken even
-    /// afterwards. Checks one small file.
+    /// Whether the publisher still has its shared memory. A killed publisher still has it until a
+    /// process of this user calls [`HostNode::clean_up`]. Messages in the queue can be taken even
+    /// afterwards. The check looks for one small file.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         let mut connected = false;
         self.port.service.dynamic_config().list_publishers(|publisher| {
-            // The list alone would do, except after a kill: iceoryx2 never finishes removing a
-            // killed publisher if the process that removes it is killed too.
+            // The list of publishers would suffice, except after a kill: if a process that removes
+            // a killed publisher is killed too, iceoryx2 never removes that publisher from the
+            // list.
             connected = self.port.node.knows(publisher.node_id.value());
             if connected { CallbackProgression::Stop } else { CallbackProgression::Continue }
         });
@@ -375,7 +382,7 @@ impl std::fmt::Debug for Link {
     }
 }
 
-/// The service of a publisher, if it has room for one more subscription.
+/// Opens the service of a publisher, if it has room for one more subscription.
 fn open_service(node: &HostNode, lock: &SpaceLock, id: u64) -> Result<Service, OpenError> {
     storage::forget_failure();
     let opened = service::builder(node.iceoryx(), id).open();
@@ -386,13 +393,14 @@ fn open_service(node: &HostNode, lock: &SpaceLock, id: u64) -> Result<Service, O
     let max_subscriptions = service.static_config().max_subscribers();
     let has_room = || service.dynamic_config().number_of_subscribers() < max_subscriptions;
     if !has_room() && has_place_of_dead(&service) {
-        node.clean_up_locked(lock); // killed processes keep their slots until then
+        node.clean_up_locked(lock); // killed processes keep their slots until the clean-up
     }
     if has_room() { Ok(service) } else { Err(OpenError::TooMany { id, max_subscriptions }) }
 }
 
-/// Whether a process that has ended still has a slot at the publisher. Without this check, hundreds
-/// of subscriptions without a slot would clean up in vain, which checks every process of this user.
+/// Whether a process that has ended still has a slot at the publisher. The clean-up checks every
+/// process of this user. Without this check here, each of hundreds of subscriptions without a slot
+/// would call it in vain.
 fn has_place_of_dead(service: &Service) -> bool {
     let mut nodes = BTreeSet::new();
     service.dynamic_config().list_subscribers(|subscription| {
@@ -401,7 +409,7 @@ fn has_place_of_dead(service: &Service) -> bool {
     });
     nodes.iter().any(|node| {
         let pid = node.pid::<Ipc>().map(|pid| pid.value().cast_unsigned());
-        // If the process id is unknown, as in another container, the clean-up decides.
+        // If the process id is unknown, as with another container, the clean-up decides.
         !pid.is_ok_and(|pid| ProcessHandle::open(pid).is_ok_and(|process| process.is_alive()))
     })
 }
@@ -409,8 +417,8 @@ fn has_place_of_dead(service: &Service) -> bool {
 fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {
     use PublishSubscribeOpenError as Cause;
     match cause {
-        // The service is not made yet, removed, or left half-made by a killed process until the
-        // clean-up.
+        // The service is not made yet, or was removed, or was left half-made by a killed process
+        // and waits for the clean-up.
         Cause::DoesNotExist | Cause::HangsInCreation | Cause::IsMarkedForDestruction => {
             OpenError::NotYet { id }
         }
@@ -423,7 +431,7 @@ fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {
     }
 }
 
-/// The count of numbers between two; 0 before the first sample, whose `last` is 0.
+/// The count of numbers between `last` and `next`. It is 0 for the first sample, whose `last` is 0.
 fn missing_between(last: u64, next: u64) -> u64 {
     if last == 0 { 0 } else { next.saturating_sub(last).saturating_sub(1) }
 }

@@ -1,11 +1,12 @@
-//! This process on the shared-memory transport: one iceoryx2 node, in a space that belongs only to
-//! this user.
+//! This process's participation in the shared-memory transport: one iceoryx2 node, in a space that
+//! belongs only to this user.
 //!
-//! The space is the folder `/dev/shm/feros-<uid>` (mode 0700) for what iceoryx2 keeps in files, and
-//! a prefix of the names of its shared memory. It lies in `/dev/shm` so that exactly the processes
-//! that see the shared memory see it (containers), needs no environment variable, and vanishes with
-//! a restart of the machine. The prefix has a random part, kept in the folder, so that another user
-//! cannot make our names before us. The last process of the user removes the space when it ends.
+//! The space consists of the folder `/dev/shm/feros-<uid>` (mode 0700), in which iceoryx2 keeps its
+//! files, and a prefix of the names of its shared memory. The folder lies in `/dev/shm` so that
+//! exactly the processes that see the shared memory see it too (in containers, for example). It
+//! needs no environment variable and vanishes when the machine restarts. The prefix has a random
+//! part, which is stored in the folder, so that another user cannot claim these names first. The
+//! last process of the user removes the space when it ends.
 
 use feros_rmw::FailureCounter;
 use feros_sync::Mutex;
@@ -29,7 +30,7 @@ use crate::space::{LOCK_TIMEOUT, PREFIX_FILE, Space, SpaceLock, check_access};
 use crate::storage::{self, Failure};
 use crate::sweep::sweep_unfinished;
 
-/// The space that a node needs in `/dev/shm`: a few small files.
+/// The bytes that a node needs in `/dev/shm`, for a few small files.
 const NODE_BYTES: u64 = 64 * 1024;
 
 /// The node that [`HostNode::shared`] returns.
@@ -37,17 +38,18 @@ static SHARED: Mutex<Weak<HostNode>> = Mutex::new(Weak::new());
 
 /// This process's part in the shared-memory transport.
 ///
-/// Makes no thread and installs no signal handler. Its files are removed when the last owner drops
-/// it; after a kill, [`clean_up`](Self::clean_up) of any other process of this user removes them.
+/// It starts no thread and installs no signal handler. Its files are removed when the last owner
+/// drops it. After a kill, a call of [`clean_up`](Self::clean_up) in any other process of this user
+/// removes them.
 pub struct HostNode {
-    /// Taken out only on drop.
+    /// Present until this is dropped.
     node: Option<Node<Ipc>>,
     space: Space,
 }
 
 impl HostNode {
-    /// The node of this process, made on first use and shared by all callers as long as one of them
-    /// holds it.
+    /// Returns the node of this process. It is made on first use and shared by all callers as long
+    /// as one of them holds it.
     ///
     /// # Errors
     /// [`UnavailableError`]; a later call may succeed.
@@ -77,7 +79,8 @@ impl HostNode {
         check_access(&folder)
     }
 
-    /// A node in a space of its own, apart from all other processes of this user: for tests.
+    /// Makes a node in its own space, separate from all other processes of this user. This is for
+    /// tests.
     ///
     /// `name` is the name of the folder in `/dev/shm`; [`remove_space`](Self::remove_space) removes
     /// it.
@@ -105,12 +108,12 @@ impl HostNode {
         Ok(node)
     }
 
-    /// Removes what killed processes of this user left: their shared memory, their slots at
-    /// publishers, their files.
+    /// Removes what killed processes of this user have left: shared memory, slots at publishers,
+    /// and files.
     ///
-    /// Called by this crate when a node or a publisher is made and when a publisher has no slot
-    /// left for a subscription. To be called when the death of another process is noticed. Checks
-    /// one small file per process of this user.
+    /// This crate calls it when a node or a publisher is made, and when a publisher has no slot
+    /// left for a subscription. Callers should call it when they notice the death of another
+    /// process. It checks one small file per process of this user.
     pub fn clean_up(&self) -> CleanUp {
         match self.exclusive() {
             Ok(lock) => {
@@ -129,13 +132,14 @@ impl HostNode {
         dead::clean_up(&self.space, self.iceoryx())
     }
 
-    /// The right to make and remove things in this space, which one thread of one process at a time
-    /// has. Unfinished work of others was removed.
+    /// Waits for the exclusive right to make and remove files in this space, which only one thread
+    /// of one process has at a time. Removes the unfinished work of earlier holders.
     pub(crate) fn exclusive(&self) -> Result<SpaceLock, UnavailableError> {
         self.exclusive_within(LOCK_TIMEOUT)
     }
 
-    /// The same right, unless another thread or process has it now: for threads that must not wait.
+    /// Like [`exclusive`](Self::exclusive), but fails if another thread or process has the right
+    /// now. This is for threads that must not wait.
     pub(crate) fn exclusive_now(&self) -> Result<SpaceLock, UnavailableError> {
         self.exclusive_within(Duration::ZERO)
     }
@@ -147,7 +151,7 @@ impl HostNode {
                 cause: "it was removed while it is in use".to_owned(),
             }
         })?;
-        // Only then, since this checks every file.
+        // The sweep checks every file, so it runs only after an interruption.
         if lock.was_interrupted {
             sweep_unfinished(&self.space.folder);
         }
@@ -166,8 +170,8 @@ impl HostNode {
         &self.space.prefix
     }
 
-    /// Removes the folder and all shared memory of a space of the given name, even if it is in use:
-    /// for tests.
+    /// Removes the folder and all shared memory of the space with this name, even if it is in use.
+    /// This is for tests.
     ///
     /// # Errors
     /// The operating system's error; a missing space is not an error.
@@ -187,7 +191,7 @@ impl HostNode {
         }
     }
 
-    /// Whether the process with this node lives, or was killed and is not cleaned up yet.
+    /// Whether the process with this node is alive, or was killed and has not been cleaned up yet.
     pub(crate) fn knows(&self, node: u128) -> bool {
         self.space.folder.join(format!("nodes/{}{node}.node_monitor", self.space.prefix)).exists()
     }
@@ -203,7 +207,8 @@ impl Drop for HostNode {
         if let Ok(lock) = &lock {
             self.clean_up_locked(lock);
         }
-        // Its files are removed here; other holders of the lock see all of them or none.
+        // The node's files are removed here, under the lock, so other holders of the lock see all
+        // of them or none.
         drop(self.node.take());
         match lock {
             Ok(lock) => {
@@ -240,7 +245,7 @@ fn check_room_for_node(folder: &Path) -> Result<(), UnavailableError> {
     check_file_size(NODE_BYTES)
 }
 
-/// Checks whether something of `needed_bytes` and a margin fits.
+/// Checks whether `needed_bytes` and a margin fit into the free space.
 pub(crate) fn check_space(needed_bytes: u64, free_bytes: u64) -> Result<(), UnavailableError> {
     if free_bytes < needed_bytes.saturating_add(MARGIN_BYTES) {
         return Err(UnavailableError::Full {
@@ -251,8 +256,8 @@ pub(crate) fn check_space(needed_bytes: u64, free_bytes: u64) -> Result<(), Unav
     Ok(())
 }
 
-/// The error for a refusal of iceoryx2: the failure that its storages recorded, or else its own
-/// error. Earlier failures have to be forgotten before iceoryx2 is called.
+/// The error for a refusal of iceoryx2: the failure that its storages recorded, or otherwise
+/// iceoryx2's error. Callers have to forget earlier failures before they call iceoryx2.
 pub(crate) fn refused(what: &'static str, cause: impl Debug) -> UnavailableError {
     match storage::take_failure() {
         Some(Failure { size_bytes, cause: Errno::NOSPC }) => UnavailableError::Full {
@@ -267,8 +272,8 @@ pub(crate) fn refused(what: &'static str, cause: impl Debug) -> UnavailableError
     }
 }
 
-/// A failure that repeats with each message makes iceoryx2 write a line for each; after this many
-/// lines, they are logged ever more rarely.
+/// iceoryx2 writes a line for each failure, even if the failure repeats with each message. After
+/// this many lines, further lines are logged ever more rarely.
 const LINES_AT_FIRST: u64 = 100;
 
 static LINES: FailureCounter = FailureCounter::new();
@@ -297,17 +302,17 @@ impl iceoryx2_log_types::Log for ToTracing {
     }
 }
 
-/// A subscription may hold more views than there are slots for connections that have left; then
-/// iceoryx2 makes as many slots, which is right, and warns each time.
+/// Whether the warning can be ignored. If a subscription may hold more samples than there are slots
+/// for connections that have left, iceoryx2 makes more slots, as it should, but warns each time.
 fn is_of_no_concern(message: std::fmt::Arguments<'_>) -> bool {
     message.to_string().starts_with("Subscriber max borrowed samples is larger than expired")
 }
 
-/// Sends iceoryx2's log to `tracing`, unless the program uses iceoryx2 itself and has set its
-/// logger before.
+/// Sends iceoryx2's log to `tracing`, unless the program itself uses iceoryx2 and has already set
+/// its logger.
 ///
-/// Only warnings and errors: at lower levels, iceoryx2 formats a text for each error that it
-/// returns, on the hot path too.
+/// It sends only warnings and errors: at lower levels, iceoryx2 formats a string for each error
+/// that it returns, even on the hot path.
 fn log_to_tracing() {
     static TO_TRACING: ToTracing = ToTracing;
     if iceoryx2::prelude::set_logger(&TO_TRACING) {

@@ -1,4 +1,4 @@
-//! The segment of another process (or of this one), as publishers use it.
+//! The process segment of another process (or of this one), as publishers use it.
 
 use crate::process_handle::ProcessHandle;
 use crate::reason::{Obstacle, Reason, Side};
@@ -15,14 +15,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
-/// The segment of a process cannot be used.
+/// The reason why the segment of a process cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PeerError {
     /// The process has ended, or the announcement is wrong.
     #[error("process {pid} does not run any more")]
     NoSuchProcess {
-        /// The id.
+        /// The process's id.
         pid: u32,
     },
     /// The kernel denies this process access to the other process's memory.
@@ -30,7 +30,7 @@ pub enum PeerError {
         "access to the shared memory of process {pid} is denied; run both as the same user, with the same capabilities"
     )]
     Denied {
-        /// The id.
+        /// The process's id.
         pid: u32,
     },
     /// The memory belongs to another user. Only a privileged process gets this far.
@@ -65,10 +65,10 @@ pub enum PeerError {
         /// The format of this process.
         ours: u32,
     },
-    /// The process is not the announced one, whose id it got later.
+    /// The process is not the announced one, but a later one with the same id.
     #[error("process {pid} is not the one that announced shared memory: the token differs")]
     WrongToken {
-        /// The id.
+        /// The process's id.
         pid: u32,
     },
     /// The system denies this process a resource.
@@ -86,7 +86,7 @@ pub enum PeerError {
 }
 
 impl PeerError {
-    /// The reason to show for a match whose end on `side` has this segment.
+    /// The reason to show for a match, where the segment belongs to the process on `side`.
     pub fn reason(&self, side: Side) -> Reason {
         let unavailable = |why| Reason::SharedMemoryUnavailable { by: side, why };
         let own_side = match side {
@@ -117,13 +117,13 @@ impl PeerError {
     }
 }
 
-/// A process of this host, this one included, whose segment is mapped. Nothing that is read there
-/// can be trusted.
+/// A process of this host (possibly this one) whose segment is mapped. Nothing that is read from
+/// the segment can be trusted.
 pub struct Peer {
     pid: u32,
     mapping: Mapping,
     process: ProcessHandle,
-    /// This process has noticed that the other process has ended.
+    /// Whether this process has noticed that the other process has ended.
     has_ended: AtomicBool,
 }
 
@@ -135,12 +135,12 @@ fn peers() -> &'static Peers {
 }
 
 impl Peer {
-    /// Maps the segment of the process `pid`: its file of number `fd`, which carries `token`.
-    /// Callers with the same arguments share the mapping, which is removed when the last of them
-    /// drops it.
+    /// Maps the segment of the process `pid`: the file with number `fd` in that process, which
+    /// contains `token`. Callers with the same arguments share the mapping, which is removed when
+    /// the last of them drops it.
     ///
     /// # Errors
-    /// The process has ended, belongs to another user, or its file is not such a segment.
+    /// The process has ended or belongs to another user, or its file is not such a segment.
     pub fn open(pid: u32, fd: u32, token: NonZeroU64) -> Result<Arc<Self>, PeerError> {
         let mut peers = peers().lock();
         if let Some(peer) = peers.get(&(pid, token)).and_then(Weak::upgrade) {
@@ -167,8 +167,8 @@ impl Peer {
             WrongContent::Token => PeerError::WrongToken { pid },
         })?;
         let peer = Self { pid, mapping, process, has_ended: AtomicBool::new(false) };
-        // If the process is alive now, `/proc/<pid>` was its folder all the time, so `process` is
-        // its handle.
+        // If the process is alive now, `/proc/<pid>` was its folder the whole time, so `process`
+        // refers to it.
         if peer.is_alive() { Ok(peer) } else { Err(PeerError::NoSuchProcess { pid }) }
     }
 
@@ -177,7 +177,7 @@ impl Peer {
         self.pid
     }
 
-    /// Whether the process still runs. One system call, no waiting.
+    /// Whether the process still runs. Makes one system call and does not wait.
     pub fn is_alive(&self) -> bool {
         let is_alive = self.process.is_alive();
         if !is_alive {
@@ -186,7 +186,7 @@ impl Peer {
         is_alive
     }
 
-    /// Whether this process has noticed that the other one has ended. Makes no system call; an
+    /// Whether this process has noticed that the other process has ended. Makes no system call; an
     /// [`EndWatch`] notices the end soon.
     ///
     /// [`EndWatch`]: crate::EndWatch
@@ -198,7 +198,7 @@ impl Peer {
         &self.process
     }
 
-    /// The subscription of this entry in the process. It may not exist: entries come and go.
+    /// The subscription of this entry in the other process. It may no longer exist.
     pub fn subscription(self: &Arc<Self>, entry: EntryId) -> PeerSubscription {
         PeerSubscription { peer: Arc::clone(self), entry }
     }
@@ -207,8 +207,9 @@ impl Peer {
         self.mapping.layout()
     }
 
-    /// Rings at the place that a word of shared memory names; to be called after a message was put
-    /// where the other side looks. Returns whether the word names a place.
+    /// Rings at the place that `place`, a word from shared memory, encodes. Call this after a
+    /// message has been put where the other side looks. Returns whether the word encodes an
+    /// existing place.
     pub(crate) fn ring_at(&self, place: u64) -> bool {
         let Some((number, slot)) = place::decode(place) else { return false };
         let Some(doorbell) = self.layout().doorbell_of_number(number) else { return false };
@@ -230,8 +231,8 @@ fn open_process(pid: u32) -> Result<ProcessHandle, PeerError> {
     })
 }
 
-/// Returns the file, after all checks that are possible without mapping it. It is checked before it
-/// is opened, because opening has effects on some kinds of files, and the number cannot be trusted.
+/// Opens the file, with all checks that are possible without mapping it. Its kind is checked before
+/// it is opened, because opening some kinds of files has effects, and the number cannot be trusted.
 pub(crate) fn open_file(
     pid: u32,
     fd: u32,
@@ -261,7 +262,7 @@ pub(crate) fn open_file(
     if status.st_uid != rustix::process::geteuid().as_raw() {
         return Err(PeerError::OtherUser { pid, uid: status.st_uid });
     }
-    // Without the seals, the file could shrink under the mapping, and every access would raise a
+    // Without the seals, the file could shrink after it is mapped, and every access would raise a
     // signal.
     let seals = rustix::fs::fcntl_get_seals(&file).map_err(|_| wrong("it cannot be sealed"))?;
     if !seals.contains(SealFlags::SHRINK | SealFlags::GROW) {
@@ -290,13 +291,14 @@ impl PeerSubscription {
         &self.peer
     }
 
-    /// Wakes the subscription; to be called after sending. Returns whether there is a place to
-    /// ring: there is none before the subscription is added to an executor, or after either has
-    /// ended.
+    /// Wakes the subscription. Call this after sending. Returns whether there is a place to ring:
+    /// there is none before the subscription is added to an executor, or after the subscription or
+    /// the executor has ended.
     ///
-    /// Never blocks; at most one system call, none if the subscription's executor does not sleep.
+    /// Never blocks. Makes at most one system call, and none if the subscription's executor does
+    /// not sleep.
     pub fn ring(&self) -> bool {
-        // This includes the fence between sending and reading the place.
+        // `place` includes the fence between sending and reading the place.
         let Some((number, slot)) = self.entry().place(self.entry.generation()) else {
             return false;
         };
@@ -305,33 +307,33 @@ impl PeerSubscription {
         true
     }
 
-    /// Signals that the memory of a publisher of this process was made, and wakes the subscription
-    /// to open it.
+    /// Signals that the memory of a publisher of this process has been made, and wakes the
+    /// subscription so that it opens that memory.
     pub fn tell_ready(&self) {
         self.entry().count_ready(self.entry.generation());
         self.ring();
     }
 
-    /// Whether the subscription exists, in a process that may have ended.
+    /// Whether the subscription exists. If its process was killed, this stays true.
     pub fn exists(&self) -> bool {
         self.entry().is_open(self.entry.generation())
     }
 
-    /// Whether the subscription receives from the publisher of this id by shared memory.
+    /// Whether the subscription receives from the publisher with this id through shared memory.
     pub fn is_attached(&self, publisher: NonZeroU64) -> bool {
         self.entry().find(self.entry.generation(), publisher.get()).is_some()
     }
 
-    /// The attachment of the publisher of this id, if the subscription receives from it by shared
-    /// memory.
+    /// The attachment of the publisher with this id, if the subscription receives from it through
+    /// shared memory.
     pub fn attachment(&self, publisher: NonZeroU64) -> Option<PeerAttachment> {
         let found = self.entry().find(self.entry.generation(), publisher.get())?;
         Some(PeerAttachment { subscription: self.clone(), found })
     }
 }
 
-/// A subscription receives from a publisher of this process by shared memory, as the publisher sees
-/// it.
+/// The attachment of a publisher of this process to a subscription that receives from it through
+/// shared memory, as the publisher sees it.
 #[derive(Debug, Clone)]
 pub struct PeerAttachment {
     subscription: PeerSubscription,
@@ -352,37 +354,38 @@ impl PeerAttachment {
         &self.subscription
     }
 
-    /// Whether the subscription still receives from the publisher. If the publisher was attached
-    /// again, that is another attachment.
+    /// Whether the subscription still receives from the publisher through this attachment. If the
+    /// publisher was attached again, the new attachment is another one.
     pub fn is_attached(&self) -> bool {
         self.attachment().is_attached(self.found)
     }
 
-    /// From the message of this number on (counted from 1, at most 2^48), the publisher serves the
-    /// subscription by shared memory alone. To be called before that message is sent. Returns
-    /// false, without effect, if the subscription no longer receives from the publisher.
+    /// Announces that the publisher serves the subscription only through shared memory from the
+    /// message of this number on (counted from 1, at most 2^48). Call this before that message is
+    /// sent. Returns false, without effect, if the subscription no longer receives from the
+    /// publisher.
     pub fn begin(&self, first_number: u64) -> bool {
         self.attachment().begin(self.found, first_number)
     }
 
-    /// The number of messages that the subscription has room for; 0 if the publisher must not wait
+    /// The number of messages that the subscription has room for; 0 if the publisher does not wait
     /// for room.
     pub fn capacity(&self) -> u32 {
         self.found.capacity
     }
 
     /// The number of messages that the subscription has taken since it attached, modulo 2^32;
-    /// `None` if it no longer receives from the publisher, or its process was found to have ended,
-    /// so that nothing waits for a dead process twice. The number comes from the other process and
-    /// may be wrong.
+    /// `None` if it no longer receives from the publisher, or if its process was found to have
+    /// ended, so that no thread waits for a dead process twice. The number comes from the other
+    /// process and may be wrong.
     pub fn taken(&self) -> Option<u32> {
         let has_ended = self.subscription.peer.has_ended.load(Ordering::Relaxed);
         if has_ended { None } else { self.attachment().taken(self.found) }
     }
 
-    /// Sleeps until the number of taken messages differs from `seen`, at most for `timeout`.
-    /// Returns also when the subscription no longer receives from the publisher, and soon after its
-    /// process has ended.
+    /// Sleeps until the number of taken messages differs from `seen`, at most for `timeout`. Also
+    /// returns when the subscription no longer receives from the publisher, and soon after the
+    /// subscription's process has ended.
     pub fn wait_for_room(&self, seen: u32, timeout: Duration) -> Room {
         let start = Instant::now();
         loop {

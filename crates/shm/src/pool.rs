@@ -25,31 +25,31 @@ use crate::storage::{self, Mapping, take_sparse};
 type Port = iceoryx2::port::publisher::Publisher<Ipc, [u8], ()>;
 type Chunk = SampleMutUninit<Ipc, [MaybeUninit<u8>], ()>;
 
-/// More bytes than iceoryx2 puts before a message.
+/// The bytes reserved before a message, more than iceoryx2 puts there.
 const PORT_HEAD_BYTES: usize = 256;
 
 /// The name of a pool in error messages.
 const A_POOL: &str = "a publisher's pool";
 
-/// The error when iceoryx2's books of a pool, which lie in shared memory, are wrong.
+/// The error when iceoryx2's records of a pool, which lie in shared memory, are wrong.
 const SCRIBBLED: &str = "memory is lent where the pool has none; another process of this user \
                          writes into shared memory, or iceoryx2 lays out messages in another way";
 
 /// The error when no chunk is free, although a pool has room for all that can be in use.
 const ALL_IN_USE: &str = "all of the pool's memory is in use, more than its subscriptions can have";
 
-/// The number of messages that a pool is made for.
+/// The numbers of messages that a pool is made for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PoolLimits {
-    /// The sum of full queues, held views and loans.
+    /// The sum of full queues, held views (samples that subscriptions hold) and loans.
     pub(crate) max_messages: usize,
-    /// The number of messages that may be lent and not sent.
+    /// The number of messages that may be lent and not yet sent.
     pub(crate) max_loans: usize,
 }
 
 impl PoolLimits {
-    /// Checks whether the books of a pool fit into `/dev/shm`; the room for its messages is checked
-    /// message by message.
+    /// Checks whether iceoryx2's records of a pool fit into `/dev/shm`. The room for the messages
+    /// is checked message by message.
     pub(crate) fn check_free(self) -> Result<(), UnavailableError> {
         let free = free_bytes().map_err(|cause| UnavailableError::Refused {
             what: "a look at /dev/shm",
@@ -59,13 +59,13 @@ impl PoolLimits {
     }
 }
 
-/// A segment of memory, and the port that makes it known. iceoryx2 makes and removes both; the pool
-/// itself records which chunks are in use, and by which subscriptions.
-#[repr(C)] // what each message needs lies together
+/// A segment of memory, and the port that makes it known to subscriptions. iceoryx2 makes and
+/// removes both. The pool itself records which chunks are in use, and by which subscriptions.
+#[repr(C)] // the fields that each message needs lie together
 pub(crate) struct Pool {
     memory: Arc<Mapping>,
     stride: Stride,
-    /// The largest message that fits.
+    /// The size of the largest message that fits.
     message_bytes: usize,
     ends: Vec<SendingEnd>,
     chunks: Chunks,
@@ -83,7 +83,8 @@ impl Pool {
         failed_connections: &Arc<AtomicU64>,
     ) -> Result<Self, UnavailableError> {
         limits.check_free()?;
-        // Whole pages, and room for the messages to vary: address space costs nothing.
+        // Chunks are whole pages, with room for messages of varying size: address space costs
+        // nothing.
         let chunk_bytes = (message_bytes.max(1) + PORT_HEAD_BYTES).next_power_of_two().max(4096);
         let message_bytes = (chunk_bytes - PORT_HEAD_BYTES).min(MAX_MESSAGE_BYTES);
         check_file_size((limits.max_messages as u64).saturating_mul(chunk_bytes as u64))?;
@@ -110,12 +111,12 @@ impl Pool {
         self.message_bytes
     }
 
-    /// The memory that its messages have taken.
+    /// The memory that the messages have taken from the system.
     pub(crate) fn used_bytes(&self) -> u64 {
         self.pages.total_bytes()
     }
 
-    /// The most messages that were in use at once.
+    /// The largest number of messages that were in use at once.
     pub(crate) fn peak_messages(&self) -> usize {
         self.chunks.seen()
     }
@@ -125,8 +126,8 @@ impl Pool {
         &self.memory
     }
 
-    /// Lends a chunk for a message of a size that fits; its pages are present. `others_bytes`:
-    /// other memory that counts towards the limit.
+    /// Lends a chunk for a message, whose size must fit, and makes its pages present.
+    /// `others_bytes`: other memory that counts towards the limit.
     pub(crate) fn lend(
         &mut self,
         size_bytes: usize,
@@ -148,14 +149,16 @@ impl Pool {
         }
     }
 
-    /// Lends a chunk that was returned since the last message, when all others are in use.
+    /// Takes back the chunks that were returned since the last message, and lends one of them. This
+    /// is for the case that all others are in use.
     #[cold]
     fn lend_returned(&mut self) -> Option<usize> {
         self.reclaim();
         self.chunks.lend()
     }
 
-    /// A chunk whose memory is already present, when no further memory is available.
+    /// Lends a chunk whose memory is already present. This is for the case that no further memory
+    /// is available.
     #[cold]
     fn lend_present(&mut self, length: usize) -> Option<usize> {
         self.reclaim();
@@ -251,8 +254,8 @@ impl Pool {
         }
     }
 
-    /// Notes that a pool for larger messages has replaced this one. To be called when the other
-    /// pool exists and before anything is sent from it.
+    /// Tells the subscriptions that a pool for larger messages has replaced this one. Call this
+    /// when the other pool exists, before a message is sent from it.
     pub(crate) fn retire(&mut self) {
         self.is_retired = true;
         self.ends.iter().for_each(SendingEnd::replace);
@@ -261,8 +264,8 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Dropped before the port, whose own handles have to be the last, so that its files are
-        // removed in iceoryx2's order.
+        // The ends are dropped before the port. The port's own handles have to be the last ones, so
+        // that iceoryx2 removes its files in its own order.
         self.ends.clear();
     }
 }
@@ -270,13 +273,13 @@ impl Drop for Pool {
 /// The parts that iceoryx2 makes for a pool.
 struct Made {
     port: Port,
-    /// The memory of its messages.
+    /// The memory of the pool's messages.
     memory: Arc<Mapping>,
     ends: Vec<SendingEnd>,
 }
 
-/// Makes a port that is connected to all subscriptions: messages that one of them missed would be
-/// lost without notice.
+/// Makes a port that is connected to all subscriptions. If one of them cannot be connected, this
+/// fails, because that subscription would lose messages without notice.
 fn create_port(
     service: &Service,
     limits: PoolLimits,
@@ -306,9 +309,10 @@ fn create_port(
     Ok(Made { port, memory, ends: ends.into_iter().map(SendingEnd::new).collect() })
 }
 
-/// Finds where the chunks lie: lending two by iceoryx2, which lends no others, shows the first
-/// offset and the distance. The first chunk's head is present from the start; the second one's lies
-/// behind the first one's message.
+/// Finds where the chunks lie. iceoryx2 lends two chunks here and never another one; their
+/// addresses show the first offset and the distance between chunks. The head of the first chunk is
+/// present from the start. The head of the second chunk lies behind the first message, so its pages
+/// are made present here.
 fn find_stride(
     port: &Port,
     memory: &Mapping,

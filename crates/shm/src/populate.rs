@@ -1,9 +1,10 @@
-//! Makes pages present before they are written, so that a full `/dev/shm` is an error and not a
+//! Makes pages present before they are written, so that a full `/dev/shm` causes an error and not a
 //! SIGBUS.
 //!
-//! A new publisher's pool only has memory for its books (`storage`): its messages cost nothing
-//! until written. But the kernel allocates a page of a tmpfs at the first touch, and answers with
-//! SIGBUS when none is left. `MADV_POPULATE_WRITE` (Linux 5.14) does the same with an error code.
+//! The pool of a new publisher has memory only for iceoryx2's records (`storage`): its messages
+//! cost nothing until they are written. But the kernel allocates a page of a tmpfs at the first
+//! touch, and answers with SIGBUS when none is left. `MADV_POPULATE_WRITE` (Linux 5.14) does the
+//! same with an error code.
 
 use std::ffi::c_void;
 
@@ -11,11 +12,11 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 
-/// The file system that holds POSIX shared memory; glibc's `shm_open` knows no other.
+/// The file system that holds POSIX shared memory; glibc's `shm_open` uses no other.
 pub(crate) const SHM: &str = "/dev/shm";
 
-/// Room that stays free when something of a known size is made: for iceoryx2's additional small
-/// files, and for other processes.
+/// The bytes that have to stay free when a file of a known size is made, for iceoryx2's additional
+/// small files and for other processes.
 pub(crate) const MARGIN_BYTES: u64 = 512 * 1024;
 
 /// The bytes that `/dev/shm` can still provide; `u64::MAX` if it has no limit.
@@ -27,10 +28,10 @@ pub(crate) fn free_bytes() -> Result<u64, Errno> {
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// Makes the pages of `[address, address + length)` present and writable. Content is kept; new
-/// pages are zero. After a failure, whole pages that were made present are given back.
+/// Makes the pages of `[address, address + length)` present and writable. Their content stays; new
+/// pages are zero. After a failure, whole pages of the range are given back to the system.
 ///
-/// The range must lie within one shared mapping of this process (that of a publisher's own
+/// The range must lie within one shared mapping of this process (the mapping of a publisher's own
 /// segment); otherwise this fails.
 pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
     let page = page_size();
@@ -38,7 +39,7 @@ pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
     let end = (address + length).next_multiple_of(page);
     let needed = (end - start) as u64;
     if free_bytes()? < needed {
-        return Err(Errno::NOSPC); // early: a failed try would take memory from others meanwhile
+        return Err(Errno::NOSPC); // a failed try would use up memory meanwhile
     }
     let pointer = |address| std::ptr::with_exposed_provenance_mut::<c_void>(address);
     // SAFETY: populating changes no content, and the kernel refuses a range that is not mapped.
@@ -50,7 +51,7 @@ pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
             let (start, end) = (address.next_multiple_of(page), (address + length) & !(page - 1));
             if start < end {
                 // SAFETY: these are whole pages within a range that the caller is about to write
-                // for the first time: nobody reads them.
+                // for the first time, so nothing reads them.
                 let _ = unsafe { madvise(pointer(start), end - start, Advice::LinuxRemove) };
             }
             Err(error)
@@ -59,7 +60,7 @@ pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
     }
 }
 
-/// The memory of the chunks of a segment that is present.
+/// A record of how much memory of a segment's chunks is present.
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
     /// For each chunk, by number, the bytes from its start that are present.

@@ -1,4 +1,4 @@
-//! The part of a subscription's end of shared memory that a connection and its samples share.
+//! The part of a subscription's connection that the connection and its samples share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,24 +10,24 @@ use crate::node::HostNode;
 use crate::receiving_end::ReceivingEnds;
 use crate::service::Service;
 
-/// Each sample keeps it too: the publisher takes back the samples of a port that was dropped, read
-/// or not.
+/// Each sample holds a reference to the port too, because the publisher takes back all samples of a
+/// port that was dropped, even those that are still being read.
 pub(crate) struct Port {
-    /// Dropped before the port itself, whose own handles have to be the last, so that its files are
-    /// removed in iceoryx2's order.
+    /// Dropped before `subscriber`. The subscriber's own handles have to be the last ones, so that
+    /// iceoryx2 removes its files in its own order.
     pub(crate) ends: Mutex<ReceivingEnds>,
-    /// Messages may wait because the largest number of samples is held.
+    /// Whether messages may wait because the subscription holds as many samples as it may.
     pub(crate) is_crowded: AtomicBool,
     pub(crate) subscriber: iceoryx2::port::subscriber::Subscriber<Ipc, [u8], ()>,
     pub(crate) service: Service,
-    /// The number of the publisher's pools that could not be mapped: their messages are missed.
+    /// How many times a pool of the publisher could not be mapped, so that its messages are missed.
     pub(crate) failed_connections: Arc<AtomicU64>,
     pub(crate) on_room: OnceLock<Box<dyn Fn() + Send + Sync>>,
     pub(crate) node: Arc<HostNode>,
 }
 
 impl Port {
-    /// Notes that a sample was returned.
+    /// Calls `on_room` if messages may wait, since a sample was returned.
     pub(crate) fn make_room(&self) {
         if self.is_crowded.load(Ordering::Relaxed)
             && self.is_crowded.swap(false, Ordering::AcqRel)

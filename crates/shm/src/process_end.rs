@@ -1,5 +1,5 @@
-//! Reports when processes end, also killed ones: a thread that waits for another process sleeps at
-//! a doorbell, which a dead process does not ring.
+//! Reports when processes end, even if they are killed. Without such reports, a thread that sleeps
+//! at a doorbell would wait forever for a ring from a dead process.
 //!
 //! One thread of this process sleeps until a watched process ends. It starts with the first watch
 //! and ends with the last.
@@ -20,7 +20,8 @@ use crate::peer::Peer;
 /// How often to check a process that the system cannot wait for.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Has a function called when a process has ended, until this is dropped.
+/// A watch on a process: a function is called when the process has ended, unless this is dropped
+/// before.
 #[must_use = "the watch ends when this is dropped"]
 pub struct EndWatch(u64);
 
@@ -30,7 +31,7 @@ struct Watches {
     /// The number of the next watch.
     next: u64,
     watched: Vec<Watched>,
-    /// Wakes the thread; `None`: the thread does not run.
+    /// Wakes the thread that watches; `None` if it does not run.
     alarm: Option<Arc<OwnedFd>>,
 }
 
@@ -41,8 +42,9 @@ struct Watched {
 }
 
 impl EndWatch {
-    /// Has `on_end` called once when the process has ended, on a thread of its own: soon, if the
-    /// process ended before. A call that is running when the watch is dropped continues.
+    /// Makes a watch that calls `on_end` once when the process has ended, or soon if it has already
+    /// ended. The call is made on a separate thread; if it is running when the watch is dropped, it
+    /// continues.
     pub fn new(peer: &Arc<Peer>, on_end: Notify) -> Self {
         let mut watches = WATCHES.lock();
         let watch = watches.next;
@@ -65,7 +67,7 @@ impl Drop for EndWatch {
             watches.rouse();
         }
         drop(watches);
-        drop(ended); // without the lock
+        drop(ended); // after the lock is released
     }
 }
 
@@ -76,7 +78,7 @@ impl fmt::Debug for EndWatch {
 }
 
 impl Watches {
-    /// Has the thread read the watches again.
+    /// Makes the thread read the watches again.
     fn rouse(&self) {
         if let Some(alarm) = &self.alarm {
             // The write fails only if the thread's wake-up is already pending.
@@ -84,7 +86,7 @@ impl Watches {
         }
     }
 
-    /// The watched processes, each once.
+    /// The watched processes, without duplicates.
     fn peers(&self) -> Vec<Arc<Peer>> {
         let mut peers: Vec<Arc<Peer>> = Vec::new();
         for Watched { peer, .. } in &self.watched {
@@ -148,7 +150,7 @@ fn wait(alarm: &OwnedFd, peers: &[Arc<Peer>]) {
         // The system lacks memory: a late notice is better than none.
         Err(_) => std::thread::sleep(LOOK_INTERVAL),
     }
-    // Later changes write to it again.
+    // This resets the alarm; later changes of the watches write to it again.
     let _ = rustix::io::read(alarm, &mut [0; 8]);
 }
 
@@ -170,7 +172,7 @@ mod tests {
         let watch = EndWatch::new(&peer, Arc::new(move || told.send(()).unwrap()));
         let before = Arc::strong_count(&peer);
         drop(watch);
-        // The thread drops a process that it need not watch any longer.
+        // The thread drops a process that it no longer has to watch.
         feros_test_support::eventually(|| match Arc::strong_count(&peer) {
             1 => Ok(()),
             other => Err(format!("{other} of {before}")),

@@ -1,7 +1,8 @@
-//! A handle of a process that stays valid for that process alone, even if its id is reused.
+//! A handle of a process that refers only to that process, even if the process's id is reused.
 //!
-//! That is a pidfd. Where the system refuses one (valgrind, a filter of system calls, Linux before
-//! 5.3), an open folder `/proc/<pid>` serves: it keeps referring to the ended process.
+//! The handle is a pidfd. Where the system refuses pidfds (valgrind, a filter of system calls,
+//! Linux before 5.3), the handle is the open folder `/proc/<pid>`, which keeps referring to a
+//! process that has ended.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
@@ -15,19 +16,19 @@ const STAT_BYTES: usize = 128;
 
 #[derive(Debug)]
 pub(crate) enum ProcessHandle {
-    /// Readable when the process has ended.
+    /// A pidfd, which becomes readable when the process has ended.
     Pidfd(OwnedFd),
     Folder(OwnedFd),
 }
 
 impl ProcessHandle {
-    /// `Errno::SRCH` if there is no such process.
+    /// Opens a handle of the process; the error is `Errno::SRCH` if there is no such process.
     pub(crate) fn open(pid: u32) -> Result<Self, Errno> {
         let id = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
         match pidfd_open(id, PidfdFlags::empty()) {
             Ok(handle) => Ok(Self::Pidfd(handle)),
-            // A number that only belongs to a thread is refused as invalid, or by newer kernels as
-            // not found.
+            // If the number is the id of a thread only, the kernel reports that it is invalid or,
+            // in newer versions, that it was not found.
             Err(Errno::SRCH | Errno::INVAL | Errno::NOENT) => Err(Errno::SRCH),
             Err(Errno::NOSYS | Errno::PERM) => Self::open_folder(pid),
             Err(errno) => Err(errno),
@@ -51,8 +52,8 @@ impl ProcessHandle {
         }
     }
 
-    /// Whether the process still runs. Never waits. If the check fails for another reason, the
-    /// process counts as running, because taking a living process for dead would do harm.
+    /// Whether the process still runs. Never waits. If the check itself fails, the process counts
+    /// as running, because mistaking a living process for a dead one would do harm.
     pub(crate) fn is_alive(&self) -> bool {
         match self {
             Self::Pidfd(handle) => {
@@ -73,7 +74,7 @@ fn state_in(folder: &OwnedFd) -> Result<u8, Errno> {
     let file = rustix::fs::openat(folder, "stat", flags, Mode::empty())?;
     let mut text = [0; STAT_BYTES];
     let length = rustix::io::read(&file, &mut text)?;
-    // The name may have parentheses and spaces: the last parenthesis ends it.
+    // The name may contain parentheses and spaces, so the last parenthesis ends it.
     let name_end = text[..length].iter().rposition(|byte| *byte == b')').ok_or(Errno::IO)?;
     text[..length].get(name_end + 2).copied().ok_or(Errno::IO)
 }

@@ -18,40 +18,41 @@ use crate::populate::free_bytes;
 use crate::service::{self, FORMAT_VERSION, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader};
 use crate::storage::{self, Mapping};
 
-/// Enough for pools from 4 KiB to more than [`MAX_MESSAGE_BYTES`] in steps of four.
+/// The limit on pools: enough for sizes from 4 KiB to more than [`MAX_MESSAGE_BYTES`], each four
+/// times the previous one.
 const MAX_POOLS: usize = 12;
 
 /// The settings for making a [`HostPublisher`].
 #[derive(Debug, Clone)]
 pub struct HostPublisherSettings {
-    /// The publisher's id, unique among all publishers of this user on this host, also over
+    /// The publisher's id, unique among all publishers of this user on this host, even after
     /// restarts.
     pub id: u64,
-    /// The hash of its message type; its first eight bytes are checked with each message.
+    /// The hash of the message type, whose first eight bytes are checked with each message.
     pub type_hash: Option<[u8; 32]>,
-    /// The name of its message type, for logs.
+    /// The name of the message type, for logs.
     pub type_name: String,
-    /// The longest queue that a subscription may have here (KEEP_LAST depth). Each slot costs
-    /// address space and a few bytes, but no memory until used.
+    /// The longest queue that a subscription may have here (KEEP_LAST depth). Each slot of a queue
+    /// costs address space and a few bytes, but no memory for a message until it is used.
     ///
-    /// This and the limits below are at least 1.
+    /// This limit and the limits below are at least 1.
     pub largest_depth: usize,
-    /// The number of subscriptions that may be connected.
+    /// The limit on connected subscriptions.
     pub max_subscriptions: usize,
-    /// The number of samples of this publisher that each subscription may hold at once.
+    /// The limit on samples of this publisher that each subscription holds at once (views).
     pub max_views: usize,
-    /// The number of messages that may be lent and not yet sent.
+    /// The limit on messages that are lent and not yet sent.
     pub max_loans: usize,
-    /// The message size that the pool is made for at first; the pool grows when a larger one comes.
+    /// The message size for which the pool is made at first; a larger message makes it grow.
     pub expected_message_bytes: usize,
-    /// The memory that the pool may take; without a limit, as much as depth, subscriptions and
-    /// views make at most.
+    /// The memory that the pool may take. `None`: only the numbers of queued, held and lent
+    /// messages limit it.
     pub pool_limit_bytes: Option<u64>,
 }
 
 impl HostPublisherSettings {
-    /// The limits with one loan more than the user may have, for a message that is moved. With this
-    /// many messages, a pool never runs out of chunks.
+    /// The limits of a pool, with one loan more than the user may have, for a message that is moved
+    /// to a larger pool. With these limits, a pool never runs out of chunks.
     fn limits(&self) -> PoolLimits {
         let max_loans = self.max_loans + 1;
         let max_messages =
@@ -59,8 +60,8 @@ impl HostPublisherSettings {
         PoolLimits { max_messages, max_loans }
     }
 
-    /// Settings with the defaults: depth 16, 16 subscriptions with 8 views each, 4 loans, messages
-    /// of 1 KiB at first, no limit.
+    /// Makes settings with the defaults: depth 16, 16 subscriptions with 8 views each, 4 loans,
+    /// messages of 1 KiB at first, no limit.
     #[must_use]
     pub fn new(id: u64) -> Self {
         Self {
@@ -77,21 +78,22 @@ impl HostPublisherSettings {
     }
 }
 
-/// How much of a publisher's pool is in use.
+/// The use of a publisher's pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolUse {
     /// The number of messages that the pool can hold at once: every queue full, every view held,
     /// every loan out.
     pub max_messages: usize,
-    /// The most messages that were in use at once (lent, queued or held by views).
+    /// The largest number of messages that were in use at once (lent, queued, or held by
+    /// subscriptions).
     pub peak_messages: usize,
-    /// The number of messages lent now.
+    /// The number of messages that are lent now.
     pub lent: usize,
-    /// The largest number that may be lent.
+    /// The limit on lent messages.
     pub max_loans: usize,
-    /// The largest message that fits before the pool grows.
+    /// The size of the largest message that fits without growing the pool.
     pub message_bytes: usize,
-    /// The memory that the pool has taken from `/dev/shm`. It keeps that memory for later messages.
+    /// The memory that the pool has taken from `/dev/shm`, which it keeps for later messages.
     pub used_bytes: u64,
     /// The memory that the pool may take, if limited.
     pub limit_bytes: Option<u64>,
@@ -99,30 +101,30 @@ pub struct PoolUse {
     pub growths: u64,
 }
 
-/// One publisher's shared memory. Any number of threads may lend and send; nothing waits for a
-/// reader.
+/// One publisher's shared memory. Any number of threads may lend memory and send messages; they
+/// never wait for a reader.
 ///
-/// iceoryx2 offers memory that grows by itself, but then keeps books for 255 segments: 2 KB of heap
-/// per message that the pool may hold (800 KB with the default limits) and 255 bytes more in each
-/// connection. Here the pool is one fixed segment of sparse memory, and a message that is too large
-/// for it makes another, at least four times as large (a port of its own of the same service). The
-/// smaller ones stay for readers that still have messages there; together they take at most a third
-/// of the largest.
-#[repr(C)] // a message needs the pools alone
+/// iceoryx2 offers memory that grows automatically, but then keeps records for 255 segments: 2 KB
+/// of heap per message that the pool may hold (800 KB with the default limits) and 255 bytes more
+/// in each connection. Here, the pool is one fixed segment of sparse memory. A message that is too
+/// large for it makes another pool, at least four times as large, with its own port of the same
+/// service. The smaller pools stay for readers that still have messages there; together they take
+/// at most a third of the largest pool.
+#[repr(C)] // a message needs only the pools
 pub struct HostPublisher {
     /// Shared with the loans, which may outlive the publisher.
     pools: Arc<Mutex<Pools>>,
     service: Service,
     settings: HostPublisherSettings,
     failed_connections: Arc<AtomicU64>,
-    /// Dropped last: its files are removed after those of the ports.
+    /// Dropped last, so that its files are removed after the files of the ports.
     node: Arc<HostNode>,
 }
 
 /// The pools that a publisher has had, and the loans from them.
-#[repr(C)] // what each message needs lies together
+#[repr(C)] // the fields that each message needs lie together
 struct Pools {
-    /// The number of growths so far, by which a loan remembers its pool.
+    /// The number of growths so far. A loan stores it to identify its pool.
     generation: u64,
     lent: usize,
     max_loans: usize,
@@ -130,10 +132,10 @@ struct Pools {
     /// The number of the last message sent.
     sequence: u64,
     type_hash: u64,
-    /// `None` once the publisher was dropped.
+    /// The pool that lends memory; `None` after the publisher was dropped.
     present: Option<Pool>,
-    /// Smaller pools from which nothing is sent any longer, for readers that still have messages
-    /// there.
+    /// The smaller pools, from which messages are no longer sent. They stay for readers that still
+    /// have messages there.
     retired: Vec<Pool>,
     retired_bytes: u64,
     /// The memory of loans that have outlived the publisher.
@@ -157,7 +159,7 @@ impl Pools {
 }
 
 impl HostPublisher {
-    /// Makes the shared memory of a publisher. Subscriptions can connect from now on.
+    /// Makes the shared memory of a publisher. Subscriptions can connect as soon as this returns.
     ///
     /// # Errors
     /// [`CreateError`].
@@ -227,12 +229,12 @@ impl HostPublisher {
         self.settings.id
     }
 
-    /// Lends memory for a message of `size_bytes` (with its encapsulation header). It is
-    /// initialised, to zeros or to an earlier message. Byte 4, where CDR begins to count, is
-    /// aligned to 8.
+    /// Lends memory for a message of `size_bytes`, including its encapsulation header. The memory
+    /// is initialised, to zeros or to an earlier message. Byte 4, from which CDR counts alignment,
+    /// is aligned to 8.
     ///
-    /// Waits for no reader and no other process, unless the pool must grow. Allocates nothing for a
-    /// size that was lent before.
+    /// This waits for no reader, and for no other process unless the pool must grow. It allocates
+    /// nothing for a size that was lent before.
     ///
     /// # Errors
     /// [`LoanError`] names the exhausted resource.
@@ -257,7 +259,7 @@ impl HostPublisher {
         })
     }
 
-    /// Replaces the pool by one for larger messages.
+    /// Replaces the pool with one for larger messages.
     #[cold]
     fn grow(&self, pools: &mut Pools, size_bytes: usize) -> Result<(), LoanError> {
         if size_bytes > MAX_MESSAGE_BYTES {
@@ -273,7 +275,8 @@ impl HostPublisher {
         let free = free_bytes().map_err(|cause| LoanError::Refused { cause: cause.to_string() })?;
         check_space(size_bytes as u64, free).map_err(refused)?;
         check_open_files().map_err(refused)?;
-        // A publish waits for no other process; the publisher's next message tries again.
+        // Publishing must not wait for another process, so this fails if the lock is taken; the
+        // publisher's next message tries again.
         let lock = self.node.exclusive_now().map_err(refused)?;
         let wanted = size_bytes.max(pools.message_bytes().saturating_mul(4).min(MAX_MESSAGE_BYTES));
         let (limits, failed) = (self.settings.limits(), &self.failed_connections);
@@ -288,8 +291,8 @@ impl HostPublisher {
         Ok(())
     }
 
-    /// Gives a message to all subscriptions that the last [`refresh`](Self::refresh) connected;
-    /// where a queue is full, its oldest message makes room. Returns their number.
+    /// Gives a message to all connected subscriptions (see [`refresh`](Self::refresh)) and returns
+    /// their number. In a full queue, the message replaces the oldest one.
     ///
     /// Never blocks, and allocates nothing unless a subscription has left.
     ///
@@ -299,7 +302,7 @@ impl HostPublisher {
         if !Arc::ptr_eq(&loan.pools, &self.pools) {
             return Err(SendError::Foreign);
         }
-        // An error drops the lock first, then the loan, which locks.
+        // On an error, the lock is released first. Then the loan is dropped, which takes the lock.
         let mut guard = self.pools.lock();
         let pools = &mut *guard;
         if loan.generation != pools.generation {
@@ -326,9 +329,9 @@ impl HostPublisher {
         sent.map_err(|cause| SendError::Refused { cause: format!("{cause:?}") })
     }
 
-    /// Connects to new subscriptions, and takes back the chunks of those that have left. To be
-    /// called when a subscription has opened its [`Link`](crate::Link), before its first message:
-    /// the cost (a mapping, some allocations) is paid apart from messages.
+    /// Connects to new subscriptions, and takes back the chunks of subscriptions that have left.
+    /// Call this when a subscription has opened its [`Link`](crate::Link), before its first
+    /// message, so that the message does not pay the cost (a mapping and some allocations).
     pub fn refresh(&self) {
         let mut pools = self.pools.lock();
         let Pools { retired, present, .. } = &mut *pools;
@@ -342,22 +345,22 @@ impl HostPublisher {
         }
     }
 
-    /// The number of registered subscriptions, including those of killed processes that are not
-    /// cleaned up.
+    /// The number of registered subscriptions, including those of killed processes that have not
+    /// been cleaned up.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         use iceoryx2::service::port_factory::PortFactory;
         self.service.dynamic_config().number_of_subscribers()
     }
 
-    /// How many times a registered subscription could not be connected; it gets no messages by
-    /// shared memory.
+    /// How many times a registered subscription could not be connected; such a subscription gets no
+    /// messages through shared memory.
     #[must_use]
     pub fn failed_connections(&self) -> u64 {
         self.failed_connections.load(Ordering::Relaxed)
     }
 
-    /// How much of the pool is in use.
+    /// The present use of the pool.
     #[must_use]
     pub fn pool(&self) -> PoolUse {
         let pools = self.pools.lock();
@@ -373,7 +376,7 @@ impl HostPublisher {
         }
     }
 
-    /// The node it belongs to.
+    /// The node that the publisher belongs to.
     #[must_use]
     pub fn node(&self) -> &Arc<HostNode> {
         &self.node
@@ -404,7 +407,7 @@ fn create_service(
         .create()
 }
 
-/// Moves a loan of a pool that was replaced to the present pool.
+/// Moves a loan from a pool that was replaced to the present pool.
 #[cold]
 fn move_to_present(loan: &mut HostLoan, pools: &mut Pools) -> Result<(), LoanError> {
     let chunk = pools.lend(loan.size_bytes)?;
@@ -413,20 +416,21 @@ fn move_to_present(loan: &mut HostLoan, pools: &mut Pools) -> Result<(), LoanErr
     // SAFETY: the new chunk was lent just now, has room for a message of this size, and differs
     // from the loan's chunk, which belongs to another pool.
     unsafe { start.copy_from_nonoverlapping(loan.start, loan.size_bytes) };
-    // The old chunk stays unused in its pool, which lends no further chunks.
+    // The old chunk stays unused in its pool, which no longer lends chunks.
     (loan.start, loan.chunk, loan.generation) = (start, Some(chunk), pools.generation);
     Ok(())
 }
 
-/// Memory lent by a [`HostPublisher`] for one message, returned if dropped without being sent.
+/// Memory that a [`HostPublisher`] has lent for one message. Dropping it without sending it returns
+/// the memory.
 pub struct HostLoan {
     start: NonNull<u8>,
     size_bytes: usize,
     /// `None` once the loan is sent.
     chunk: Option<usize>,
-    /// The generation of its pool.
+    /// The generation of the loan's pool.
     generation: u64,
-    /// Keeps the memory mapped even after the publisher is dropped.
+    /// The pools, which keep the memory mapped even after the publisher is dropped.
     pools: Arc<Mutex<Pools>>,
 }
 

@@ -1,5 +1,5 @@
-//! The reasons why a match does not take a shorter transport, for users to read, and the obstacles
-//! that keep an endpoint from shared memory.
+//! The reasons why a match does not use a shorter transport, for users to read, and the obstacles
+//! that keep an endpoint from using shared memory.
 
 use std::fmt;
 
@@ -23,8 +23,9 @@ impl fmt::Display for Side {
     }
 }
 
-/// Why shared memory cannot be used for an endpoint. It travels as a short code in the endpoint's
-/// [`Announcement`](crate::Announcement), so that the other side can tell its user.
+/// The reason why an endpoint cannot use shared memory. The endpoint's
+/// [`Announcement`](crate::Announcement) contains it as a short code, so that the other side can
+/// show it to its user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Obstacle {
@@ -42,7 +43,7 @@ pub enum Obstacle {
     TableFull,
     /// The process was forked from one that already had shared memory.
     Forked,
-    /// The history of the subscription is longer than the queues in shared memory.
+    /// The history depth of the subscription is larger than the queues in shared memory.
     LongHistory,
     /// The process cannot map the other side's shared memory.
     NotMapped,
@@ -73,12 +74,12 @@ impl Obstacle {
         (Self::Other, "other"),
     ];
 
-    /// The code in announcements.
+    /// The code of the obstacle in announcements.
     pub fn code(self) -> &'static str {
         Self::CODES.iter().find(|(obstacle, _)| *obstacle == self).map_or("other", |(_, code)| code)
     }
 
-    /// The obstacle of this code; [`Obstacle::Other`] for codes of later versions.
+    /// The obstacle with this code; [`Obstacle::Other`] for codes of later versions.
     pub fn from_code(code: &str) -> Self {
         Self::CODES
             .iter()
@@ -108,7 +109,7 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// Why a match does not take the shortest transport, for the user to read.
+/// The reason why a match does not use the shortest transport, for the user to read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
@@ -160,12 +161,12 @@ pub enum Reason {
     },
     /// The shorter transport is being set up.
     Pending,
-    /// The publisher serves its largest number of subscriptions by shared memory.
+    /// The publisher already serves as many subscriptions through shared memory as it may.
     TooManySubscriptions {
         /// That number.
         limit: usize,
     },
-    /// The subscription receives from its largest number of publishers by shared memory.
+    /// The subscription already receives from as many publishers through shared memory as it may.
     TooManyPublishers {
         /// That number.
         limit: usize,
@@ -179,7 +180,7 @@ pub enum Reason {
     /// No transport is possible: `shorter` prevents the shortest one, and the network is not
     /// allowed.
     NoTransport {
-        /// Why not a shorter transport.
+        /// The reason against the shorter transport.
         shorter: Box<Reason>,
         /// The side that does not allow the network.
         by: Side,
@@ -187,7 +188,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The clause for a client and a server of a service, instead of a publisher and a
+    /// The clause in terms of a service's client and server, instead of a publisher and a
     /// subscription.
     pub fn of_service(&self) -> String {
         let clause = self.to_string().replace("publisher", "client");
@@ -195,7 +196,7 @@ impl Reason {
     }
 }
 
-/// One clause, to stand after "because".
+/// A clause that fits after "because".
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,5 +1,5 @@
-//! A subscription's ends of its connections to one publisher: one for each pool that the publisher
-//! has had.
+//! A subscription's ends of the connections to one publisher. There is one connection for each pool
+//! that the publisher has had.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -11,15 +11,16 @@ use crate::storage::Mapping;
 #[derive(Debug)]
 struct ReceivingEnd {
     rings: Rings,
-    /// The memory of the publisher's messages, mapped as long as one of them is held.
+    /// The memory of the publisher's messages. The end stays, and the memory stays mapped, as long
+    /// as the subscription holds one of the messages.
     memory: Arc<Mapping>,
     number: u32,
-    /// The number of messages that are held.
+    /// The number of messages that the subscription holds.
     held: usize,
     returned: u64,
-    /// The positions were nonsense, so this end takes no further messages.
+    /// Whether the positions of the ring were impossible, so that this end takes no more messages.
     is_broken: bool,
-    /// Whether the pool that replaced this one was searched for.
+    /// Whether the subscription has already searched for the pool that replaced this end's pool.
     is_followed: bool,
 }
 
@@ -28,17 +29,18 @@ impl ReceivingEnd {
         !self.is_broken && self.rings.get().has_message()
     }
 
-    /// Whether a pool that was not searched for yet has replaced this one.
+    /// Whether this end's pool was replaced and the subscription has not yet searched for the new
+    /// pool.
     fn has_successor(&self) -> bool {
         !self.is_followed && self.rings.get().is_replaced()
     }
 }
 
-/// The ends, the oldest pool first.
+/// The ends, ordered by the age of their pools, the oldest first.
 #[derive(Debug)]
 pub(crate) struct ReceivingEnds {
     ends: Vec<ReceivingEnd>,
-    /// The number of the end that came last.
+    /// The number of the end that was added last.
     last_number: u32,
     held: usize,
     max_held: usize,
@@ -47,22 +49,22 @@ pub(crate) struct ReceivingEnds {
 /// A message that was taken, and its claimed location.
 #[derive(Debug)]
 pub(crate) struct Taken {
-    /// The number of the end that it came by, from 1.
+    /// The number of the end through which the message came, from 1.
     pub(crate) end: u32,
-    /// The offset from the beginning of the publisher's memory.
+    /// The offset of the message from the beginning of the publisher's memory.
     pub(crate) place: u64,
     /// The publisher's memory.
     pub(crate) start: NonNull<u8>,
     pub(crate) size_bytes: usize,
 }
 
-/// Why no message was taken.
+/// The reason why no message was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotTaken {
     Empty,
-    /// The largest number of messages is held.
+    /// The subscription holds as many messages as it may.
     Crowded,
-    /// The positions of a queue are nonsense; it is not read again.
+    /// The positions of a queue are impossible; the queue is not read again.
     Nonsense,
 }
 
@@ -71,7 +73,7 @@ impl ReceivingEnds {
         Self { ends: Vec::new(), last_number: 0, held: 0, max_held }
     }
 
-    /// To be called before iceoryx2 updates its connections.
+    /// Call this before iceoryx2 updates its connections.
     pub(crate) fn begin_update(&mut self) {
         for end in &mut self.ends {
             end.is_followed |= end.rings.get().is_replaced();
@@ -102,12 +104,13 @@ impl ReceivingEnds {
         without_memory
     }
 
-    /// Whether a message may wait, here or in a pool that was not looked for yet.
+    /// Whether a message may wait, in one of these ends or in a pool that has not been searched for
+    /// yet.
     pub(crate) fn have_message(&self) -> bool {
         self.ends.iter().any(|end| end.has_message() || end.has_successor())
     }
 
-    /// The oldest message of the oldest pool.
+    /// Takes the oldest message of the oldest pool that has one.
     pub(crate) fn take(&mut self) -> Result<Taken, NotTaken> {
         if self.held >= self.max_held {
             return Err(if self.have_message() { NotTaken::Crowded } else { NotTaken::Empty });

@@ -1,4 +1,5 @@
-//! The rings by which a publisher sends messages to one subscription and gets their memory back.
+//! The rings (queues with fixed slots) through which a publisher sends messages to one subscription
+//! and gets their memory back.
 //!
 //! ```text
 //!                 sent: at most `depth`; the oldest makes room
@@ -7,26 +8,25 @@
 //!                 returned: all that the subscription ever has fits in
 //! ```
 //!
-//! Each ring has one side that writes and one that reads. Only the position `read` of the first
-//! ring is moved by both sides: by the subscription when it takes the oldest message, and by the
-//! publisher when it pushes that message out of a full ring. The side that moves it owns the
-//! message; a slot is overwritten only after `read` has passed it.
+//! Each ring has one side that writes and one side that reads. Only the position `read` of the
+//! first ring is moved by both sides: by the subscription when it takes the oldest message, and by
+//! the publisher when it pushes that message out of a full ring. The side that moves `read` past a
+//! message owns that message. A slot is overwritten only after `read` has passed it.
 //!
-//! All of it lies in shared memory, where other processes can write. So each side keeps its own
-//! position in its own memory, accepts the other side's position only if it is possible, and treats
-//! each message it reads as a claim that its caller checks.
+//! The rings lie in shared memory, where other processes can write. So each side keeps its own
+//! position in its own memory, accepts the other side's position only if it is possible, and
+//! returns each message (a number) unchecked: the caller has to check it.
 
 use feros_sync::{AtomicU64, Ordering};
 
 /// How many times a subscription tries again while a publisher pushes messages out of the full
-/// ring. A publisher that interferes this many times writes nonsense rather than messages.
+/// ring. If the publisher interferes more often than this, its positions count as impossible.
 #[cfg(not(loom))]
 const MOST_LOOKS: usize = 1000;
 #[cfg(loom)]
 const MOST_LOOKS: usize = 4;
 
-/// The positions of both rings; each counts up from zero. All zero is the state before the first
-/// use.
+/// The positions of both rings; each counts up from zero. All words are zero before the first use.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub(crate) struct Positions {
@@ -36,7 +36,7 @@ pub(crate) struct Positions {
     read: AtomicU64,
     /// The number of messages that the subscription has returned.
     returned: AtomicU64,
-    /// 1 once the publisher sends by other rings.
+    /// 1 once the publisher sends through other rings.
     is_replaced: AtomicU64,
     /// 1 once the subscription has left.
     is_left: AtomicU64,
@@ -49,35 +49,37 @@ impl Positions {
         Self { written, read, returned, is_replaced, is_left }
     }
 
-    /// Notes that the subscription has left. For the process that removes it.
+    /// Records that the subscription has left. The process that removes the subscription calls
+    /// this.
     pub(crate) fn leave(&self) {
         self.is_left.store(1, Ordering::Release);
     }
 }
 
-/// Impossible positions: something else has written them.
+/// The positions are impossible, so something else has written them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Nonsense;
 
 /// The number of slots of both rings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// The number of messages that may wait.
+    /// The limit on messages that wait.
     depth: usize,
     sent: usize,
     returned: usize,
 }
 
 impl Size {
-    /// The size for `depth` messages that wait and `views` that are held.
+    /// The size for at most `depth` waiting messages and `views` messages that the subscription
+    /// holds.
     pub(crate) fn new(depth: usize, views: usize) -> Self {
-        // One more comes back if a message is taken and returned between the publisher's last
+        // One more message can come back, if it is taken and returned between the publisher's last
         // [`Ring::reclaim`] and its next message.
         let returned = depth.saturating_add(views).saturating_add(1);
         Self { depth, sent: depth.next_power_of_two(), returned: returned.next_power_of_two() }
     }
 
-    /// The slots of both rings together.
+    /// The total number of slots of both rings.
     pub(crate) fn places(self) -> usize {
         self.sent + self.returned
     }
@@ -93,7 +95,7 @@ pub(crate) struct Ring<'a> {
 }
 
 impl<'a> Ring<'a> {
-    /// `None` if there are not enough slots.
+    /// Returns `None` if there are not enough slots.
     pub(crate) fn new(
         positions: &'a Positions,
         places: &'a [AtomicU64],
@@ -114,23 +116,24 @@ impl<'a> Ring<'a> {
         written.load(Ordering::Acquire) != read.load(Ordering::Relaxed)
     }
 
-    /// Notes that later messages come by other rings, which exist already. Publisher only.
+    /// Records that later messages come through other rings, which must already exist. Publisher
+    /// only.
     pub(crate) fn replace(&self) {
         self.positions.is_replaced.store(1, Ordering::Release);
     }
 
-    /// Whether other rings have replaced this one; to be checked before a search for those.
+    /// Whether other rings have replaced these. Check this before searching for the other rings.
     pub(crate) fn is_replaced(&self) -> bool {
         self.positions.is_replaced.load(Ordering::Acquire) != 0
     }
 
-    /// Whether the subscription has noted that it has left.
+    /// Whether the subscription has recorded that it has left.
     pub(crate) fn is_left(&self) -> bool {
         self.positions.is_left.load(Ordering::Relaxed) != 0
     }
 
-    /// Sends a message; `written` is the publisher's own position. Returns the message that had to
-    /// make room. Publisher only.
+    /// Sends a message; `written` is the publisher's own position. Returns the message that was
+    /// pushed out of a full ring, if any. Publisher only.
     pub(crate) fn push(&self, written: &mut u64, message: u64) -> Result<Option<u64>, Nonsense> {
         let read = self.positions.read.load(Ordering::Acquire);
         let waiting = written.wrapping_sub(read);
@@ -144,13 +147,14 @@ impl<'a> Ring<'a> {
         Ok(pushed_out)
     }
 
-    /// `None`: the subscription has just taken the oldest message.
+    /// Pushes the oldest message out and returns it, or `None` if the subscription has taken it
+    /// meanwhile.
     fn push_out(&self, read: u64) -> Option<u64> {
         let oldest = place(self.sent, read).load(Ordering::Relaxed);
         self.pass(read).then_some(oldest)
     }
 
-    /// Moves `read` on, unless the other side was faster.
+    /// Moves `read` on by one and returns true, unless the other side has moved it first.
     fn pass(&self, read: u64) -> bool {
         let (next, position) = (read.wrapping_add(1), &self.positions.read);
         position.compare_exchange(read, next, Ordering::AcqRel, Ordering::Acquire).is_ok()
@@ -164,7 +168,8 @@ impl<'a> Ring<'a> {
             if waiting == 0 {
                 return Ok(None);
             }
-            // More than can wait: the publisher has pushed one out between the two reads.
+            // If more messages seem to wait than fit, the publisher has pushed a message out
+            // between the two reads; try again.
             if waiting <= self.depth {
                 let oldest = place(self.sent, read).load(Ordering::Relaxed);
                 if self.pass(read) {
@@ -183,9 +188,9 @@ impl<'a> Ring<'a> {
         self.positions.returned.store(*returned, Ordering::Release);
     }
 
-    /// A message that has come back; `reclaimed` is the publisher's own position. To be called
-    /// until it returns `None` before each [`push`](Self::push), so that there is always room for
-    /// returned messages. Publisher only.
+    /// Takes back a message that the subscription has returned; `reclaimed` is the publisher's own
+    /// position. Before each [`push`](Self::push), call this until it returns `None`, so that there
+    /// is always room for returned messages. Publisher only.
     pub(crate) fn reclaim(&self, reclaimed: &mut u64) -> Result<Option<u64>, Nonsense> {
         let waiting = self.positions.returned.load(Ordering::Acquire).wrapping_sub(*reclaimed);
         if waiting == 0 {

@@ -8,12 +8,12 @@ use crate::port::Port;
 use crate::receiving_end::Taken;
 use crate::service::{SampleHeader, WireHeader};
 
-/// A message that was taken, returned when this is dropped.
+/// A message that was taken from the queue. Dropping this returns it to the publisher.
 pub(crate) struct Message {
     port: Arc<Port>,
     place: u64,
     end: u32,
-    /// Its length; 0 until it is checked.
+    /// The length of the message; 0 until it is checked.
     cdr_bytes: u32,
 }
 
@@ -30,8 +30,8 @@ impl Drop for Message {
     }
 }
 
-/// The bytes of a message in shared memory. The memory goes back to the publisher when this is
-/// dropped, on any thread, before or after its [`Link`](crate::Link) and its publisher.
+/// The bytes of a message in shared memory. Dropping this gives the memory back to the publisher.
+/// Any thread may drop it, before or after the [`Link`](crate::Link) and the publisher.
 pub struct HostBytes {
     cdr: *const u8,
     message: Message,
@@ -42,15 +42,15 @@ unsafe impl Send for HostBytes {}
 // SAFETY: as above.
 unsafe impl Sync for HostBytes {}
 
-// It is stored inline in a payload.
+// The bytes must be small enough for a payload to store them inline.
 const _: () = assert!(feros_rmw::Payload::is_inline::<HostBytes>());
 
 impl PayloadBytes for HostBytes {
     fn bytes(&self) -> &[u8] {
         // SAFETY: `Link` checked that this many bytes lie in the publisher's memory, which stays
         // mapped for reading while the sample is held; the publisher does not write to it before
-        // the sample is dropped. (A hostile process of this same user could; it can change this
-        // process's own memory as well.)
+        // the sample is dropped. (A hostile process of the same user could write to it, but such a
+        // process can also change this process's own memory.)
         unsafe { std::slice::from_raw_parts(self.cdr, self.message.cdr_bytes as usize) }
     }
 }
@@ -61,18 +61,19 @@ impl std::fmt::Debug for HostBytes {
     }
 }
 
-/// A message in shared memory: its bytes and its publisher's header.
+/// A message in shared memory: its bytes, and the header that the publisher wrote.
 #[derive(Debug)]
 pub struct HostSample {
     bytes: HostBytes,
     header: SampleHeader,
     pub(crate) sequence: u64,
-    /// The end that the sample came by; changes when the publisher's pool is replaced.
+    /// The number of the receiving end through which the sample came. It differs between the pools
+    /// of a publisher.
     pub(crate) origin: u32,
 }
 
 impl HostSample {
-    /// A message whose header was checked, at `cdr`.
+    /// Makes a sample of a message whose header was checked. Its bytes begin at `cdr`.
     pub(crate) fn new(mut message: Message, header: &WireHeader, cdr: *const u8) -> Self {
         let origin = message.end;
         message.cdr_bytes = header.cdr_bytes;
@@ -89,13 +90,13 @@ impl HostSample {
         }
     }
 
-    /// The publisher's header.
+    /// The header that the publisher wrote.
     #[must_use]
     pub fn header(&self) -> SampleHeader {
         self.header
     }
 
-    /// The message without the header.
+    /// The bytes of the message, without the header.
     #[must_use]
     pub fn into_bytes(self) -> HostBytes {
         self.bytes

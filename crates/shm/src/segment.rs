@@ -1,9 +1,9 @@
-//! The process segment: the memory of a process that publishers in other processes of its host
-//! reach to wake its executors and to find its subscriptions.
+//! The process segment: memory of a process to which publishers in other processes of the host have
+//! access, in order to wake its executors and to find its subscriptions.
 //!
 //! It is an anonymous file (memfd) that others open as `/proc/<pid>/fd/<number>`, which the kernel
 //! allows only to processes of the same user with no fewer rights. It has no name that could stay
-//! behind, and it vanishes with the last process that maps it. Its size is sealed, so that no
+//! behind, and it vanishes when the last process that maps it ends. Its size is sealed, so that no
 //! access can fail later.
 
 #[cfg(not(loom))]

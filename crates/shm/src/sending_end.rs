@@ -1,4 +1,4 @@
-//! A publisher's end of one connection: its messages go out here and their memory comes back.
+//! A publisher's end of one connection, through which messages go out and their memory comes back.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ pub(crate) struct Stride {
 }
 
 impl Stride {
-    /// The offset of a chunk.
+    /// The offset of this chunk from the beginning of the file.
     pub(crate) fn place_of(self, chunk: usize) -> usize {
         self.first + chunk * self.bytes
     }
 
-    /// The chunk at an offset.
+    /// The chunk at this offset, if a chunk begins there.
     fn chunk_at(self, place: u64) -> Option<usize> {
         let distance = usize::try_from(place).ok()?.checked_sub(self.first)?;
         distance.is_multiple_of(self.bytes).then(|| distance / self.bytes)
@@ -34,8 +34,9 @@ pub(crate) struct SendingEnd {
     written: u64,
     reclaimed: u64,
     held: Held,
-    /// The subscription returned nonsense, so this end sends no further messages. The first
-    /// nonsense ends the connection, because its source may produce it without end.
+    /// Whether the subscription has returned impossible values, so that this end sends no more
+    /// messages. The first impossible value ends the connection, because its source may produce
+    /// more without end.
     is_broken: bool,
 }
 
@@ -50,8 +51,8 @@ impl SendingEnd {
         self.rings.have_ended()
     }
 
-    /// Whether the subscription has noted that it left, which iceoryx2 learns only when it updates
-    /// its connections.
+    /// Whether the subscription has recorded that it left. iceoryx2 learns this only when it
+    /// updates its connections.
     pub(crate) fn is_left(&self) -> bool {
         self.rings.get().is_left()
     }
@@ -72,7 +73,7 @@ impl SendingEnd {
         }
     }
 
-    /// Sends a chunk; where the queue is full the oldest makes room. Returns whether the chunk was
+    /// Sends a chunk. In a full queue, it replaces the oldest chunk. Returns whether the chunk was
     /// sent.
     pub(crate) fn send(&mut self, chunk: usize, stride: Stride, chunks: &mut Chunks) -> bool {
         self.reclaim(stride, chunks);
@@ -102,7 +103,7 @@ impl SendingEnd {
         }
     }
 
-    /// Takes back all chunks of the subscription, which has left.
+    /// Ends the connection to a subscription that has left, and takes back all its chunks.
     pub(crate) fn end(mut self, chunks: &mut Chunks) {
         self.held.drain().for_each(|chunk| chunks.release(chunk));
     }

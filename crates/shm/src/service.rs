@@ -1,4 +1,5 @@
-//! One iceoryx2 service per publisher: its name, its limits, and the header before each message.
+//! The iceoryx2 service of a publisher (each publisher has its own): the service's name and limits,
+//! and the header before each message.
 
 use iceoryx2::prelude::{Node, ServiceName};
 use iceoryx2::service::builder::publish_subscribe::Builder;
@@ -8,43 +9,44 @@ use crate::ipc::Ipc;
 
 pub(crate) type Service = PortFactory<Ipc, [u8], ()>;
 
-/// The version of [`WireHeader`] and of the payload behind it.
+/// The version of [`WireHeader`] and of the payload that follows it.
 pub(crate) const FORMAT_VERSION: u32 = 2;
 
-/// The message lies behind [`WireHeader`], which is aligned to 8, and this padding, so that the
-/// bytes after the 4-byte encapsulation header, the origin of alignment in CDR, are aligned to 8
-/// again.
+/// The padding between [`WireHeader`], which is aligned to 8, and the message. The message begins
+/// with the 4-byte encapsulation header; with the padding, the bytes after that header, from which
+/// CDR counts alignment, are aligned to 8.
 const LEADING_BYTES: usize = 4;
 
-/// The size of the header before each message: with the encapsulation header, one cache line.
+/// The size of the header and padding before each message. Together with the encapsulation header,
+/// they fill one cache line.
 pub(crate) const HEAD_BYTES: usize = size_of::<WireHeader>() + LEADING_BYTES;
 
-/// The largest message that goes through shared memory: lengths in CDR are 32-bit.
+/// The limit on the size of a message in shared memory: lengths in CDR have 32 bits.
 pub(crate) const MAX_MESSAGE_BYTES: usize = u32::MAX as usize;
 
 /// A message's header, as given by its publisher.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SampleHeader {
-    /// The publisher's strictly increasing time stamp, nanoseconds since the epoch.
+    /// The publisher's strictly increasing time stamp, in nanoseconds since the epoch.
     pub stamp: i64,
     /// The message's publication number, from 1, whatever transports it took.
     pub publication_number: u64,
-    /// The end of its lifespan, in nanoseconds since the epoch; 0: never.
+    /// The end of the message's lifespan, in nanoseconds since the epoch; 0 for no end.
     pub expires_nanos: u64,
-    /// Reserved for the publisher and its readers; 0 today.
+    /// Reserved for the publisher and its readers; 0 at present.
     pub flags: u32,
 }
 
-/// The header of each message in shared memory. Other processes check every field that they read.
+/// The header of each message in shared memory. Readers check every field that they use.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub(crate) struct WireHeader {
     pub(crate) version: u32,
     pub(crate) flags: u32,
-    /// The first eight bytes of the type's hash; 0 when the publisher knows none.
+    /// The first eight bytes of the type's hash; 0 if the publisher has no hash.
     pub(crate) type_hash: u64,
-    /// The number of the message among those sent through shared memory, from 1: a missing number
-    /// was dropped from a full queue.
+    /// The number of the message among those sent through shared memory, from 1. If a number is
+    /// missing, that message was dropped from a full queue.
     pub(crate) sequence: u64,
     pub(crate) cdr_bytes: u32,
     /// The room for a message in this chunk.

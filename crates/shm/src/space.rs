@@ -1,5 +1,5 @@
-//! One user's part of `/dev/shm`: a folder, and a prefix of the names of its shared memory. The
-//! user's first process that shares something makes it, and the last one removes it.
+//! One user's space in `/dev/shm`: a folder, and a prefix of the names of the user's shared memory.
+//! The user's first process that shares memory makes the space, and the last one removes it.
 
 use std::fs;
 use std::io::{self, Read};
@@ -17,11 +17,12 @@ use crate::error::UnavailableError;
 use crate::populate::SHM;
 use crate::sweep::{sweep, sweep_unfinished};
 
-/// How long to wait for something that another process is making. Half-made things of killed
-/// processes take as long.
+/// How long iceoryx2 waits for a file that another process is making. It waits just as long for a
+/// half-made file of a killed process.
 const CREATION_TIMEOUT: Duration = Duration::from_millis(200);
-/// The number of pools that a publisher has left and a subscription still reads from: more than a
-/// publisher has. Each slot is checked for each message; iceoryx2's default is 128.
+/// The number of slots for pools that a publisher has left and a subscription still reads from,
+/// more than a publisher ever has. Each slot is checked for each message; iceoryx2's default is
+/// 128.
 const LEFT_CONNECTIONS: usize = 16;
 
 pub(crate) const PREFIX_FILE: &str = "prefix";
@@ -33,16 +34,16 @@ const NODE_COUNTER_SUFFIX: &str = ".global_mgmt";
 /// folder.
 const MAX_ATTEMPTS: u32 = 100;
 
-/// The folder and the prefix of names.
+/// A user's folder and prefix of names.
 pub(crate) struct Space {
     pub(crate) folder: PathBuf,
     pub(crate) prefix: String,
 }
 
 impl Space {
-    /// Makes the folder, or checks that an existing one is accessible to us alone. Nobody else can
-    /// replace it afterwards, because in a sticky folder (as `/dev/shm` is) only the owner of an
-    /// entry may do so.
+    /// Makes the folder, or checks that only this user has access to an existing one. No other user
+    /// can replace it afterwards: in a sticky folder, which `/dev/shm` is, only the owner of an
+    /// entry may replace it.
     pub(crate) fn open(folder: PathBuf) -> Result<(Self, SpaceLock), UnavailableError> {
         for _ in 0..MAX_ATTEMPTS {
             if !make_or_check(&folder)? {
@@ -59,7 +60,7 @@ impl Space {
         Err(UnavailableError::Folder { folder, cause })
     }
 
-    /// Removes the folder and the node counter when no process has anything in them any longer.
+    /// Removes the folder and the node counter if no process uses them any longer.
     ///
     /// A process that waits for the lock meanwhile sees that the folder was removed, and makes a
     /// new one with a new prefix.
@@ -71,7 +72,7 @@ impl Space {
         if !is_empty("nodes") {
             return;
         }
-        sweep(&self.folder, &self.prefix); // no other process has to wait meanwhile
+        sweep(&self.folder, &self.prefix); // no process is left that would have to wait
         if !is_empty("services") {
             return;
         }
@@ -122,7 +123,8 @@ impl Space {
     }
 }
 
-/// Checks whether the folder could be made, or is accessible to us alone. Makes nothing.
+/// Checks whether the folder could be made or, if it exists, whether only this user has access to
+/// it. Makes no folder.
 pub(crate) fn check_access(folder: &Path) -> Result<(), UnavailableError> {
     if folder.symlink_metadata().is_ok() {
         return make_or_check(folder).map(drop);
@@ -170,8 +172,8 @@ fn make_or_check(folder: &Path) -> Result<bool, UnavailableError> {
     Ok(true)
 }
 
-/// The prefix that all processes of this user share: the first one chooses it. Its file is complete
-/// before it gets its name.
+/// Returns the prefix that all processes of this user share. The first process chooses it; the file
+/// that holds it is complete before it gets its name.
 fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
     let path = folder.join(PREFIX_FILE);
     match fs::read_to_string(&path) {
@@ -199,19 +201,19 @@ fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
     Ok(prefix)
 }
 
-/// How long to wait for other processes that make or remove things. Each takes milliseconds, but
-/// where a launch file starts dozens of processes at once on a busy host, all of them need the
-/// lock. A killed process holds up no other.
+/// How long to wait for other processes that make or remove shared memory. Each process takes
+/// milliseconds, but if a launch file starts dozens of processes at once on a busy host, all of
+/// them need the lock. A killed process does not hold up others.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The folder that exists while a holder of the space's lock is at work: a process that finds it on
-/// taking the lock knows that an earlier holder was killed or failed.
+/// The name of a folder that exists while a holder of the space's lock is at work. If a process
+/// takes the lock and finds this folder, an earlier holder was killed or failed.
 const BUSY: &str = "busy";
 
-/// The lock of a space, on its folder. A killed process loses it.
+/// The lock of a space, on its folder. The lock of a process that is killed is released.
 pub(crate) struct SpaceLock {
     folder: OwnedFd,
-    /// Whether the former holder did not finish, so that there may be unfinished things.
+    /// Whether the former holder did not finish, so that there may be unfinished files.
     pub(crate) was_interrupted: bool,
 }
 
@@ -247,14 +249,14 @@ impl SpaceLock {
 
 impl SpaceLock {
     fn taken(folder: OwnedFd) -> Self {
-        // Every error counts as an interruption: if this folder cannot be made, nothing else can,
-        // and sweeping is harmless.
+        // Every error counts as an interruption: if this folder cannot be made, no other file can
+        // be made either, and sweeping is harmless.
         let was_interrupted = rustix::fs::mkdirat(&folder, BUSY, Mode::RWXU).is_err();
         Self { folder, was_interrupted }
     }
 
-    /// Unlocks after all work was finished. Otherwise the next holder of the lock looks for
-    /// unfinished things.
+    /// Unlocks after all work is finished. If this is dropped instead, the next holder of the lock
+    /// looks for unfinished files.
     pub(crate) fn finish(self) {
         // The folder may have been removed with the space.
         let _ = rustix::fs::unlinkat(&self.folder, BUSY, AtFlags::REMOVEDIR);
@@ -262,14 +264,15 @@ impl SpaceLock {
 }
 
 impl Drop for SpaceLock {
-    /// Closing the folder would leave the lock with a process forked meanwhile (`flock(2)`).
+    /// Unlocks explicitly: if the folder were only closed, a process that was forked meanwhile
+    /// would keep the lock (`flock(2)`).
     fn drop(&mut self) {
         // This only fails for an invalid descriptor; the folder is closed in any case.
         let _ = rustix::fs::flock(&self.folder, FlockOperation::Unlock);
     }
 }
 
-/// Whether the path leads to the open file.
+/// Whether the path leads to this open file.
 fn is_at(open: BorrowedFd<'_>, path: &Path) -> bool {
     match (rustix::fs::fstat(open), rustix::fs::lstat(path)) {
         (Ok(open), Ok(there)) => (open.st_dev, open.st_ino) == (there.st_dev, there.st_ino),
@@ -306,7 +309,7 @@ mod tests {
         first.finish();
         let second = take();
         assert!(!second.was_interrupted);
-        drop(second); // as by a kill or a failure
+        drop(second); // as after a kill or a failure
         let third = take();
         assert!(third.was_interrupted);
         third.finish();

@@ -1,13 +1,15 @@
-//! The memory of iceoryx2's state, made so that no access to it can fail. iceoryx2 lets a service
-//! choose its storages; its own storage checks for space neither before nor while it is made.
+//! The files for iceoryx2's state in shared memory, made so that no access to them can fail.
+//! iceoryx2 lets a service choose its storages; iceoryx2's own storage does not check for free
+//! space before or while it is made.
 //!
-//! - [`WholeStorage`] has all its blocks from the start. It holds queues, lists of ports and the
-//!   counter of nodes.
-//! - [`SparseStorage`] has blocks for what is written while it is made. It holds a publisher's
-//!   pool, whose books are small and whose messages get their pages one by one (`populate`).
+//! - [`WholeStorage`] has memory for the whole file from the start. It holds queues, lists of ports
+//!   and the counter of nodes.
+//! - [`SparseStorage`] has memory for what is written while it is made. It holds a publisher's
+//!   pool: iceoryx2's records of a pool are small, and its messages get their pages one by one
+//!   (`populate`).
 //!
-//! Names, layout and permissions are those of iceoryx2's own storage in POSIX shared memory; the
-//! steps between making and finishing a file are done here before the file has a name.
+//! Names, layout and permissions are those of iceoryx2's own storage in POSIX shared memory; but
+//! here a file is finished before it gets its name.
 
 mod builder;
 mod file;
@@ -35,23 +37,23 @@ use rustix::io::Errno;
 use self::builder::Builder;
 pub(crate) use self::file::Mapping;
 
-/// A storage with all its blocks.
+/// A storage with memory for the whole file.
 pub(crate) type WholeStorage<T> = Storage<T, true>;
-/// A storage with the blocks that were written while it was made, including its first pages.
+/// A storage with memory for what was written while it was made, including its first pages.
 pub(crate) type SparseStorage<T> = Storage<T, false>;
 
 /// The same names as iceoryx2's own storage.
 type Configuration<T> = posix_shared_memory::Configuration<T>;
 type Names<T> = posix_shared_memory::Storage<T>;
 
-/// A value of iceoryx2 and the memory behind it, in a file that processes share.
+/// A value of iceoryx2 and the memory that follows it, in a file that processes share.
 #[derive(Debug)]
 pub(crate) struct Storage<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> {
-    /// Shared with users that read and write in it themselves.
+    /// Shared with code that reads and writes this memory directly.
     mapping: Arc<Mapping>,
     name: FileName,
     path: PathBuf,
-    /// Whether the file is removed with this.
+    /// Whether the file is removed when this is dropped.
     has_ownership: AtomicBool,
     value: PhantomData<T>,
 }
@@ -64,7 +66,7 @@ struct Head<T> {
     value: MaybeUninit<T>,
 }
 
-/// Why a storage could not be made or opened.
+/// The reason why a storage could not be made or opened.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Failure {
     pub(crate) size_bytes: u64,
@@ -72,14 +74,15 @@ pub(crate) struct Failure {
 }
 
 thread_local! {
-    /// The last failure. iceoryx2 asks for storages on the thread that asks it for ports, and only
-    /// reports that something failed.
+    /// The last failure on this thread. iceoryx2 makes storages on the thread that asks for a port,
+    /// and reports only that something failed.
     static FAILURE: Cell<Option<Failure>> = const { Cell::new(None) };
     /// The sparse storage that this thread made or opened last.
     static SPARSE: Cell<Option<Arc<Mapping>>> = const { Cell::new(None) };
 }
 
-/// The memory of the sparse storage that this thread made or opened last; each only once.
+/// Returns the memory of the sparse storage that this thread made or opened last, once for each
+/// storage.
 pub(crate) fn take_sparse() -> Option<Arc<Mapping>> {
     SPARSE.take()
 }
@@ -89,7 +92,8 @@ pub(crate) fn forget_failure() {
     FAILURE.set(None);
 }
 
-/// Why the last storage could not be made or opened on this thread since failures were forgotten.
+/// Takes the last failure to make or open a storage on this thread, unless failures have been
+/// forgotten since.
 pub(crate) fn take_failure() -> Option<Failure> {
     FAILURE.take()
 }
@@ -99,14 +103,14 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Storage<T, WHOLE>
         self.mapping.start().cast()
     }
 
-    /// The memory behind the value, as words.
+    /// The memory that follows the value, as words.
     pub(crate) fn words(&self) -> &[AtomicU64] {
         const { assert!(size_of::<Head<T>>().is_multiple_of(align_of::<AtomicU64>())) };
         let (start, head_bytes) = (self.mapping.start(), size_of::<Head<T>>());
         let words = (self.mapping.size_bytes() - head_bytes) / size_of::<AtomicU64>();
         // SAFETY: this many bytes are mapped behind the head, which was checked to fit, as long as
-        // `self` lives; for an atomic any content is valid, and a change by others is not a data
-        // race.
+        // `self` lives; any content is valid for an atomic, and a change by other processes is not
+        // a data race.
         unsafe { std::slice::from_raw_parts(start.add(head_bytes).cast().as_ptr(), words) }
     }
 }
@@ -124,7 +128,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Drop for Storage<
 
 impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Abandonable for Storage<T, WHOLE> {
     unsafe fn abandon_in_place(mut this: NonNull<Self>) {
-        // SAFETY: the caller hands over a value of its own, which nobody uses afterwards.
+        // SAFETY: the caller hands over its value, which is not used afterwards.
         unsafe { std::ptr::drop_in_place(&raw mut this.as_mut().mapping) };
     }
 }

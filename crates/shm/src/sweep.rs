@@ -1,13 +1,13 @@
 //! Removes the few files that iceoryx2's own clean-up misses, or fails on, when a process is killed
-//! at an unlucky moment: an unfinished tag (it is not listed, and keeps its folder from being
-//! removed), a connection that neither side has entered yet, a service whose last owner was
-//! leaving, a node that lacks a part.
+//! at an unlucky moment. These belong to an unfinished tag (which is not listed, and keeps its
+//! folder from being removed), to a connection that neither side has entered yet, to a service
+//! whose last owner was leaving, or to a node that lacks a part.
 //!
-//! All of Feros makes such things only while it holds the lock of the space, which a killed process
-//! loses. So unfinished things that the holder of the lock sees are remains. The owners of other
-//! files follow from names: iceoryx2 makes the tag of a port before the port's other files and
-//! removes it last, and the tag of a service before its files; a file without a tag has no owner,
-//! or is being removed.
+//! Every process makes such files only while it holds the lock of the space, which is released when
+//! the process is killed. So unfinished files that the holder of the lock finds were left by killed
+//! processes. The owners of other files follow from names: iceoryx2 makes the tag of a port before
+//! the port's other files and removes it last, and makes the tag of a service before the service's
+//! files. A file without a tag has no owner, or is being removed.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
@@ -20,14 +20,14 @@ use crate::populate::SHM;
 pub(crate) const LIFE_SIGNS: [&str; 3] =
     [".node_monitor", ".node_monitor_context", ".node_monitor_owner_lock"];
 
-/// Removes unfinished things; to be called with the lock held, before any call of iceoryx2 that
-/// opens or lists.
+/// Removes unfinished files. Call this with the lock held, before any call of iceoryx2 that opens
+/// or lists files.
 pub(crate) fn sweep_unfinished(folder: &Path) -> u64 {
-    // A file is made readable and writable, is filled, and becomes read-only. Until then, iceoryx2
-    // does not list it.
+    // iceoryx2 makes a file readable and writable, fills it, and makes it read-only. Until then,
+    // iceoryx2 does not list it.
     let file = |found: &Metadata| found.is_file() && found.mode() & 0o200 != 0;
-    // A life sign is made write-only; until it is readable, iceoryx2 takes the node for a starting
-    // one.
+    // iceoryx2 makes a life sign write-only; until it is readable, iceoryx2 assumes that the node
+    // is starting.
     let life_sign = |found: &Metadata| found.is_file() && found.mode() & 0o400 == 0;
     let nodes = folder.join("nodes");
     let of_nodes = names(&nodes)
@@ -45,7 +45,7 @@ fn remove_if(folder: &Path, unfinished: impl Fn(&Metadata) -> bool) -> u64 {
         .sum()
 }
 
-/// Removes files without an owner; to be called with the lock held, after the clean-up of iceoryx2.
+/// Removes files without an owner. Call this with the lock held, after the clean-up of iceoryx2.
 pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
     let found = InSharedMemory::list(prefix);
     let services = folder.join("services");
@@ -62,8 +62,8 @@ pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
     }
     let file_of = |hash: &str| services.join(format!("{prefix}{hash}.service"));
     let id_of = |hash: &str| service_id(&fs::read_to_string(file_of(hash)).unwrap_or_default());
-    // Each service has one file in shared memory, made after its description and removed at about
-    // the same time.
+    // Each service has one file in shared memory, which is made after the service's description and
+    // removed at about the same time.
     let all_described = found.of_services.len() <= service_hashes.len();
     let owned = |hash: &String| tags.contains(hash);
     if !all_described || !service_hashes.iter().all(owned) {
@@ -84,7 +84,7 @@ pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
     removed
 }
 
-/// Returns how many were removed: one or zero.
+/// Removes a file or folder; returns the number of removed entries, one or zero.
 fn remove(path: &Path) -> u64 {
     let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     if removed.is_ok() {
@@ -95,8 +95,9 @@ fn remove(path: &Path) -> u64 {
 
 /// The files in `/dev/shm`, with their owners.
 struct InSharedMemory {
-    /// Data segments and connections, each with the port that it depends on: a connection is made
-    /// by its receiver, and its sender opens it only while the receiver is registered.
+    /// The data segments and connections, each with the port that it depends on. A connection
+    /// depends on its receiver, which makes it; the sender opens it only while the receiver is
+    /// registered.
     of_ports: Vec<(String, String)>,
     of_services: Vec<(String, String)>,
 }
@@ -148,7 +149,8 @@ pub(crate) fn is_number(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The id of a service, as in the name of its file in shared memory, from its description.
+/// Reads the id of a service from its description. The name of the service's file in shared memory
+/// contains this id.
 fn service_id(description: &str) -> Option<String> {
     let section = description.split_once("[unique_service_id]")?.1;
     let number = |key: &str| -> Option<u64> {

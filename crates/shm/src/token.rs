@@ -1,23 +1,23 @@
-//! Random numbers that distinguish processes and publishers. They are announced to everybody, so
-//! they are not secret.
+//! Random numbers that distinguish processes and publishers. They are announced, so they are not
+//! secret.
 
 use std::hash::{BuildHasher, RandomState};
 use std::num::NonZeroU64;
 use std::sync::OnceLock;
 
-/// A random number for a new publisher.
+/// Returns a random number for a new publisher.
 pub fn random_id() -> NonZeroU64 {
     loop {
-        // The keys of the standard library's maps come from the system's randomness; this is a
-        // keyed hash.
+        // This is a hash with a random key: the standard library gets the keys of its maps from the
+        // system's randomness.
         if let Some(id) = NonZeroU64::new(RandomState::new().hash_one("feros")) {
             return id;
         }
     }
 }
 
-/// A random number that this process keeps, so that another process that gets the same id later is
-/// not mistaken for it.
+/// Returns this process's random number, which stays the same. It prevents a later process with the
+/// same id from being mistaken for this one.
 pub fn process_token() -> NonZeroU64 {
     static TOKEN: OnceLock<NonZeroU64> = OnceLock::new();
     *TOKEN.get_or_init(random_id)

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use feros_trace::Transport;
 
-/// Transports that may be used. The default is all of them.
+/// A set of transports that may be used. The default is all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TransportSet(u8);
 
@@ -38,13 +38,13 @@ impl TransportSet {
         self.0 & Self::bit(transport) != 0
     }
 
-    /// These transports and `transport`.
+    /// This set with `transport` added.
     #[must_use]
     pub const fn with(self, transport: Transport) -> Self {
         Self(self.0 | Self::bit(transport))
     }
 
-    /// These transports without `transport`.
+    /// This set without `transport`.
     #[must_use]
     pub const fn without(self, transport: Transport) -> Self {
         Self(self.0 & !Self::bit(transport))
@@ -85,7 +85,7 @@ impl From<Transport> for TransportSet {
     }
 }
 
-/// The names separated by commas, as [`FromStr`] parses them.
+/// Writes the names separated by commas, as [`FromStr`] parses them.
 impl fmt::Display for TransportSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.iter().map(Transport::name).collect::<Vec<_>>().join(","))
@@ -98,7 +98,7 @@ impl fmt::Debug for TransportSet {
     }
 }
 
-/// Lower-case names separated by commas; blanks around them do not matter.
+/// Parses lower-case names separated by commas; blanks around them do not matter.
 impl FromStr for TransportSet {
     type Err = ParseTransportsError;
 
@@ -114,7 +114,7 @@ impl FromStr for TransportSet {
     }
 }
 
-/// A text is not a list of transports.
+/// The reason why a string is not a list of transports.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseTransportsError {
     /// A word is not the name of a transport.

@@ -1,5 +1,5 @@
-//! A client's memory for calls: claimed by servers, filled, freed, and overwritten by other
-//! processes.
+//! Tests a client's memory for calls: servers claim channels, channels are filled and freed, and
+//! other processes overwrite the memory.
 #![allow(clippy::unwrap_used)]
 
 use std::fs::OpenOptions;
@@ -102,7 +102,7 @@ fn what_is_full_or_too_large_is_told_and_nothing_of_it_is_sent() {
     assert_eq!(large, SendToChannelError::TooLarge { size_bytes });
     assert_eq!(client.send(1, 0, 8, |_| false).unwrap_err(), SendToChannelError::Aborted);
     assert_eq!(request(&server), None);
-    // Two messages, of which only one fits beside the other.
+    // Two messages that do not fit at the same time.
     client.send(1, 0, ARENA_BYTES - 100, |memory| memory.len() == ARENA_BYTES - 100).unwrap();
     assert!(matches!(client.send(2, 0, 101, |_| true), Err(SendToChannelError::Busy { .. })));
     assert_eq!(request(&server).unwrap().1.len(), ARENA_BYTES - 100);
@@ -166,7 +166,7 @@ fn a_channel_comes_back_whose_server_was_killed_while_it_claimed() {
     let mut killed = std::process::Command::new("true").spawn().unwrap();
     killed.wait().unwrap();
     let claimed = (u64::from(killed.id()) << 32) | 1;
-    let at = 64 * MAX_SERVERS as u64; // the claims are lines of 64 bytes, behind one
+    let at = 64 * MAX_SERVERS as u64; // the last claim: each has 64 bytes, behind the first 64
     let path = format!("/proc/self/fd/{}", memory.endpoint() - 1);
     let file = OpenOptions::new().write(true).open(path).unwrap();
     file.write_all_at(&claimed.to_le_bytes(), at).unwrap();
@@ -194,7 +194,7 @@ fn what_is_no_memory_for_calls_is_not_opened() {
     }
 }
 
-/// Every word that either side reads is overwritten with every kind of nonsense.
+/// Every word that either side reads is overwritten with many kinds of impossible values.
 #[test]
 fn words_that_cannot_be_true_end_the_channel_and_nothing_else() {
     let mut random = 7_u64;

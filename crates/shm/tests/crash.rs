@@ -1,7 +1,8 @@
-//! Processes are killed with SIGKILL at random points - while making, lending, sending, linking,
-//! taking, holding, growing - and the survivors continue; nothing is left behind.
-//! `FEROS_CRASH_ROUNDS` sets the number of rounds (two kills each), `FEROS_CRASH_MICROS` the
-//! longest life of a doomed process, `FEROS_CRASH_SEED` the seed of their lifetimes.
+//! Tests that processes can be killed with SIGKILL at random points (while they make, lend, send,
+//! connect, take, hold or grow memory), that the survivors continue, and that nothing is left
+//! behind. `FEROS_CRASH_ROUNDS` sets the number of rounds (two kills each), `FEROS_CRASH_MICROS`
+//! the longest lifetime of a process that is going to be killed, and `FEROS_CRASH_SEED` the seed of
+//! these lifetimes.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashMap;
@@ -23,7 +24,7 @@ const ID: &str = "FEROS_CRASH_ID";
 const SURVIVOR: u64 = 1;
 const SETTINGS: LinkSettings = LinkSettings { depth: 4, type_hash: None };
 
-/// Small random numbers from a seed, so that a failure can be repeated.
+/// A generator of random numbers from a seed, so that a failure can be repeated.
 struct Random(u64);
 
 impl Random {
@@ -35,7 +36,7 @@ impl Random {
     }
 }
 
-/// The part of the child processes; does nothing when the test binary runs as usual.
+/// The work of the child processes. It does nothing when the test binary runs as usual.
 #[test]
 fn role_of_a_child() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -104,7 +105,7 @@ fn child(role: &str, space: &str, id: u64) -> Child {
         .unwrap()
 }
 
-/// Kills a child, and fails if the child has already failed by itself.
+/// Kills a child, and fails if the child has already ended with a failure.
 fn kill(mut child: Child) {
     if let Some(status) = child.try_wait().unwrap() {
         let output = child.wait_with_output().unwrap();
@@ -114,7 +115,7 @@ fn kill(mut child: Child) {
     child.wait().unwrap();
 }
 
-/// Names in `/dev/shm` and files in the folder.
+/// The names in `/dev/shm` that belong to the space, and the files in its folder.
 fn files(node: &HostNode) -> Vec<String> {
     fn under(folder: &Path, found: &mut Vec<String>) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -146,15 +147,14 @@ fn resident_bytes() -> u64 {
     pages * 4096
 }
 
-/// Sends one message from the survivor's publisher to its own connection, which also takes the
-/// messages of the doomed publisher.
+/// Sends one message from the survivor's publisher to the survivor's own connection, and takes it.
 fn exchange(publisher: &HostPublisher, link: &mut Link, number: u64) {
     let mut loan = match publisher.loan(1000) {
         Err(LoanError::TooManyLoans { .. }) => panic!("a loan leaked"),
         other => other.unwrap(),
     };
     loan.fill(number as u8);
-    publisher.refresh(); // others come and go meanwhile
+    publisher.refresh(); // other subscriptions come and go meanwhile
     publisher
         .send(loan, SampleHeader { publication_number: number, ..SampleHeader::default() })
         .unwrap();
@@ -165,8 +165,8 @@ fn exchange(publisher: &HostPublisher, link: &mut Link, number: u64) {
     assert!(sample.bytes().iter().all(|byte| *byte == number as u8));
 }
 
-/// Removes the space at the end, also after a failed test; dropped after the node because it is
-/// declared before.
+/// Removes the space at the end, even after a failed test. It is declared before the node, so that
+/// it is dropped after the node.
 struct Space(String);
 
 impl Drop for Space {
@@ -213,7 +213,7 @@ fn killed_processes_harm_nobody() {
                         *from_doomed.entry(id).or_default() += 1;
                     }
                     if !doomed.is_connected() {
-                        doomed_link = None; // it makes a new publisher
+                        doomed_link = None; // the child makes a new publisher
                     }
                 }
             }
@@ -253,8 +253,8 @@ fn killed_processes_harm_nobody() {
         }
     }
     assert!(!from_doomed.is_empty(), "no message ever came from a doomed publisher");
-    // As on closing a connection to a killed publisher: what both shared is removed once neither
-    // uses it.
+    // Clean up again: what the survivor shared with a killed process is removed once neither uses
+    // it.
     node.clean_up();
     let after = (descriptors(), resident_bytes());
     println!(

@@ -1,4 +1,5 @@
-//! Publishers and connections within one process: content, order, limits, refusals, leftovers.
+//! Tests publishers and connections within one process: content, order, limits, refusals,
+//! leftovers.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
@@ -13,7 +14,7 @@ use feros_shm::{
     LoanError, OpenError, Refused, SampleHeader, SendError, TakeOutcome,
 };
 
-/// A space for each test, removed at its end.
+/// A space for one test, removed when the test ends.
 struct Space {
     name: String,
     node: Option<Arc<HostNode>>,
@@ -30,7 +31,7 @@ impl Space {
         self.node.as_ref().unwrap()
     }
 
-    /// Names in `/dev/shm` and files in the folder.
+    /// The names in `/dev/shm` that belong to the space, and the files in its folder.
     fn files(&self) -> Vec<String> {
         fn under(folder: &Path, found: &mut Vec<String>) {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -128,7 +129,7 @@ fn a_growing_pool_keeps_order_and_loses_nothing() {
     let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
     let mut link =
         Link::open(space.node(), 1, LinkSettings { depth: 16, type_hash: None }).unwrap();
-    // Lent before the growth, sent after it.
+    // This message is lent before the pool grows and sent afterwards.
     let mut early = publisher.loan(64).unwrap();
     early.fill(9);
     let sizes: Vec<usize> = (0..10).map(|power| 100 << (4 * (power / 2))).collect();
@@ -190,7 +191,7 @@ fn a_sample_outlives_its_link_and_its_publisher_unchanged() {
     let sample = taken(&mut link);
     drop(link);
     for number in 2..100 {
-        publish(&publisher, 1000, number); // would be written over it if its memory had been given back
+        publish(&publisher, 1000, number); // would overwrite the sample if its memory were free
     }
     check(&sample, 1000, 1);
     drop(publisher);
@@ -252,7 +253,7 @@ fn a_wrong_type_is_refused_and_counted() {
     assert_eq!(wrong.counts().refused, 1);
 }
 
-/// The files in `/dev/shm` of a kind.
+/// The files of this kind in `/dev/shm`.
 fn files_of(space: &Space, kind: &str) -> Vec<PathBuf> {
     let paths = fs::read_dir("/dev/shm").unwrap().map(|entry| entry.unwrap().path());
     let is_ours = |path: &PathBuf| {
@@ -262,8 +263,7 @@ fn files_of(space: &Space, kind: &str) -> Vec<PathBuf> {
     paths.filter(is_ours).collect()
 }
 
-/// Changes shared memory behind everybody's back, as a broken or hostile process of this user
-/// could.
+/// Changes shared memory directly, as a broken or hostile process of this user could.
 fn patch(space: &Space, find: &[u8], distance: isize, replace: &[u8]) {
     let data = files_of(space, ".data").remove(0);
     let content = fs::read(&data).unwrap();
@@ -276,8 +276,8 @@ fn patch(space: &Space, find: &[u8], distance: isize, replace: &[u8]) {
 fn what_another_process_spoils_is_refused_and_counted() {
     const HASH: [u8; 32] = [0xA7; 32];
     type Check = fn(Refused) -> bool;
-    // Distances from the type's hash: version, length of the message. A length is checked against
-    // the room of its chunk.
+    // The numbers are distances from the type's hash: -8 is the version, 16 the length of the
+    // message. A length is checked against the room of the chunk.
     const ROOM_BYTES: u64 = 3840;
     let cases: [(isize, &[u8], Check); 4] = [
         (-8, &77u32.to_ne_bytes(), |refused| matches!(refused, Refused::Version { found: 77, .. })),
@@ -317,7 +317,7 @@ fn a_length_beyond_the_mapping_is_refused() {
     let publisher = HostPublisher::create(space.node(), settings).unwrap();
     let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
     publish(&publisher, 100, 1);
-    // The length, and behind it the claimed room for the message.
+    // This overwrites the length and, behind it, the claimed room for the message.
     patch(&space, &[0xA7; 8], 16, &[0xff; 8]);
     const CLAIMED_BYTES: u64 = u32::MAX as u64;
     match link.take() {
@@ -328,7 +328,7 @@ fn a_length_beyond_the_mapping_is_refused() {
     }
 }
 
-/// Whatever another process writes into the rings: messages may be lost, but no memory is lent
+/// Whatever another process writes into the rings, at most messages are lost: no memory is lent
 /// twice, and both sides continue.
 #[test]
 fn scribbled_rings_cost_messages_and_nothing_else() {

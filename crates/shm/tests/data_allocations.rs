@@ -1,4 +1,5 @@
-//! Lending, sending, taking and holding allocate nothing for sizes seen before.
+//! Tests that lending, sending, taking and holding messages allocate nothing for sizes that
+//! occurred before.
 #![allow(clippy::unwrap_used)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -18,18 +19,19 @@ thread_local! {
 }
 
 #[allow(unsafe_code)]
-// SAFETY: the system's allocator does all the work; the count is a plain number of the thread.
+// SAFETY: the system's allocator does all the work; the count is a plain number that belongs to the
+// thread.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         let _ = LIVE.try_with(|live| live.set(live.get() + 1));
-        // SAFETY: the caller's promises are those that the system needs.
+        // SAFETY: the caller makes the promises that the system's allocator needs.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         let _ = LIVE.try_with(|live| live.set(live.get() - 1));
-        // SAFETY: the caller's promises are those that the system needs.
+        // SAFETY: the caller makes the promises that the system's allocator needs.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -37,8 +39,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Removes the space at the end, also after a failed test; dropped after the node because it is
-/// declared before.
+/// Removes the space at the end, even after a failed test. It is declared before the node, so that
+/// it is dropped after the node.
 struct Space(String);
 
 impl Drop for Space {
@@ -65,13 +67,13 @@ fn publish_and_take_allocate_nothing_after_warm_up() {
             drop(publisher.loan(size).unwrap());
             for link in &mut *links {
                 let TakeOutcome::Sample(sample) = link.take() else { panic!("no sample") };
-                // As the client library keeps it.
+                // The client library holds messages in this form.
                 let payload = Payload::new(sample.into_bytes());
                 assert_eq!((payload.len(), payload[0]), (size, 1));
                 assert!(matches!(link.take(), TakeOutcome::Empty));
             }
         }
-        // A full queue, and views all held.
+        // The queue is full, and all views are held.
         for _ in 0..10 {
             publisher.send(publisher.loan(256).unwrap(), SampleHeader::default()).unwrap();
         }

@@ -1,5 +1,5 @@
-//! The effects of a process that others or itself can see: modes, threads, signals, folders of
-//! other users, a full `/dev/shm`.
+//! Tests the effects of a node that are visible outside of it: modes of files, threads, signals,
+//! folders of other users, a full `/dev/shm`.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -18,8 +18,8 @@ use feros_test_support::skip;
 const ROLE: &str = "FEROS_DATA_NODE_ROLE";
 const SETTINGS: LinkSettings = LinkSettings { depth: 4, type_hash: None };
 
-/// Removes a space at the end, also after a failed test; dropped after the node because it is
-/// declared before.
+/// Removes a space at the end, even after a failed test. It is declared before the node, so that it
+/// is dropped after the node.
 struct Space(String);
 
 impl Drop for Space {
@@ -63,7 +63,7 @@ fn expect_success(output: &std::process::Output) {
     assert!(text(&output.stdout).contains("role done"), "{}", text(&output.stdout));
 }
 
-/// Does nothing when the test binary runs as usual.
+/// The work of the separate processes. It does nothing when the test binary runs as usual.
 #[test]
 fn role_of_a_child() {
     match std::env::var(ROLE).as_deref() {
@@ -113,7 +113,7 @@ fn nothing_can_be_read_or_written_by_other_users() {
     let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
     let link = Link::open(&node, 1, SETTINGS).unwrap();
     publisher.send(publisher.loan(100_000).unwrap(), SampleHeader::default()).unwrap();
-    check(node.folder()); // closes all that is in it
+    check(node.folder()); // the folder's mode protects everything in it
     let ours = shared_files(&node);
     assert!(ours.len() >= 5, "data (2), connection, service, node counter: {ours:?}");
     ours.iter().for_each(|path| check(path));
@@ -127,7 +127,8 @@ fn shared_files(node: &HostNode) -> Vec<PathBuf> {
     paths.filter(is_ours).collect()
 }
 
-/// A page that a process is the first to touch may have no memory left: SIGBUS.
+/// The memory is allocated in advance: if a process touched a new page when no memory is left, it
+/// would get a SIGBUS.
 #[test]
 fn what_processes_share_has_its_memory_from_the_start() {
     let space = name("blocks");
@@ -136,7 +137,7 @@ fn what_processes_share_has_its_memory_from_the_start() {
     let settings = HostPublisherSettings {
         expected_message_bytes: 1 << 20,
         max_subscriptions: 1,
-        largest_depth: 4096, // a queue of many pages, which nobody writes while it is made
+        largest_depth: 4096, // a queue of many pages, most of which are not written when it is made
         ..HostPublisherSettings::new(1)
     };
     let publisher = HostPublisher::create(&node, settings).unwrap();
@@ -145,8 +146,8 @@ fn what_processes_share_has_its_memory_from_the_start() {
         let found = fs::metadata(&path).unwrap();
         let (taken, size) = (found.blocks() * 512, found.len());
         if path.extension().unwrap() == "data" {
-            // Messages get their pages one by one; the books and the heads of some messages are
-            // present.
+            // Messages get their pages one by one; the pages of iceoryx2's records and of some
+            // messages' heads are present.
             assert!(size > 1 << 30 && (4096..64 * 1024).contains(&taken), "{path:?} {taken}");
         } else {
             assert!(taken >= size, "{path:?} has {taken} of {size} bytes");
@@ -169,7 +170,7 @@ fn a_foreign_folder_is_not_trusted() {
     fs::remove_file(&folder).unwrap();
     assert!(matches!(file, UnavailableError::NotTrusted { .. }), "{file}");
 
-    // The folder is ours but open to others: it gets closed before use.
+    // The folder belongs to this user but is open to others: it is closed before use.
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
     let node = HostNode::new(&space).unwrap();
@@ -220,7 +221,7 @@ fn the_node_is_shared_and_goes_with_its_last_user() {
     assert_eq!(Arc::strong_count(&HostNode::shared().unwrap()), 1);
 }
 
-/// The files of a space in `/dev/shm`, its folder included.
+/// The files of a space in `/dev/shm`, including its folder.
 fn of_space(space: &str, prefix: &str) -> Vec<String> {
     let names = fs::read_dir("/dev/shm")
         .unwrap()
@@ -241,13 +242,13 @@ fn a_space_goes_with_its_last_process() {
     assert!(Path::new("/dev/shm").join(&space).exists(), "the other one is still there");
     drop((link, second));
     assert_eq!(of_space(&space, &prefix), [""; 0]);
-    // The next one is made under names that nobody can know beforehand.
+    // The next space gets names that nobody can know beforehand.
     let third = HostNode::new(&space).unwrap();
     assert_ne!(third.prefix(), prefix);
 }
 
-/// A process that starts while another one removes the space must find a whole one; processes that
-/// run at the same time find each other.
+/// A process that starts while another one removes the space must get a complete space; processes
+/// that run at the same time find each other.
 #[test]
 fn coming_and_going_leaves_nothing() {
     let space = name("churn");
@@ -278,7 +279,7 @@ fn coming_and_going_leaves_nothing() {
     assert!(!Path::new("/dev/shm").join(&space).exists());
 }
 
-/// Runs in a mount namespace with a `/dev/shm` of 3 MB, where that is allowed.
+/// The test runs in a mount namespace with a `/dev/shm` of 3 MB, if the system allows that.
 #[test]
 fn a_full_dev_shm_is_an_error_and_no_signal() {
     let mount = "mount -t tmpfs -o size=3m,mode=1777 none /dev/shm && exec \"$0\" \"$@\"";
@@ -303,7 +304,7 @@ fn full() {
     let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
     let mut link = Link::open(&node, 1, SETTINGS).unwrap();
     publisher.refresh();
-    // A message that is too large for the available memory.
+    // This message is too large for the available memory.
     assert!(matches!(publisher.loan(4 << 20), Err(LoanError::SharedMemoryFull { .. })));
     // Another process fills the rest while messages are in use.
     let mut held = Vec::new();
@@ -321,7 +322,8 @@ fn full() {
     assert!(matches!(first_error, LoanError::SharedMemoryFull { .. }), "{first_error}");
     assert!((4..=6).contains(&held.len()), "{}", held.len());
     fs::write("/dev/shm/filler", vec![1; 3 << 20]).unwrap_err();
-    // Nothing new can be made; existing things continue with the memory that they have.
+    // No new shared memory can be made; existing publishers continue with the memory that they
+    // have.
     let create = HostPublisher::create(&node, HostPublisherSettings::new(2)).unwrap_err();
     assert!(matches!(create, CreateError::Unavailable(UnavailableError::Full { .. })), "{create}");
     let open = Link::open(&node, 1, SETTINGS).unwrap_err();
@@ -336,16 +338,17 @@ fn full() {
         let TakeOutcome::Sample(sample) = link.take() else { panic!("no sample") };
         assert!(sample.bytes().iter().all(|byte| *byte == 8));
     }
-    // It continues once there is space again.
+    // The publisher continues once there is space again.
     fs::remove_file("/dev/shm/filler").unwrap();
     held.clear();
     drop(publisher.loan(500_000).unwrap());
     drop(link);
-    drop(publisher); // a pool keeps what it has taken, until its end
+    drop(publisher); // a pool keeps the memory that it has taken until it ends
     drop(HostPublisher::create(&node, HostPublisherSettings::new(2)).unwrap());
 }
 
-/// The next holder of the lock after unfinished work checks every file.
+/// A failed connection must not look like unfinished work, after which the next holder of the lock
+/// checks every file.
 #[test]
 fn a_link_that_finds_no_place_leaves_nothing_unfinished() {
     let space = Space(name("no-place"));
@@ -374,7 +377,8 @@ fn a_link_that_finds_no_place_leaves_nothing_unfinished() {
     }
 }
 
-/// Otherwise each of many processes that end together would check all files.
+/// A clean-up checks all files only if a process was killed. Otherwise each of many processes that
+/// end together would check all files.
 #[test]
 fn only_what_ended_processes_left_has_all_files_looked_at() {
     let space = Space(name("strangers"));

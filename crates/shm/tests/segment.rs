@@ -1,5 +1,5 @@
-//! Process segments between real processes: this test binary starts itself again, and the other
-//! process plays the part that an environment variable names.
+//! Tests process segments between real processes: this test binary starts itself again, and the
+//! other process plays the role that an environment variable names.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::{
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 const ROLE: &str = "FEROS_SEGMENT_TEST_ROLE";
 /// The announcement of the starting process.
 const STARTER: &str = "FEROS_SEGMENT_TEST_STARTER";
-/// Marks the lines for the starting process among those of the test harness.
+/// Marks the lines that are for the starting process, among the lines of the test harness.
 const MARK: &str = "child: ";
 const SLOT: usize = 70;
 const PUBLISHER: NonZeroU64 = NonZeroU64::new(99).unwrap();
@@ -40,7 +40,7 @@ fn slot() -> Slot {
     Slot::new(SLOT).unwrap()
 }
 
-/// A subscription of this process that can be rung.
+/// A subscription of this process that other processes can ring.
 struct Subscription {
     doorbell: SharedDoorbell,
     entry: SubscriptionEntry,
@@ -70,7 +70,7 @@ impl Subscription {
     }
 }
 
-/// As executors do.
+/// Clears all flags, as executors do.
 fn clear(doorbell: &Doorbell) {
     for slot in (0..CAPACITY).filter_map(Slot::new) {
         doorbell.take(slot);
@@ -83,7 +83,7 @@ fn open(announcement: &Announcement) -> Result<PeerSubscription, PeerError> {
     Ok(peer.subscription(EntryId::from_u64(announcement.endpoint).unwrap()))
 }
 
-/// Another process, killed when the test is done with it.
+/// Another process, which is killed when this is dropped.
 struct OtherProcess {
     child: Child,
     lines: BufReader<ChildStdout>,
@@ -107,7 +107,7 @@ impl OtherProcess {
         Self { child, lines }
     }
 
-    /// The next line that the other process [prints](say).
+    /// Waits for the next line that the other process [prints](say).
     fn hear(&mut self) -> String {
         loop {
             let mut line = String::new();
@@ -116,7 +116,7 @@ impl OtherProcess {
                 0,
                 "the other process ended early"
             );
-            // The harness writes the test's name before it, on the same line.
+            // The harness writes the test's name at the start of the same line.
             if let Some((_, text)) = line.trim_end().split_once(MARK) {
                 return text.to_owned();
             }
@@ -154,7 +154,7 @@ fn wait_for_the_end() {
     let _ = std::io::stdin().lines().next();
 }
 
-/// Not a test itself: the part of the other processes.
+/// This is not a test itself, but the work of the other processes.
 #[test]
 fn the_other_process() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -232,8 +232,8 @@ fn a_killed_subscription_is_noticed_and_leaves_nothing() {
         assert_eq!((attachment.capacity(), attachment.taken()), (5, Some(0)));
         other.kill();
         assert!(!subscription.peer().is_alive());
-        // The memory exists as long as this process maps it, so all this is safe; nothing waits
-        // long for a dead process.
+        // The memory exists as long as this process maps it, so these calls are safe, and no call
+        // waits long for a dead process.
         subscription.ring();
         assert_eq!(attachment.wait_for_room(0, WATCHDOG), Room::Detached);
         drop((attachment, subscription, other));
@@ -244,7 +244,7 @@ fn a_killed_subscription_is_noticed_and_leaves_nothing() {
     }
 }
 
-/// The number of mappings of segments, and of open files.
+/// The number of mappings of segments, and the number of open files.
 fn footprint() -> (usize, usize) {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let mappings = maps.lines().filter(|line| line.contains("memfd:feros-segment")).count();
@@ -318,8 +318,8 @@ fn the_own_process_is_a_peer_like_others() {
     assert!(!first.exists());
 }
 
-/// All parts together: an executor on a shared doorbell, an entity that reports its place, a
-/// publisher elsewhere.
+/// Tests all parts together: an executor on a shared doorbell, an entity that reports its place,
+/// and a publisher in another process.
 #[test]
 fn an_executor_is_woken_through_its_segment() {
     let _turn = in_turn();
@@ -345,7 +345,7 @@ fn an_executor_is_woken_through_its_segment() {
     std::thread::scope(|scope| {
         let spin = || executor.spin().unwrap();
         std::thread::Builder::new().name("spinning".into()).spawn_scoped(scope, spin).unwrap();
-        executions.recv_timeout(WATCHDOG).unwrap(); // moving in rings once
+        executions.recv_timeout(WATCHDOG).unwrap(); // joining the executor rings once
         for _ in 0..100 {
             assert!(other.ring());
             executions.recv_timeout(WATCHDOG).unwrap();
@@ -356,7 +356,7 @@ fn an_executor_is_woken_through_its_segment() {
     assert!(!other.ring(), "taken out of the executor");
 }
 
-/// An anonymous file of this process, as a forged announcement could name it.
+/// Makes an anonymous file of this process, which a forged announcement could name.
 fn memory(name: &str, size_bytes: u64, content: &[u8], seals: SealFlags) -> OwnedFd {
     let file =
         rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
@@ -379,7 +379,8 @@ fn files_that_are_no_segments_are_refused() {
     file.read_exact_at(&mut header, 0).unwrap();
     let mut later_version = header;
     later_version[16] += 1;
-    // Each has a token of its own, because an open segment is found by its token.
+    // The files below get another token than the real segment, because `Peer::open` finds a segment
+    // that is already open by its token.
     let token = NonZeroU64::new(segment.token().get() ^ 1).unwrap();
     let mut others_token = header;
     others_token[8] ^= 1;
@@ -454,7 +455,7 @@ impl PublicCopy {
         Self(copy)
     }
 
-    /// A command that runs the copy as a user without rights.
+    /// Returns a command that runs the copy as a user without rights.
     fn as_nobody(&self) -> Command {
         let mut command = Command::new(&self.0);
         command.uid(65534).gid(65534).current_dir("/");
@@ -481,8 +482,8 @@ fn another_user_cannot_map_the_segment() {
     let refusal = stranger.hear();
     assert!(refusal.contains("is denied"), "{refusal}");
 
-    // In the other direction the kernel lets root in, and Feros refuses: root's messages are
-    // root's.
+    // In the other direction, the kernel gives root access, but Feros refuses to share root's
+    // messages.
     let mut other =
         OtherProcess::of_command(program.as_nobody(), "subscription", &own.announcement());
     let announcement = other.hear_announcement();

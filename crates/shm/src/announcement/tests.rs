@@ -1,4 +1,4 @@
-//! Announcements and the transports that follow from them.
+//! Tests announcements and the transports that follow from them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -49,7 +49,7 @@ fn the_shortest_possible_transport_is_taken() {
         (feros(announcement()), feros(announcement()), Some(Transport::IntraProcess), None),
         (feros(announcement()), feros(neighbour()), Some(Transport::SharedMemory), None),
         (feros(neighbour()), feros(announcement()), Some(Transport::SharedMemory), None),
-        // Pointers need no shared memory.
+        // The intra-process transport passes pointers, which needs no shared memory.
         (feros(no_memory.clone()), feros(no_memory.clone()), Some(Transport::IntraProcess), None),
         (
             feros(no_memory.clone()),
@@ -63,7 +63,8 @@ fn the_shortest_possible_transport_is_taken() {
             Some(Transport::Network),
             Some(Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::Full }),
         ),
-        // The same process id at another time or, with the same token, in another namespace.
+        // The process id is the same, but at another time or, with the same token, in another
+        // namespace.
         (
             feros(announcement()),
             feros(Announcement { token: 8, ..announcement() }),
@@ -102,7 +103,7 @@ fn each_difference_of_places_has_its_reason() {
             }),
             Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::NoDevShm },
         ),
-        // Two processes that do not know where they run may be anywhere.
+        // Two processes that do not know their locations may run on different hosts.
         (
             feros(Announcement { host: None, ..neighbour() }),
             Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::Other },
@@ -245,7 +246,8 @@ fn a_link_that_could_not_be_opened_is_told_to_its_publisher_alone() {
     assert_eq!(declining.forget_declined(10), None);
     assert_eq!(declining.forget_declined(9), Some(reason));
     assert_eq!(declining, feros(neighbour()));
-    // More entries than there is room for, and codes that only later versions know.
+    // One announcement has more entries than fit, the other has codes that only later versions
+    // know.
     let entries = |number| vec![Declined { publisher: u64::MAX, why }; number];
     let many = Announcement { declined: entries(100), ..neighbour() };
     let few = Announcement { declined: entries(MAX_DECLINED), ..neighbour() };

@@ -1,7 +1,7 @@
-//! The memory of the messages of one direction: a ring of bytes, each message in one piece, freed
-//! in the order in which they were placed.
+//! The memory of the messages of one direction: a circular buffer of bytes. Each message lies in
+//! one piece, and messages are freed in the order in which they were placed.
 //!
-//! The sender keeps the books in its own memory, where no other process can change them.
+//! The sender records the ranges in its own memory, where no other process can change them.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::layout::{ARENA_BYTES, MAX_WAITING};
 /// Messages begin at multiples of this: a cache line.
 const ALIGNMENT: usize = 64;
 
-/// The messages of one direction that are not taken yet, the oldest first.
+/// The ranges of the messages of one direction that are not taken yet, the oldest first.
 #[derive(Debug)]
 pub(super) struct Arena(VecDeque<Range<usize>>);
 
@@ -25,12 +25,14 @@ impl Arena {
         self.0.len()
     }
 
-    /// Places one more message. `None`: there is no room until others are taken.
+    /// Reserves a range for one more message. Returns `None` if there is no room until others are
+    /// taken.
     pub(super) fn place(&mut self, size_bytes: usize) -> Option<Range<usize>> {
         let room = size_bytes.max(1).checked_next_multiple_of(ALIGNMENT)?;
         let start = match (self.0.front(), self.0.back()) {
             (Some(oldest), Some(newest)) if newest.start >= oldest.start => {
-                // Behind the newest message, or else before the oldest one.
+                // The range lies behind the newest message or, if it does not fit there, before the
+                // oldest one.
                 let behind = ARENA_BYTES - newest.end >= room;
                 let before = oldest.start >= room;
                 if behind {
@@ -44,19 +46,19 @@ impl Arena {
             (Some(oldest), Some(newest)) => {
                 (oldest.start - newest.end >= room).then_some(newest.end)?
             }
-            // At the beginning, where memory is already present.
+            // The arena is empty: begin at its start, where memory is already present.
             _ => (room <= ARENA_BYTES).then_some(0)?,
         };
         self.0.push_back(start..start + room);
         Some(start..start + size_bytes)
     }
 
-    /// Takes back the room of the newest message, which was not sent.
+    /// Frees the range of the newest message, which was not sent.
     pub(super) fn take_back(&mut self) {
         self.0.pop_back();
     }
 
-    /// Frees the room of all messages except this many of the newest.
+    /// Frees the ranges of all messages except the `waiting` newest ones.
     pub(super) fn keep_newest(&mut self, waiting: usize) {
         while self.0.len() > waiting {
             self.0.pop_front();

@@ -3,11 +3,12 @@
 //!
 //! # Why no message is missed
 //!
-//! The sender counts the message, then (after a sequentially consistent fence) reads where to ring.
-//! The receiver writes its place, then (after such a fence) looks for messages. One of the two
-//! comes second and sees what the other has written. The same holds for room: the receiver counts
-//! the message that it took, then checks whether the sender awaits room; the sender writes that it
-//! does, then tries once more.
+//! The receiver's place is the doorbell and slot at which the sender rings it. The sender counts
+//! the message, then (after a sequentially consistent fence) reads that place. The receiver writes
+//! its place, then (after such a fence) looks for messages. Whichever of the two comes second sees
+//! what the other has written. The same holds for room in a full channel: the receiver counts the
+//! message that it took, then checks whether the sender awaits room; the sender writes that it
+//! awaits room, then tries once more to send.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,33 +22,33 @@ use super::layout::{ARENA_BYTES, Layout, MAX_WAITING, Role, Side};
 use super::memory::CallMapping;
 use crate::segment::entry::place;
 
-/// The head of a message, known before its bytes are read.
+/// The head of a message, which is known before the message's bytes are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageHead {
-    /// The number of the request, or of the request that this responds to.
+    /// The number of this request, or of the request that this response answers.
     pub number: i64,
     /// The time of sending, in nanoseconds since the epoch.
     pub stamp: i64,
-    /// Its size.
+    /// The size of the message.
     pub size_bytes: usize,
 }
 
-/// Why a message was not put into a channel. In all cases, nothing was sent.
+/// The reason why a message was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendToChannelError {
-    /// Earlier messages wait to be taken, and no room is left.
+    /// Earlier messages wait to be taken and leave no room.
     #[error(
         "{waiting} messages wait to be taken, and no room is left for {size_bytes} bytes more: \
          {MAX_WAITING} messages of {ARENA_BYTES} bytes together may wait"
     )]
     Busy {
-        /// The number of messages that wait.
+        /// The number of waiting messages.
         waiting: usize,
         /// The size of the message.
         size_bytes: usize,
     },
-    /// The message is larger than the room for all of them together.
+    /// The message is larger than the whole arena.
     #[error("{size_bytes} bytes are more than the {ARENA_BYTES} that fit")]
     TooLarge {
         /// The size of the message.
@@ -72,7 +73,7 @@ pub enum SendToChannelError {
     Aborted,
 }
 
-/// The other side's values are impossible: something has overwritten them.
+/// The other side's values in the channel are impossible, because something has overwritten them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the memory of a call was overwritten ({what}), by another process of this user or by a faulty \
@@ -97,12 +98,12 @@ pub(super) struct Channel {
     outgoing: Mutex<Outgoing>,
     /// The number of messages taken.
     incoming: Mutex<u64>,
-    /// The other side has written impossible values; its memory is not read any further.
+    /// Whether the other side has written impossible values; if so, its memory is no longer read.
     is_scribbled: AtomicBool,
 }
 
 impl Channel {
-    /// A side that has neither sent nor taken anything.
+    /// Makes a side that has neither sent nor taken a message.
     pub(super) fn new(mapping: Arc<CallMapping>, index: usize, role: Role) -> Self {
         let outgoing = Outgoing { arena: Arena::new(), sent: 0, present_bytes: 0 };
         let (outgoing, incoming) = (Mutex::new(outgoing), Mutex::new(0));
@@ -137,20 +138,20 @@ impl Channel {
         self.layout().side(self.index, self.role.other())
     }
 
-    /// To be followed by a check for messages.
+    /// Sets where the other side rings this side. The caller has to check for messages afterwards.
     pub(super) fn set_place(&self, place: Option<Place>) {
         self.own().place.store(place::encode(place), Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence in `place_of_other`
     }
 
-    /// The place to ring the other side, encoded as a word; to be called after sending.
+    /// The place to ring the other side, encoded as a word. Call this after sending.
     pub(super) fn place_of_other(&self) -> u64 {
         fence(Ordering::SeqCst); // pairs with the fence in `set_place`
         self.others().place.load(Ordering::Acquire)
     }
 
-    /// Sends a message of this size, which `fill` writes into memory with arbitrary content. If
-    /// `fill` returns `false`, nothing is sent.
+    /// Sends a message of this size, which `fill` writes; the memory that it gets has arbitrary
+    /// content. If `fill` returns `false`, nothing is sent.
     pub(super) fn send(
         &self,
         number: i64,
@@ -209,14 +210,15 @@ impl Channel {
         if filled { Ok(()) } else { Err(SendToChannelError::Aborted) }
     }
 
-    /// Sets whether the other side rings this side after it has taken a message; to be followed by
-    /// a try to send.
+    /// Sets whether the other side rings this side after it has taken a message. The caller has to
+    /// try to send afterwards.
     pub(super) fn await_room(&self, is_awaited: bool) {
         self.own().awaits_room.store(u32::from(is_awaited), Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence in `place_of_other`
     }
 
-    /// The place to ring the other side after taking one of its messages, if it awaits room.
+    /// The place to ring the other side after taking one of its messages, encoded as a word. `None`
+    /// if the other side does not await room.
     pub(super) fn place_of_who_awaits_room(&self) -> Option<u64> {
         let place = self.place_of_other();
         (self.others().awaits_room.load(Ordering::Acquire) != 0).then_some(place)

@@ -1,4 +1,5 @@
-//! The client's side of calls by shared memory: the memory that it provides, and its channels.
+//! The client's side of calls through shared memory: the memory that the client provides, and its
+//! channels.
 
 use std::fmt;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -17,8 +18,8 @@ use crate::process_end::EndWatch;
 use crate::process_handle::ProcessHandle;
 use crate::segment::{Unavailable, create_file};
 
-/// The memory of one client's calls. It has a size but takes no memory until a server claims a
-/// channel in it.
+/// The memory of one client's calls. The file has a size, but takes no memory until a server claims
+/// a channel in it.
 pub struct CallMemory {
     file: OwnedFd,
     client: OnceLock<ClientEnd>,
@@ -28,7 +29,7 @@ pub struct CallMemory {
 
 /// The client's data that a channel needs.
 struct ClientEnd {
-    /// The endpoint that receives responses by the engine.
+    /// The endpoint that receives responses through the engine.
     replies: [u8; 16],
     on_server_end: Notify,
 }
@@ -49,29 +50,29 @@ pub struct ClientChannel {
 }
 
 impl CallMemory {
-    /// Makes the file.
+    /// Makes the file that holds the memory.
     ///
     /// # Errors
-    /// The system refuses it.
+    /// The system refuses to make the file.
     pub fn create() -> Result<Self, Unavailable> {
         let file = create_file(FILE_NAME, FILE_BYTES as u64)?;
         let (client, mapping) = (OnceLock::new(), OnceLock::new());
         Ok(Self { file, client, mapping, channels: Mutex::default() })
     }
 
-    /// Sets the client's endpoint for responses that do not come by shared memory, and the function
-    /// to be called, on another thread, when the process of a server with a channel has ended. To
-    /// be called before the first call of [`channel`](Self::channel).
+    /// Sets the client's endpoint for responses that do not come through shared memory, and the
+    /// function to call, on another thread, when the process of a server with a channel has ended.
+    /// Call this before the first call of [`channel`](Self::channel).
     pub fn begin(&self, replies: [u8; 16], on_server_end: Notify) {
         self.client.get_or_init(|| ClientEnd { replies, on_server_end });
     }
 
-    /// The number to announce, by which servers find the memory; never zero.
+    /// The number to announce, with which servers find the memory; never zero.
     pub fn endpoint(&self) -> u64 {
         u64::from(self.file.as_raw_fd().unsigned_abs()) + 1
     }
 
-    /// `None`: the system does not map the memory.
+    /// The mapping of the memory, made by the first call. `None` if the system refused to map it.
     fn mapping(&self) -> Option<&Arc<CallMapping>> {
         let map = || {
             let mapping = CallMapping::new(self.file.as_fd())
@@ -102,7 +103,7 @@ impl CallMemory {
             return known.is_open().then(|| Arc::clone(known));
         }
         if channels.in_use[index].is_some() {
-            return None; // of a former server, and still used
+            return None; // a former server's channel is still in use
         }
         let channel = Channel::new(Arc::clone(mapping), index, Role::Client);
         channel.set_place(place);
@@ -113,8 +114,9 @@ impl CallMemory {
         Some(channel)
     }
 
-    /// Frees the channels of servers that have left or were killed, for others. `is_known` returns
-    /// whether the engine still knows a server, whose last messages may be on their way.
+    /// Frees the channels of servers that have left or were killed, so that other servers can claim
+    /// them. `is_known` returns whether the engine still knows a server; if so, the server's last
+    /// messages may be on their way.
     pub fn free_channels(&self, is_known: impl Fn([u8; 16]) -> bool) {
         let Some(Some(mapping)) = self.mapping.get() else { return };
         let layout = mapping.layout();
@@ -125,8 +127,8 @@ impl CallMemory {
             if is_free || !has_left && (is_known(claim.server()) || is_running(claim.pid())) {
                 continue;
             }
-            // Another thread may hold it and be about to send; and messages that a server sent
-            // before it left have yet to be taken.
+            // The channel is needed if another thread holds it and may be about to send, or if
+            // messages that the server sent before it left have yet to be taken.
             let is_needed = |used: &Arc<ClientChannel>| {
                 Arc::strong_count(used) > 1 || used.channel.may_have_message()
             };
@@ -138,7 +140,7 @@ impl CallMemory {
         }
     }
 
-    /// Whether channels are in use, so that responses may come by them.
+    /// Whether a channel is in use, so that responses may come through it.
     pub fn is_in_use(&self) -> bool {
         self.channels.lock().in_use.iter().any(Option::is_some)
     }
@@ -155,11 +157,13 @@ impl CallMemory {
         channels.in_use.iter().flatten().any(|used| used.channel.may_have_message())
     }
 
-    /// Takes the oldest response of one server: `take` gets the server, the head and a function
-    /// that copies the response into memory of its size. Never blocks.
+    /// Takes the oldest response of one of the servers. `take` gets the server, the head of the
+    /// response, and a function that copies the response into memory of the response's size. Never
+    /// blocks.
     ///
     /// # Errors
-    /// A server has written impossible values; responses of other servers come with the next call.
+    /// A server has written impossible values; the next call returns responses of the other
+    /// servers.
     pub fn take_response<T>(
         &self,
         take: impl FnOnce([u8; 16], MessageHead, &dyn Fn(&mut [u8])) -> T,
@@ -177,7 +181,7 @@ impl CallMemory {
         Ok(taken)
     }
 
-    /// Sets where servers ring for responses. To be followed by a check for responses.
+    /// Sets where servers ring for responses. The caller has to check for responses afterwards.
     pub fn set_place(&self, place: Option<Place>) {
         let mut channels = self.channels.lock();
         channels.place = place;
@@ -220,18 +224,19 @@ impl ClientChannel {
         claim.is_opened_by(self.server) && !self.channel.is_scribbled()
     }
 
-    /// Whether no further response will come besides those that can be taken now: the server has
-    /// left, or its process was found to have ended. Makes no system call.
+    /// Whether no further responses will come besides those that can be taken now, because the
+    /// server has left or its process was found to have ended. Makes no system call.
     pub fn has_left(&self) -> bool {
         self.peer.has_ended() || !self.is_open()
     }
 
     /// Sends a request that `fill` writes, and wakes the server.
     ///
-    /// Never blocks; at most one system call, none if the server's executor does not sleep.
+    /// Never blocks. Makes at most one system call, and none if the server's executor does not
+    /// sleep.
     ///
     /// # Errors
-    /// See [`SendToChannelError`]; then nothing was sent.
+    /// See [`SendToChannelError`]. On an error, nothing was sent.
     pub fn send(
         &self,
         number: i64,

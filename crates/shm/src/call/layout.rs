@@ -2,21 +2,21 @@
 
 use feros_sync::{AtomicU32, AtomicU64, Ordering};
 
-/// The number of servers that one client calls by shared memory at the same time.
+/// The limit on servers that one client calls through shared memory at the same time.
 pub const MAX_SERVERS: usize = if cfg!(loom) { 1 } else { 4 };
-/// The number of messages of one direction of a channel that may wait to be taken.
+/// The limit on waiting messages in one direction of a channel.
 pub const MAX_WAITING: usize = if cfg!(loom) { 2 } else { 64 };
-/// The number of message bytes of one direction of a channel that may wait to be taken. This is
-/// address space: memory is taken only for the most bytes that ever waited at once.
+/// The limit on the bytes of the waiting messages in one direction of a channel. It only reserves
+/// address space: memory is taken only up to the largest number of bytes that ever waited at once.
 pub const ARENA_BYTES: usize = if cfg!(loom) { 128 } else { 16 * 1024 * 1024 };
 
-/// The name of the file, where the system shows it.
+/// The name of the file, as the system shows it.
 pub(super) const FILE_NAME: &str = "feros-calls";
 /// The size of the file.
 pub(super) const FILE_BYTES: usize = size_of::<Layout>() + 2 * MAX_SERVERS * ARENA_BYTES;
 
-/// The control words; the arenas follow. All zero is the state before the first use, and any
-/// content is valid.
+/// The control words, which precede the arenas in the file. All words are zero before the first
+/// use, and any content is valid.
 #[cfg_attr(loom, derive(Default))]
 #[repr(C)]
 pub(super) struct Layout {
@@ -26,11 +26,11 @@ pub(super) struct Layout {
 
 /// The claims: which server uses which channel.
 #[cfg_attr(not(loom), repr(C, align(4096)))]
-#[cfg_attr(loom, derive(Default))] // its threads have small stacks
+#[cfg_attr(loom, derive(Default))] // loom's stacks are too small for the alignment
 pub(super) struct Claims {
     /// Set by the client when it ends.
     pub(super) client_left: AtomicU32,
-    /// The client's endpoint that receives responses by the engine.
+    /// The client's endpoint that receives responses through the engine.
     replies: [AtomicU64; 2],
     pub(super) of_channels: [Claim; MAX_SERVERS],
 }
@@ -39,8 +39,9 @@ pub(super) struct Claims {
 #[cfg_attr(loom, derive(Default))]
 #[repr(C, align(64))]
 pub(super) struct Claim {
-    /// The process of the server in the upper half, and the state of the claim in the lower one. It
-    /// is one word, so that a server killed after the claim has left its process there.
+    /// The process id of the server in the upper half, and the state of the claim in the lower
+    /// half. Both are one word, so that the claim of a server that is killed always names its
+    /// process.
     state: AtomicU64,
     server: [AtomicU64; 2],
 }
@@ -50,7 +51,7 @@ pub(super) struct Claim {
 pub(super) enum ClaimState {
     /// The channel is unused. Only the client sets this state.
     Free,
-    /// A server is registering.
+    /// A server has claimed the channel and is preparing it.
     Claimed,
     /// A server takes requests.
     Open,
@@ -78,20 +79,21 @@ struct Control {
 
 /// The words that one side of a channel writes.
 #[cfg_attr(not(loom), repr(C, align(4096)))]
-#[cfg_attr(loom, derive(Default))] // its threads have small stacks
+#[cfg_attr(loom, derive(Default))] // loom's stacks are too small for the alignment
 pub(super) struct Side {
-    /// The place to ring this side.
+    /// The place (doorbell and slot) at which the other side rings this side.
     pub(super) place: AtomicU64,
     /// The number of messages of the other side that this side has taken.
     pub(super) taken: AtomicU64,
     /// The number of messages that this side has sent.
     pub(super) sent: AtomicU64,
-    /// Whether this side has more to send, and wants a ring when one of its messages was taken.
+    /// Whether this side has more to send, and wants a ring when the other side has taken one of
+    /// its messages.
     pub(super) awaits_room: AtomicU32,
     pub(super) slots: [Slot; MAX_WAITING],
 }
 
-/// One message.
+/// The place of one message in the arena, and its head.
 #[cfg_attr(loom, derive(Default))]
 #[repr(C)]
 pub(super) struct Slot {
@@ -127,7 +129,8 @@ impl Layout {
         }
     }
 
-    /// Frees a channel for the next claim. Client only, when neither side uses it any longer.
+    /// Frees a channel for the next claim. Only the client may call this, when neither side uses
+    /// the channel any longer.
     pub(super) fn free(&self, channel: usize) {
         [Role::Client, Role::Server].iter().for_each(|role| self.side(channel, *role).reset());
         self.claims.of_channels[channel].free();
@@ -155,7 +158,7 @@ impl Claims {
         load_gid(&self.replies)
     }
 
-    /// Claims a channel for a server of a process.
+    /// Claims a channel for a server in the process with this id.
     pub(super) fn claim(&self, server: [u8; 16], pid: u32) -> Option<usize> {
         self.of_channels.iter().position(|claim| claim.claim(server, pid))
     }
@@ -166,7 +169,7 @@ impl Claims {
     }
 }
 
-/// The part of a claim that holds its state.
+/// The bits of [`Claim::state`] that hold the state.
 const STATE: u64 = 0xffff_ffff;
 
 impl Claim {
@@ -174,7 +177,7 @@ impl Claim {
         self.state.load(Ordering::Acquire) & STATE == state.word()
     }
 
-    /// Sets the state. For the server that has claimed the channel.
+    /// Sets the state. Only the server that has claimed the channel may call this.
     pub(super) fn set(&self, state: ClaimState) {
         let process = self.state.load(Ordering::Relaxed) & !STATE;
         self.state.store(process | state.word(), Ordering::Release);
@@ -204,7 +207,7 @@ impl Claim {
         load_gid(&self.server)
     }
 
-    /// The process of the server.
+    /// The id of the server's process.
     pub(super) fn pid(&self) -> u32 {
         (self.state.load(Ordering::Relaxed) >> 32) as u32
     }
@@ -219,7 +222,7 @@ impl Side {
         self.awaits_room.store(0, Ordering::Relaxed);
     }
 
-    /// The slot of a message, by its count from 0.
+    /// The slot of the message with this number, counted from 0.
     pub(super) fn slot(&self, count: u64) -> &Slot {
         &self.slots[(count % MAX_WAITING as u64) as usize]
     }

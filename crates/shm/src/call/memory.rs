@@ -1,4 +1,4 @@
-//! The memory of a client's calls as mapped: the only unsafe code of the calls.
+//! The mapping of the memory of a client's calls. This file has all unsafe code of the calls.
 
 #![allow(unsafe_code)]
 
@@ -23,11 +23,11 @@ unsafe impl Send for CallMapping {}
 unsafe impl Sync for CallMapping {}
 
 impl CallMapping {
-    /// Maps a file that has [`FILE_BYTES`] and will keep them (it is sealed); otherwise a later
-    /// access would raise SIGBUS.
+    /// Maps a file of [`FILE_BYTES`]. The file has to be sealed, so that it keeps this size;
+    /// otherwise a later access would raise SIGBUS.
     pub(super) fn new(file: BorrowedFd<'_>) -> Result<Self, Errno> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // Address space only: no memory is reserved for bytes that may never be written.
+        // This takes only address space: no memory is reserved for bytes that may never be written.
         let flags = MapFlags::SHARED | MapFlags::NORESERVE;
         // SAFETY: the kernel chooses the address, so no memory in use is replaced.
         let address = unsafe { mmap(ptr::null_mut(), FILE_BYTES, protection, flags, file, 0) }?;
@@ -60,7 +60,7 @@ impl CallMapping {
     }
 
     /// Lends bytes of the file for writing. The caller ensures that no other thread of this process
-    /// has the same bytes; another process that writes there changes the message, and nothing else.
+    /// uses the same bytes. Another process that writes there changes only the message.
     pub(super) fn write<T>(
         &self,
         offset_bytes: usize,
@@ -74,8 +74,8 @@ impl CallMapping {
         write(unsafe { std::slice::from_raw_parts_mut(start, size_bytes) })
     }
 
-    /// Copies bytes of the file. Another process may change them meanwhile; then the copy is a
-    /// mixture.
+    /// Copies bytes out of the file. If another process changes them meanwhile, the copy mixes old
+    /// and new bytes.
     pub(super) fn read(&self, offset_bytes: usize, into: &mut [u8]) {
         check(offset_bytes, into.len());
         let start = self.0.as_ptr().wrapping_add(offset_bytes);
@@ -85,8 +85,8 @@ impl CallMapping {
     }
 }
 
-/// Checks that the range lies in the arenas or control words; the callers have checked the other
-/// side's values.
+/// Asserts that the range lies within the file. Callers have to check values of the other side
+/// before.
 fn check(offset_bytes: usize, size_bytes: usize) {
     let end = offset_bytes.checked_add(size_bytes);
     assert!(end.is_some_and(|end| end <= FILE_BYTES), "a range within the file");

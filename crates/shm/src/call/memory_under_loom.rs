@@ -1,8 +1,8 @@
-//! The memory of a client's calls under loom: the control words, and the first byte of each
-//! message.
+//! A replacement for the mapped memory under loom, with the control words and the first byte of
+//! each message.
 //!
-//! Those bytes impose no order themselves: without the order of the channel, a side would see
-//! earlier or later content.
+//! The bytes are atomics that impose no order themselves. If the channel did not order the
+//! accesses, a side would see earlier or later content.
 
 use feros_sync::{AtomicUsize, Ordering};
 use rustix::io::Errno;

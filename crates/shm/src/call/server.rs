@@ -1,4 +1,5 @@
-//! The server's side of calls by shared memory: the channel that it claims in a client's memory.
+//! The server's side of calls through shared memory: the channel that the server claims in a
+//! client's memory.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use super::memory::CallMapping;
 use crate::peer::{Peer, PeerError, open_file};
 use crate::reason::{Obstacle, Reason, Side};
 
-/// Why a server does not take a client's requests from shared memory.
+/// The reason why a server cannot take a client's requests from shared memory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChannelError {
@@ -59,10 +60,11 @@ pub struct ServerChannel {
 
 impl ServerChannel {
     /// Claims a channel in the memory that a client of the process `peer` announced as `endpoint`.
-    /// Requests may come from then on, and the server has to check for them once by itself.
+    /// Requests may come from then on, and the server has to check for requests once without a
+    /// ring.
     ///
     /// # Errors
-    /// See [`ChannelError`]; then nothing is claimed.
+    /// See [`ChannelError`]. On an error, no channel is claimed.
     pub fn open(peer: Arc<Peer>, endpoint: u64, server: [u8; 16]) -> Result<Self, ChannelError> {
         let pid = peer.pid();
         let fd = endpoint.checked_sub(1).and_then(|fd| u32::try_from(fd).ok());
@@ -70,7 +72,7 @@ impl ServerChannel {
         let file = open_file(pid, fd, FILE_NAME, FILE_BYTES)?;
         let failed = |step| move |errno| ChannelError::NoMemory { step, errno };
         let mapping = CallMapping::new(file.as_fd()).map_err(failed("mmap"))?;
-        // The process may have ended, and another one may have its id.
+        // The process may have ended, and its id may belong to another process.
         if !peer.is_alive() {
             return Err(PeerError::NoSuchProcess { pid }.into());
         }
@@ -92,24 +94,25 @@ impl ServerChannel {
         &self.peer
     }
 
-    /// Sets where the client rings for requests. To be followed by a check for requests.
+    /// Sets where the client rings for requests. The caller has to check for requests afterwards.
     pub fn set_place(&self, place: Option<Place>) {
         self.channel.set_place(place);
     }
 
-    /// The endpoint of the client that receives responses by the engine, as the client claims.
+    /// The client's endpoint that receives responses through the engine. The client has written it,
+    /// so it may be wrong.
     pub fn replies(&self) -> [u8; 16] {
         self.channel.layout().claims.replies()
     }
 
-    /// Whether the client has written impossible values, so no further requests come by the
-    /// channel.
+    /// Whether the client has written impossible values, after which no more requests come through
+    /// the channel.
     pub fn is_scribbled(&self) -> bool {
         self.channel.is_scribbled()
     }
 
-    /// Sets whether the client rings the server after it has taken a response; to be followed by a
-    /// try to send.
+    /// Sets whether the client rings the server after it has taken a response. The caller has to
+    /// try to send afterwards.
     pub fn await_room(&self, is_awaited: bool) {
         self.channel.await_room(is_awaited);
     }
@@ -119,8 +122,8 @@ impl ServerChannel {
         self.channel.may_have_message()
     }
 
-    /// Takes the oldest request: `take` gets its head and a function that copies the request into
-    /// memory of its size. Never blocks.
+    /// Takes the oldest request. `take` gets the head of the request and a function that copies the
+    /// request into memory of the request's size. Never blocks.
     ///
     /// # Errors
     /// The other side has written impossible values.
@@ -133,10 +136,10 @@ impl ServerChannel {
 
     /// Sends the response to the request of this number, written by `fill`, and wakes the client.
     ///
-    /// Never blocks; at most one system call, none if no thread of the client sleeps.
+    /// Never blocks. Makes at most one system call, and none if no thread of the client sleeps.
     ///
     /// # Errors
-    /// See [`SendToChannelError`]; then nothing was sent.
+    /// See [`SendToChannelError`]. On an error, nothing was sent.
     pub fn send(
         &self,
         number: i64,
@@ -157,7 +160,7 @@ impl ServerChannel {
 impl Drop for ServerChannel {
     fn drop(&mut self) {
         self.channel.layout().claims.of_channels[self.channel.index()].set(ClaimState::Left);
-        // Ends calls that wait for a response.
+        // This ring ends the client's calls that wait for a response.
         self.peer.ring_at(self.channel.place_of_other());
     }
 }

@@ -1,4 +1,4 @@
-//! The rings under loom: a publisher and a subscription at the same time.
+//! Tests the rings under loom, with a publisher and a subscription at the same time.
 
 use super::*;
 use feros_sync::{Arc, AtomicUsize};
@@ -8,12 +8,12 @@ const DEPTH: usize = 1;
 const VIEWS: usize = 1;
 const MESSAGES: usize = 3;
 
-/// The rings, and the memory of all messages that can exist at once plus one.
+/// The rings, and memory for one more message than can exist at once.
 struct Shared {
     positions: Positions,
     places: Vec<AtomicU64>,
-    /// The chunks impose no order themselves: without the order of the rings, a side would see
-    /// earlier or later content.
+    /// The memory of the messages. These atomics impose no order themselves: if the rings did not
+    /// order the accesses, a side would see earlier or later content.
     chunks: Vec<AtomicUsize>,
 }
 
@@ -29,7 +29,8 @@ impl Shared {
         Ring::new(&self.positions, &self.places, size).expect("there are as many places")
     }
 
-    /// Takes messages and returns them, in this many tries; returns their contents.
+    /// Tries this many times to take a message and give it back; returns the contents of the
+    /// messages.
     fn take(&self, looks: usize) -> Vec<usize> {
         let (ring, mut returned, mut said) = (self.ring(), 0, Vec::new());
         for _ in 0..looks {

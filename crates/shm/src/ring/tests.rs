@@ -1,4 +1,4 @@
-//! One thread at both ends, and other processes that write positions.
+//! Tests the rings with one thread at both ends, and with positions that other processes overwrite.
 
 use proptest::collection::vec;
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
@@ -78,7 +78,7 @@ fn impossible_positions_are_nonsense() {
 }
 
 proptest! {
-    /// Each message is taken or pushed out, once, and in order.
+    /// Each message is either taken or pushed out, exactly once, and in order.
     #[test]
     fn each_message_goes_one_way(depth in 1_usize..9, steps in vec(any::<bool>(), 0..200)) {
         let memory = Memory::new(depth, 1);
@@ -100,7 +100,7 @@ proptest! {
         }
     }
 
-    /// Whatever positions others write: no panic, and no side runs forever.
+    /// Whatever positions other processes write, no side panics or runs forever.
     #[test]
     fn any_positions_are_borne(words in vec(any::<u64>(), 3), depth in 1_usize..5) {
         let memory = Memory::new(depth, 2);

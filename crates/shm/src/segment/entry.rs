@@ -1,52 +1,54 @@
-//! A subscription's entry in a process segment, for the publishers of its host: where to ring,
-//! which publishers it receives from by shared memory, and how many of their messages it has taken.
+//! A subscription's entry in a process segment. It tells publishers on the host where to ring,
+//! which publishers the subscription receives from through shared memory, and how many of their
+//! messages the subscription has taken.
 //!
-//! The subscription's process writes, the publishers' processes read, except for the flag of a
-//! sleeping publisher, the number of its first message, and the count of publishers that have
-//! become ready. All words are atomics and any content is valid, so foreign writes can mislead but
-//! not corrupt.
+//! The subscription's process writes the words, and the publishers' processes read them. Publishers
+//! write only the flag of a sleeping publisher, the number of a publisher's first message, and the
+//! count of publishers that have become ready. All words are atomics and any content is valid, so
+//! wrong values that other processes write can mislead, but not corrupt memory.
 //!
 //! # Why no wake-up is lost
 //!
-//! *Where to ring.* The subscription moves to an executor: it writes its place, then (after a
-//! sequentially consistent fence) looks for messages, by ringing itself once. A publisher sends,
-//! then (after such a fence) reads the place. One of the two comes second and sees what the other
-//! has written: either the publisher rings the new place, or the subscription finds the message. A
-//! publisher that reads the former place rings there, where a ring without work is harmless.
+//! *Where to ring.* When the subscription moves to an executor, it writes its place (the doorbell
+//! and slot to ring), then (after a sequentially consistent fence) looks for messages, by ringing
+//! itself once. A publisher sends, then (after such a fence) reads the place. Whichever of the two
+//! comes second sees what the other has written: either the publisher rings the new place, or the
+//! subscription finds the message. A publisher that reads the former place rings there, where a
+//! ring without work is harmless.
 //!
-//! *Room.* A publisher marks that it waits by making the word `waiting` odd, then reads the count;
-//! the subscription counts, then checks whether a publisher waits: again the second one sees what
-//! the first has written. The kernel closes the gap between the publisher's last look and its
-//! sleep: it does not let it sleep on a word that has changed. The subscription makes the word even
-//! and larger when it wakes publishers, so that a publisher that waits again does not sleep on a
-//! value that was already answered.
+//! *Room.* A publisher that waits makes the word `waiting` odd, then reads the count of taken
+//! messages. The subscription counts a message, then checks whether a publisher waits. Again, the
+//! second one sees what the first has written. The kernel closes the gap between the publisher's
+//! last check and its sleep, because it does not let a thread sleep on a word that has changed.
+//! When the subscription wakes publishers, it makes the word even and larger, so that a publisher
+//! that waits again does not sleep on a value that was already answered.
 //!
-//! *Becoming ready.* A publisher makes its memory, counts `ready` up, then rings. The subscription
-//! reads `ready`, then tries to open the memory. If it came too early, it also read the count too
+//! *Becoming ready.* A publisher makes its memory, increments `ready`, then rings. The subscription
+//! reads `ready`, then tries to open the memory. If it tried too early, it also read the count too
 //! early, and finds another count when the ring comes.
 //!
-//! *Changing hands.* The epoch is odd while a publisher is attached, and it changes before anything
-//! else does: a seqlock. A reader reads the epoch again after the other words, and discards them if
-//! it has changed.
+//! *Changing hands.* The epoch of an attachment is odd while a publisher is attached, and it
+//! changes before the other words do, as in a seqlock. A reader reads the epoch again after the
+//! other words, and discards them if it has changed.
 
 use feros_doorbell::{Place, Slot};
 use feros_sync::{AtomicU32, AtomicU64, Futex, Ordering, Sharing, fence};
 use std::time::{Duration, Instant};
 
-/// The largest number of publishers that one subscription receives from by shared memory.
+/// The limit on publishers that one subscription receives from through shared memory.
 #[cfg(not(loom))]
 pub const MAX_ATTACHMENTS: usize = 32;
-/// Loom pays for every atomic object.
+/// The limit under loom, whose cost grows with every atomic.
 #[cfg(loom)]
 pub const MAX_ATTACHMENTS: usize = 1;
 
-/// The place to ring, encoded as one word.
+/// Encodes the place to ring, a doorbell and a slot, as one word.
 pub(crate) mod place {
     use super::{Place, Slot};
 
     const SET: u64 = 1 << 63;
 
-    /// Zero if there is no place that other processes can ring.
+    /// Returns zero if there is no place that other processes can ring.
     pub(crate) fn encode(place: Option<Place>) -> u64 {
         match place {
             Some(Place { doorbell: Some(number), slot }) => {
@@ -56,7 +58,7 @@ pub(crate) mod place {
         }
     }
 
-    /// The number of the doorbell and the slot.
+    /// Returns the number of the doorbell, and the slot.
     pub(crate) fn decode(word: u64) -> Option<(u32, Slot)> {
         let slot = Slot::new((word & 0xffff) as usize)?;
         (word & SET != 0).then_some(((word >> 16) as u32, slot))
@@ -68,22 +70,24 @@ pub(crate) mod place {
 pub enum Room {
     /// The subscription has taken messages: this many since it attached, modulo 2^32.
     Taken(u32),
-    /// The subscription no longer receives from the publisher by shared memory, or its process has
-    /// ended.
+    /// The subscription no longer receives from the publisher through shared memory, or its process
+    /// has ended.
     Detached,
     /// No message was taken in time.
     TimedOut,
 }
 
-/// One subscription. All zero is the state of an entry that was never used.
+/// The entry of one subscription. All words are zero in an entry that was never used.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// The place to ring. In a cache line that changes rarely, because every publish reads it.
+    /// The encoded place to ring. It lies in a cache line that changes rarely, because every
+    /// publish reads it.
     place: AtomicU64,
-    /// Odd while the entry belongs to a subscription; distinguishes its users.
+    /// Odd while the entry belongs to a subscription. It distinguishes the present user of the
+    /// entry from others.
     generation: AtomicU32,
-    /// How many times a publisher has signalled that its memory was made, modulo 2^32.
+    /// How many times publishers have signalled that their memory was made, modulo 2^32.
     ready: AtomicU32,
     attachments: Attachments,
 }
@@ -97,16 +101,16 @@ struct Attachments([Attachment; MAX_ATTACHMENTS]);
 #[derive(Debug)]
 pub(crate) struct Attachment {
     publisher: AtomicU64,
-    /// The number of the publisher's first message that comes by shared memory alone, 0 until the
-    /// publisher has chosen it. The bits above it hold as much of the epoch that it belongs to as
-    /// fits. Earlier messages come by the network transport.
+    /// The number of the publisher's first message that comes only through shared memory; 0 until
+    /// the publisher has chosen it. Earlier messages come over the network transport. The bits
+    /// above the number hold as much as fits of the epoch that the number belongs to.
     first: AtomicU64,
     /// Odd while a publisher is attached.
     epoch: AtomicU32,
     capacity: AtomicU32,
     /// The number of messages taken since attaching, modulo 2^32.
     taken: AtomicU32,
-    /// Odd if a publisher may sleep here.
+    /// Odd if a publisher may sleep on this word.
     waiting: Futex,
 }
 
@@ -137,7 +141,7 @@ impl Entry {
         }
     }
 
-    /// Begins the use of the entry by a subscription; returns the generation that distinguishes
+    /// Begins the use of the entry for a subscription; returns the generation, which distinguishes
     /// this use from others. Owner only.
     pub(crate) fn open(&self) -> u32 {
         let generation = self.generation.load(Ordering::Relaxed).wrapping_add(1) | 1;
@@ -156,33 +160,34 @@ impl Entry {
         generation & 1 == 1 && self.generation.load(Ordering::Acquire) == generation
     }
 
-    /// To be followed by a check for messages. Owner only.
+    /// Sets the place to ring. The caller has to check for messages afterwards. Owner only.
     pub(crate) fn set_place(&self, place: Option<Place>) {
         self.place.store(place::encode(place), Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence in `place`
     }
 
-    /// The place to ring (the doorbell's number and the slot); to be called after sending.
+    /// The place to ring (the doorbell's number and the slot). Call this after sending.
     pub(crate) fn place(&self, generation: u32) -> Option<(u32, Slot)> {
         fence(Ordering::SeqCst); // pairs with the fence in `set_place`
         let place = place::decode(self.place.load(Ordering::Acquire));
         place.filter(|_| self.is_open(generation))
     }
 
-    /// To be called when a publisher's memory was made, and followed by a ring. Publishers only.
+    /// Counts that a publisher's memory was made. The publisher has to ring afterwards. Publishers
+    /// only.
     pub(crate) fn count_ready(&self, generation: u32) {
         if self.is_open(generation) {
             self.ready.fetch_add(1, Ordering::Release);
         }
     }
 
-    /// How many times [`count_ready`](Self::count_ready) was called; to be read before a
-    /// publisher's memory is opened.
+    /// How many times [`count_ready`](Self::count_ready) was called. Read this before opening a
+    /// publisher's memory.
     pub(crate) fn ready(&self) -> u32 {
         self.ready.load(Ordering::Acquire)
     }
 
-    /// The attachment at `index`, below [`MAX_ATTACHMENTS`].
+    /// The attachment at `index`, which is below [`MAX_ATTACHMENTS`].
     pub(crate) fn attachment(&self, index: usize) -> &Attachment {
         &self.attachments.0[index]
     }
@@ -212,7 +217,7 @@ impl Attachment {
         }
     }
 
-    /// Owner only; the attachment must be free.
+    /// Attaches a publisher. The attachment must be free. Owner only.
     pub(crate) fn attach(&self, publisher: u64, capacity: u32) {
         let epoch = self.epoch.load(Ordering::Relaxed) | 1;
         self.publisher.store(publisher, Ordering::Relaxed);
@@ -222,14 +227,15 @@ impl Attachment {
         self.epoch.store(epoch, Ordering::Release);
     }
 
-    /// Frees the attachment and has publishers that wait for room notice. Owner only.
+    /// Frees the attachment and wakes publishers that wait for room, so that they notice. Owner
+    /// only.
     pub(crate) fn release(&self) {
         let epoch = self.epoch.load(Ordering::Relaxed) | 1;
         self.epoch.store(epoch.wrapping_add(1), Ordering::Relaxed);
-        self.wake_waiting(); // its fence is the seqlock's, too: a reader of later writes sees the new epoch
+        self.wake_waiting(); // its fence also orders the epoch before later writes
     }
 
-    /// Counts messages that the subscription has taken, and wakes publishers that wait for that.
+    /// Counts messages that the subscription has taken, and wakes publishers that wait for room.
     /// Owner only.
     pub(crate) fn count_taken(&self, messages: u32) {
         self.taken.fetch_add(messages, Ordering::Release);
@@ -239,8 +245,8 @@ impl Attachment {
     fn wake_waiting(&self) {
         fence(Ordering::SeqCst); // pairs with the fence in `wait`
         let waiting = self.waiting.load(Ordering::Relaxed);
-        // If another thread changes the word first, that thread wakes too; a publisher that waits
-        // anew after that sees our change.
+        // If another thread changes the word first, that thread wakes the publishers. A publisher
+        // that starts to wait after that sees the new count.
         if waiting & 1 == 1
             && self.waiting.replace(waiting, waiting.wrapping_add(1), Ordering::Relaxed)
         {
@@ -257,18 +263,18 @@ impl Attachment {
         self.is_same(epoch).then_some(Found { index, epoch, capacity })
     }
 
-    /// Whether the words read before belong to the attachment of `epoch`.
+    /// Whether the words read before this call belong to the attachment with this `epoch`.
     fn is_same(&self, epoch: u32) -> bool {
         fence(Ordering::Acquire); // pairs with the fence in `release`
         self.epoch.load(Ordering::Relaxed) == epoch
     }
 
-    /// From this message on, the publisher serves the subscription by shared memory alone. To be
-    /// called before it is sent. Returns false, without effect, if the attachment has ended.
-    /// Publisher only.
+    /// Records that the publisher serves the subscription only through shared memory from this
+    /// message on. Call this before the message is sent. Returns false, without effect, if the
+    /// attachment has ended. Publisher only.
     pub(crate) fn begin(&self, found: Found, first_number: u64) -> bool {
-        // Replaces only a word of this attachment: a late publisher must not overwrite the word of
-        // the next one.
+        // Only a word with the epoch of this attachment is replaced: a late publisher must not
+        // overwrite the word of the next publisher.
         let word = first_word(found.epoch, first_number);
         let is_ours = |former| former & !NUMBERS == word & !NUMBERS;
         let replace = |former| is_ours(former).then_some(word);
@@ -277,7 +283,7 @@ impl Attachment {
         is_written && self.is_same(found.epoch)
     }
 
-    /// The number of the first message that comes by shared memory alone, if the publisher has
+    /// The number of the first message that comes only through shared memory, if the publisher has
     /// chosen it. Owner only.
     pub(crate) fn first_number(&self) -> Option<u64> {
         let number = self.first.load(Ordering::Acquire) & NUMBERS;
@@ -294,8 +300,8 @@ impl Attachment {
         self.is_same(found.epoch).then_some(taken)
     }
 
-    /// Sleeps until the number of taken messages differs from `seen`, without limit if there is no
-    /// deadline.
+    /// Sleeps until the number of taken messages differs from `seen`, or until the deadline, if
+    /// any.
     pub(crate) fn wait(&self, found: Found, seen: u32, deadline: Option<Instant>) -> Room {
         loop {
             let before = self.waiting.load(Ordering::Relaxed);

@@ -6,16 +6,16 @@ use feros_doorbell::Doorbell;
 use feros_sync::{AtomicU32, AtomicU64, Ordering};
 use std::mem::offset_of;
 
-/// The number of executors of one process that other processes can wake up.
+/// The limit on executors of one process that other processes can wake up.
 pub const MAX_DOORBELLS: usize = 64;
-/// The number of subscriptions of one process that can be served by shared memory.
+/// The limit on subscriptions of one process that can be served through shared memory.
 pub const MAX_SUBSCRIPTIONS: usize = 1024;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"FerosSeg");
 
-/// A process segment. It consists of atomics alone, for which any content is valid, and all zero is
-/// the state before the first use (also for [`Doorbell`]): so it may lie in fresh memory and in
-/// memory that other processes write to.
+/// A process segment. It consists only of atomics, for which any content is valid, and all words
+/// are zero before the first use, including those of a [`Doorbell`]. So it may lie in new memory,
+/// and in memory that other processes write to.
 #[repr(C)]
 pub(crate) struct Layout {
     header: Header,
@@ -28,21 +28,21 @@ struct Header {
     magic: AtomicU64,
     token: AtomicU64,
     version: AtomicU32,
-    /// Distinguishes the uses of each doorbell; changed when one ends.
+    /// For each doorbell, a number that distinguishes its uses and changes when a use ends.
     generations: [AtomicU32; MAX_DOORBELLS],
 }
 
 /// The size of a segment, in bytes.
 pub(crate) const SEGMENT_BYTES: usize = size_of::<Layout>();
 
-/// The bytes of one doorbell or entry in a segment.
+/// The range of bytes of one doorbell or entry in a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub(crate) offset_bytes: usize,
     pub(crate) size_bytes: usize,
 }
 
-/// The mismatch in the content of a segment.
+/// The part of a segment's content that is not as expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WrongContent {
     Magic,
@@ -97,7 +97,7 @@ impl Layout {
         &self.entries[index]
     }
 
-    /// The number of the doorbell at `index` until its present use ends.
+    /// The number of the doorbell at `index`, which is valid until the doorbell's present use ends.
     pub(crate) fn doorbell_number(&self, index: usize) -> u32 {
         let generation = self.header.generations[index].load(Ordering::Relaxed);
         generation.wrapping_mul(MAX_DOORBELLS as u32) | index as u32
@@ -108,7 +108,7 @@ impl Layout {
         self.header.generations[index].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The doorbell of this number, unless its use has ended.
+    /// The doorbell with this number, unless that use has ended.
     pub(crate) fn doorbell_of_number(&self, number: u32) -> Option<&Doorbell> {
         let index = number as usize % MAX_DOORBELLS;
         (self.doorbell_number(index) == number).then(|| &self.doorbells[index])

@@ -1,4 +1,4 @@
-//! Shared memory as a [`Layout`]: the only unsafe code of the process segment.
+//! Maps shared memory as a [`Layout`]. This file has all unsafe code of the process segment.
 
 #![allow(unsafe_code)]
 
@@ -19,8 +19,8 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps a file that has at least [`SEGMENT_BYTES`] and will keep them (it is sealed); otherwise
-    /// a later access would raise SIGBUS.
+    /// Maps a file of at least [`SEGMENT_BYTES`]. The file has to be sealed, so that it does not
+    /// shrink; otherwise a later access would raise SIGBUS.
     pub(crate) fn new(file: BorrowedFd<'_>) -> Result<Self, Errno> {
         // SAFETY: the kernel chooses the address, so no memory in use is replaced.
         let address = unsafe {

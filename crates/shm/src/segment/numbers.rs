@@ -1,16 +1,16 @@
-//! The numbers of a table that are in use.
+//! Assigns the numbers of a table's slots.
 
-/// Numbers below a limit, each used by one owner at a time. Low numbers come first, so that little
-/// memory is touched.
+/// The numbers below a limit, each used by one owner at a time. Low numbers are assigned first, so
+/// that little memory is touched.
 #[derive(Debug)]
 pub(super) struct Numbers {
     limit: usize,
-    /// All numbers from here on were never used.
+    /// The lowest number that was never used; higher ones were not used either.
     fresh: usize,
     returned: Vec<usize>,
 }
 
-/// A number that was free.
+/// A number that was assigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) number: usize,
@@ -23,7 +23,7 @@ impl Numbers {
         Self { limit, fresh: 0, returned: Vec::new() }
     }
 
-    /// A free number, or `None` if all are in use.
+    /// Takes a free number. Returns `None` if all are in use.
     pub(super) fn take(&mut self) -> Option<Taken> {
         if let Some(number) = self.returned.pop() {
             return Some(Taken { number, is_fresh: false });

@@ -1,4 +1,4 @@
-//! The owner's side of a process segment: the users of each doorbell and entry in this process.
+//! The owner's side of a process segment: the doorbells and entries that this process uses.
 
 use super::entry::{Entry, MAX_ATTACHMENTS};
 use super::layout::{Extent, Layout, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, SEGMENT_BYTES};
@@ -18,10 +18,11 @@ use std::ops::Deref;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, OnceLock};
 
-/// The name of the file, where the system shows it.
+/// The name of the file, as the system shows it.
 pub(crate) const FILE_NAME: &str = "feros-segment";
 
-/// The process has no segment, so its endpoints have no shared-memory transport.
+/// The reason why the process has no segment, so that its endpoints have no shared-memory
+/// transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unavailable {
@@ -57,7 +58,8 @@ pub enum Unavailable {
         /// The system's error.
         errno: Errno,
     },
-    /// This process was forked from one that had a segment, which belongs to that process.
+    /// This process was forked from a process that had a segment. That segment belongs to the other
+    /// process.
     #[error(
         "this process was forked from process {parent} after that one had set up shared memory; start processes with exec, \
          or fork before the first endpoint is created; until then messages take the network transport"
@@ -81,17 +83,17 @@ impl Unavailable {
     }
 }
 
-/// The segment has no free slot.
+/// The reason why a doorbell or entry cannot be assigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SegmentFull {
-    /// Each executor needs a doorbell.
+    /// All doorbells are in use; each executor needs one.
     #[error(
         "all {MAX_DOORBELLS} doorbells of this process that other processes can ring are in use; subscriptions of \
          further executors take the network transport: use fewer executors, or more processes"
     )]
     Doorbells,
-    /// Each subscription needs an entry.
+    /// All entries are in use; each subscription needs one.
     #[error(
         "all {MAX_SUBSCRIPTIONS} entries of this process for subscriptions are in use; further subscriptions take the \
          network transport: spread them over several processes"
@@ -100,7 +102,7 @@ pub enum SegmentFull {
     /// The system has no memory left.
     #[error("no memory for {what} ({errno}); free some, or allow the process more")]
     Memory {
-        /// The slot's purpose.
+        /// The purpose of the memory.
         what: &'static str,
         /// The system's error.
         errno: Errno,
@@ -117,7 +119,7 @@ impl SegmentFull {
     }
 }
 
-/// A subscription receives from its largest number of publishers by shared memory.
+/// A subscription already receives from as many publishers through shared memory as it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the subscription receives from {MAX_ATTACHMENTS} publishers by shared memory; further ones take the network transport"
@@ -144,12 +146,12 @@ pub struct ProcessSegment {
 }
 
 impl ProcessSegment {
-    /// The segment of this process, created by the first call and kept for as long as the process
-    /// runs. Later calls return the result of the first one.
+    /// Returns the segment of this process. The first call creates it, and it stays as long as the
+    /// process runs. Later calls return the result of the first call.
     ///
     /// # Errors
-    /// The system refuses the memory, or no process could find it. The caller's messages then take
-    /// the network transport.
+    /// The system refuses the memory, or other processes could not find it. The caller's messages
+    /// then take the network transport.
     pub fn of_this_process() -> Result<Arc<Self>, Unavailable> {
         static SEGMENT: OnceLock<Result<Arc<ProcessSegment>, Unavailable>> = OnceLock::new();
         let segment = SEGMENT.get_or_init(|| Self::create().map(Arc::new)).clone()?;
@@ -160,7 +162,8 @@ impl ProcessSegment {
         }
     }
 
-    /// A segment apart from that of the process: for tests of a full segment.
+    /// Makes a segment that is separate from the segment of the process. This is for tests of a
+    /// full segment.
     pub(crate) fn create() -> Result<Self, Unavailable> {
         let failed = |step| move |errno| Unavailable::NoMemory { step, errno };
         let file = create_file(FILE_NAME, SEGMENT_BYTES as u64)?;
@@ -180,21 +183,22 @@ impl ProcessSegment {
         })
     }
 
-    /// The number of the file, by which others find it in this process's folder in `/proc`.
+    /// The number of the file, with which other processes find it in this process's folder in
+    /// `/proc`.
     pub fn file_number(&self) -> u32 {
         self.file.as_raw_fd().unsigned_abs()
     }
 
-    /// The token that others check, from [`process_token`].
+    /// The token that other processes check, from [`process_token`].
     pub fn token(&self) -> NonZeroU64 {
         self.token
     }
 
-    /// A doorbell that other processes can ring. Flags of a former user may be set; an executor
-    /// clears them.
+    /// Assigns a doorbell that other processes can ring. Flags of a former user may be set; an
+    /// executor clears them.
     ///
     /// # Errors
-    /// All are in use, or memory is short.
+    /// All doorbells are in use, or memory is short.
     pub fn doorbell(self: &Arc<Self>) -> Result<SharedDoorbell, SegmentFull> {
         let mut doorbells = self.doorbells.lock();
         let taken = doorbells.take().ok_or(SegmentFull::Doorbells)?;
@@ -209,10 +213,10 @@ impl ProcessSegment {
         Ok(SharedDoorbell { segment: Arc::clone(self), index: taken.number, number })
     }
 
-    /// An entry for a subscription, with no place to ring and no publisher attached.
+    /// Assigns an entry for a subscription, with no place to ring and no publisher attached.
     ///
     /// # Errors
-    /// All are in use, or memory is short.
+    /// All entries are in use, or memory is short.
     pub fn subscription_entry(self: &Arc<Self>) -> Result<SubscriptionEntry, SegmentFull> {
         let mut entries = self.entries.lock();
         let taken = entries.take().ok_or(SegmentFull::Entries)?;
@@ -241,23 +245,23 @@ impl fmt::Debug for ProcessSegment {
     }
 }
 
-/// Makes an anonymous file of this fixed size. It takes no memory yet.
+/// Makes an anonymous file of this fixed size, which takes no memory yet.
 pub(crate) fn create_file(name: &str, size_bytes: u64) -> Result<OwnedFd, Unavailable> {
     let failed = |step| move |errno| Unavailable::NoMemory { step, errno };
     if let Some(limit_bytes) = file_size_limit_below(size_bytes) {
         return Err(Unavailable::FileSizeLimit { size_bytes, limit_bytes });
     }
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    // Newer kernels may be set up to refuse files that could be executed; older ones do not know
-    // the flag.
+    // Newer kernels may be configured to refuse files that could be executed; older kernels do not
+    // know the flag.
     let file = rustix::fs::memfd_create(name, flags | MemfdFlags::NOEXEC_SEAL)
         .or_else(|errno| match errno {
             Errno::INVAL => rustix::fs::memfd_create(name, flags),
             other => Err(other),
         })
         .map_err(failed("memfd_create"))?;
-    // Keeps out other users who reach the file other than through this process's own folder in
-    // /proc.
+    // This keeps other users out, even if they reach the file in another way than through this
+    // process's folder in /proc.
     rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(failed("fchmod"))?;
     rustix::fs::ftruncate(&file, size_bytes).map_err(failed("ftruncate"))?;
     let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
@@ -265,14 +269,14 @@ pub(crate) fn create_file(name: &str, size_bytes: u64) -> Result<OwnedFd, Unavai
     Ok(file)
 }
 
-/// Reserves the memory, so that a lack of it is an error here rather than a signal at the first
-/// access. Other pages stay without memory.
+/// Reserves the memory of this extent, so that a lack of memory is an error here rather than a
+/// signal at the first access. Other pages stay without memory.
 fn reserve(file: &OwnedFd, extent: Extent) -> Result<(), Errno> {
     let (offset, size) = (extent.offset_bytes as u64, extent.size_bytes as u64);
     rustix::fs::fallocate(file, FallocateFlags::empty(), offset, size)
 }
 
-/// A doorbell that other processes can ring; given back on drop.
+/// A doorbell that other processes can ring. Dropping this gives it back.
 pub struct SharedDoorbell {
     segment: Arc<ProcessSegment>,
     index: usize,
@@ -280,8 +284,8 @@ pub struct SharedDoorbell {
 }
 
 impl SharedDoorbell {
-    /// The doorbell's number in [`Place`]s. After the drop, rings for this number do nothing;
-    /// during the drop, they may set a flag for the next user.
+    /// The doorbell's number in a [`Place`]. After this is dropped, rings for the number do
+    /// nothing; during the drop, they may set a flag for the next user.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -318,7 +322,7 @@ impl fmt::Debug for SharedDoorbell {
     }
 }
 
-/// Names an entry, and distinguishes its present user from former and later ones.
+/// Identifies an entry, and distinguishes its present user from former and later users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EntryId {
     index: u32,
@@ -326,12 +330,12 @@ pub struct EntryId {
 }
 
 impl EntryId {
-    /// The number for announcements; never zero.
+    /// The id as a number for announcements; never zero.
     pub fn to_u64(self) -> u64 {
         u64::from(self.generation) << 32 | u64::from(self.index)
     }
 
-    /// The entry of this number, or `None` if it cannot be one.
+    /// The id with this number, or `None` if the number is not a valid id.
     pub fn from_u64(number: u64) -> Option<Self> {
         let id = Self { index: number as u32, generation: (number >> 32) as u32 };
         ((id.index as usize) < MAX_SUBSCRIPTIONS && id.generation & 1 == 1).then_some(id)
@@ -347,8 +351,8 @@ impl EntryId {
     }
 }
 
-/// A subscription's entry. Returned to the segment on drop, once the last [`Attachment`] is dropped
-/// as well.
+/// A subscription's entry. It goes back to the segment when this and the last [`Attachment`] are
+/// dropped.
 #[derive(Debug)]
 pub struct SubscriptionEntry {
     inner: Arc<EntryOwner>,
@@ -368,31 +372,31 @@ impl EntryOwner {
 }
 
 impl SubscriptionEntry {
-    /// The entry's id, by which publishers find it.
+    /// The entry's id, with which publishers find it.
     pub fn id(&self) -> EntryId {
         self.inner.id
     }
 
-    /// Sets where publishers ring from now on, if anywhere: the argument of an observer given to
-    /// [`Ringer::on_move`](feros_doorbell::Ringer::on_move). A place on a doorbell without a number
-    /// counts as `None`.
+    /// Sets where publishers ring from now on, if anywhere. `place` is the argument of an observer
+    /// that was given to [`Ringer::on_move`](feros_doorbell::Ringer::on_move). A place at a
+    /// doorbell without a number counts as `None`.
     ///
-    /// Afterwards the subscription has to check for messages (the ringer then rings itself),
+    /// Afterwards, the subscription has to check for messages (the ringer rings itself for this),
     /// because a publisher that sent earlier rang the former place.
     pub fn set_place(&self, place: Option<Place>) {
         self.inner.entry().set_place(place);
     }
 
     /// How many times publishers have signalled that their memory was made
-    /// ([`PeerSubscription::tell_ready`](crate::PeerSubscription::tell_ready)), modulo 2^32. A
-    /// subscription that reads this before it tries to open such memory, and tries too early, is
-    /// rung and then reads another number.
+    /// ([`PeerSubscription::tell_ready`](crate::PeerSubscription::tell_ready)), modulo 2^32. If a
+    /// subscription reads this and then tries too early to open such memory, it is rung later and
+    /// then reads another number.
     pub fn publishers_ready(&self) -> u32 {
         self.inner.entry().ready()
     }
 
-    /// Checks whether one more publisher can be attached, which only a call of
-    /// [`attach`](Self::attach) can change.
+    /// Checks whether one more publisher can be attached. If so, this stays true until the next
+    /// call of [`attach`](Self::attach).
     ///
     /// # Errors
     /// [`MAX_ATTACHMENTS`] publishers are attached.
@@ -400,11 +404,11 @@ impl SubscriptionEntry {
         if self.inner.attachments.lock().has_free() { Ok(()) } else { Err(AttachmentsFull) }
     }
 
-    /// Shows the publisher of this id that the subscription receives from it by shared memory, and
-    /// has room for `capacity` messages if the publisher has to wait for room; 0 if it need not,
-    /// and then nothing has to be counted. To be called when the connection to the publisher's
-    /// messages is open. If the same publisher is attached twice, it finds one of the two
-    /// attachments.
+    /// Shows the publisher with this id that the subscription receives from it through shared
+    /// memory. `capacity` is the number of messages for which the subscription has room, if the
+    /// publisher has to wait for room; with 0, it does not wait, and taken messages need not be
+    /// counted. Call this when the connection to the publisher's messages is open. If the same
+    /// publisher is attached twice, it finds one of the two attachments.
     ///
     /// # Errors
     /// [`MAX_ATTACHMENTS`] publishers are attached.
@@ -432,7 +436,8 @@ impl Drop for EntryOwner {
     }
 }
 
-/// A subscription receives from a publisher by shared memory until this is dropped.
+/// Shows a publisher that a subscription receives from it through shared memory, until this is
+/// dropped.
 #[derive(Debug)]
 pub struct Attachment {
     owner: Arc<EntryOwner>,
@@ -440,16 +445,17 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// The number of the publisher's first message that comes by shared memory alone; `None` until
-    /// the publisher has chosen it. Messages before it, or while it is `None`, also come by the
-    /// network transport: they have to be dropped or left in the queue.
+    /// The number of the publisher's first message that comes only through shared memory; `None`
+    /// until the publisher has chosen it. Messages before that one, and all messages while this is
+    /// `None`, also come over the network transport, so they have to be dropped or left in the
+    /// queue.
     pub fn first_number(&self) -> Option<u64> {
         self.owner.entry().attachment(self.index).first_number()
     }
 
     /// Counts messages that the subscription has taken out of its queue, and wakes the publisher if
-    /// it waits for room. Needed only where the publisher keeps all messages. Makes no system call
-    /// unless the publisher sleeps.
+    /// it waits for room. This is necessary only if the publisher waits for room. Makes no system
+    /// call unless the publisher sleeps.
     pub fn count_taken(&self, messages: u32) {
         self.owner.entry().attachment(self.index).count_taken(messages);
     }

@@ -1,4 +1,4 @@
-//! Making and opening the storages of iceoryx2.
+//! Makes and opens the storages of iceoryx2.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -28,16 +28,16 @@ use super::file::{Draft, Mapping, UnnamedFile};
 use super::{Configuration, FAILURE, Failure, Head, SPARSE, Storage};
 use crate::populate::SHM;
 
-/// More than any queue or list needs. iceoryx2 takes sizes from its own files: overwritten sizes
-/// would make it fill memory without end.
+/// The limit on the size of a storage, more than any queue or list needs. iceoryx2 takes sizes from
+/// its own files; without a limit, overwritten sizes would make it fill all memory.
 const MOST_WHOLE_BYTES: usize = 16 << 20;
 
-/// Makes a storage, or opens the one of that name.
+/// Makes a storage, or opens the existing storage of that name.
 #[derive(Debug)]
 pub(crate) struct Builder<'builder, T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> {
     name: FileName,
     config: Configuration<T>,
-    /// The number of bytes behind the value.
+    /// The number of bytes that follow the value.
     supplementary_bytes: usize,
     has_ownership: bool,
     initializer: Initializer<'builder, T>,
@@ -85,8 +85,8 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
         }
     }
 
-    /// Makes the content where no other process sees it, then gives the file its blocks, then its
-    /// name.
+    /// Makes the content in private memory, allocates the memory of the file, copies the content,
+    /// and then gives the file its name.
     fn make(&mut self) -> Result<Mapping, DynamicStorageCreateError> {
         let size_bytes = self.size_bytes();
         let failed = |cause: Errno| {
@@ -104,7 +104,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
             return Err(DynamicStorageCreateError::InitializationFailed);
         }
         let file = UnnamedFile::new(size_bytes).map_err(failed)?;
-        // The payload of a sparse storage begins behind the head, with its first piece.
+        // The payload of a sparse storage follows the head; its first page is allocated too.
         let needed = if WHOLE { size_bytes } else { size_of::<Head<T>>() + page_size() };
         file.allocate(0..needed.min(size_bytes)).map_err(failed)?;
         file.copy_from(&draft).map_err(failed)?;
@@ -118,7 +118,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
         // SAFETY: the draft is mapped, longer than the head and aligned to a page; only this
         // function uses it.
         let head = unsafe { &mut *head.cast::<MaybeUninit<Head<T>>>().as_ptr() };
-        // SAFETY: zeros are a version and memory that is still to be initialized.
+        // SAFETY: zeros are a valid version and memory that is still to be initialized.
         let head = unsafe { head.assume_init_mut() };
         let behind = draft.mapping().start().as_ptr().wrapping_add(size_of::<Head<T>>());
         let behind = NonNull::new(behind).expect("memory does not end at address zero");
@@ -135,7 +135,8 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
         let mut size_bytes = 0;
         let mapping = self.map_existing(access, &mut size_bytes).map_err(|cause| match cause {
             Errno::NOENT => DynamicStorageOpenError::DoesNotExist,
-            // The file was made by an earlier version of Feros, which gave files their names first.
+            // The file was made by an earlier version of Feros, which gave files their names before
+            // their content.
             Errno::ACCESS => DynamicStorageOpenError::InitializationNotYetFinalized,
             _ => {
                 FAILURE.set(Some(Failure { size_bytes, cause }));
@@ -167,7 +168,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
             return Err(Errno::PERM);
         }
         let length = usize::try_from(*size_bytes).map_err(|_| Errno::OVERFLOW)?;
-        // Root can open even a file that must not be read yet.
+        // The mode is checked because root can open even a file that must not be read yet.
         if length < size_of::<Head<T>>() || mode & 0o400 == 0 {
             return Err(Errno::ACCESS);
         }
@@ -183,7 +184,7 @@ impl<'builder, T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool>
         self
     }
 
-    /// Never given: another user could truncate the file while we use it.
+    /// Ignored: another user could truncate the file while it is in use.
     fn enable_global_access(self, _: bool) -> Self {
         self
     }
@@ -193,7 +194,7 @@ impl<'builder, T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool>
         self
     }
 
-    /// Nothing waits: a file with a name is finished.
+    /// Ignored, since opening never waits: a file with a name is finished.
     fn timeout(self, _: Duration) -> Self {
         self
     }

@@ -1,7 +1,7 @@
-//! A file in `/dev/shm` that gets its blocks and its content before it gets its name, so that a
+//! A file in `/dev/shm` that gets its memory and its content before it gets its name, so that a
 //! process that maps it can touch all of it, even if the file system fills up meanwhile.
 //!
-//! `ftruncate` gives a file of a tmpfs a length and no memory; the kernel takes the memory at the
+//! `ftruncate` gives a file in a tmpfs a length but no memory; the kernel takes the memory at the
 //! first touch, and answers with SIGBUS when none is left. `fallocate` and a copy take the memory
 //! at once, and fail with an error.
 
@@ -16,11 +16,11 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::populate::SHM;
 
-/// A file without a name; it vanishes when it is closed, unless it got one.
+/// A file without a name. It vanishes when it is closed, unless it has been given a name.
 pub(super) struct UnnamedFile(OwnedFd);
 
 impl UnnamedFile {
-    /// A file of zeros that has no blocks yet.
+    /// Makes a file of zeros that has no memory yet.
     pub(super) fn new(size_bytes: usize) -> Result<Self, Errno> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let file = rustix::fs::open(SHM, flags, Mode::RUSR | Mode::WUSR)?;
@@ -28,7 +28,7 @@ impl UnnamedFile {
         Ok(Self(file))
     }
 
-    /// Allocates the blocks of this range: all of them, or none and an error.
+    /// Allocates the memory of this range: all of it, or none with an error.
     pub(super) fn allocate(&self, range: Range<usize>) -> Result<(), Errno> {
         let (start, length) = (range.start as u64, range.len() as u64);
         rustix::io::retry_on_intr(|| {
@@ -36,14 +36,14 @@ impl UnnamedFile {
         })
     }
 
-    /// Copies the written parts of the draft; the rest of the file stays as it is.
+    /// Copies the written parts of the draft into the file; the rest of the file stays as it is.
     pub(super) fn copy_from(&self, draft: &Draft) -> Result<(), Errno> {
         let mut end = 0;
         while let Some(written) = draft.next_written(end)? {
             rustix::fs::seek(&self.0, SeekFrom::Start(written.start))?;
             let mut from = written.start;
             while from < written.end {
-                // Advances `from`. The kernel copies at most 2 GiB at once.
+                // The call advances `from`. The kernel copies at most 2 GiB at once.
                 let left = usize::try_from(written.end - from).unwrap_or(usize::MAX);
                 if rustix::fs::sendfile(&self.0, &draft.file, Some(&mut from), left)? == 0 {
                     return Err(Errno::IO);
@@ -58,7 +58,8 @@ impl UnnamedFile {
         Mapping::new(&self.0, size_bytes, ProtFlags::READ | ProtFlags::WRITE)
     }
 
-    /// Gives the file its name, if no other file has it: others see all of the file or nothing.
+    /// Gives the file its name, unless another file has that name. Other processes see the finished
+    /// file or none.
     pub(super) fn publish(&self, path: &Path) -> Result<(), Errno> {
         let unnamed = format!("/proc/self/fd/{}", self.0.as_raw_fd());
         rustix::fs::linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)
@@ -66,7 +67,7 @@ impl UnnamedFile {
 }
 
 /// Private memory of this process in which the content of a file is made: a full file system does
-/// not affect it, and written parts are distinguishable from unwritten ones.
+/// not affect it, and it shows which parts were written.
 pub(super) struct Draft {
     file: OwnedFd,
     mapping: Mapping,
@@ -84,18 +85,18 @@ impl Draft {
         &self.mapping
     }
 
-    /// The first whole pages from `start` on that were written.
+    /// The first range of written pages from `start` on.
     fn next_written(&self, start: u64) -> Result<Option<Range<u64>>, Errno> {
         let seek = |to| rustix::fs::seek(&self.file, to);
         match seek(SeekFrom::Data(start)) {
             Ok(start) => Ok(Some(start..seek(SeekFrom::Hole(start))?)),
-            Err(Errno::NXIO) => Ok(None), // only a hole, or the end
+            Err(Errno::NXIO) => Ok(None), // no more written pages
             Err(error) => Err(error),
         }
     }
 }
 
-/// Shared memory of a file, unmapped on drop.
+/// A mapping of a file's shared memory, unmapped on drop.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     start: NonNull<u8>,
@@ -120,7 +121,7 @@ impl Mapping {
         Ok(Self { start, size_bytes })
     }
 
-    /// The start, aligned to a page.
+    /// The start of the mapping, aligned to a page.
     pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
     }

@@ -1,4 +1,4 @@
-//! Storages in a `/dev/shm` with hardly any room, in a mount namespace of their own.
+//! Tests storages in a `/dev/shm` with hardly any room, in a separate mount namespace.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -30,7 +30,7 @@ fn a_size_that_nobody_needs_is_refused_before_any_memory_is_taken() {
     assert_eq!(take_failure().unwrap().cause, Errno::FBIG);
 }
 
-/// The parent runs this test again as its child in the namespace.
+/// The test runs itself again as a child process in the namespace.
 #[test]
 fn whatever_room_is_left_no_touch_of_a_storage_can_fail() {
     if std::env::var(CHILD).is_ok() {
@@ -93,7 +93,7 @@ fn with_room<T>(pages: usize, run: impl Fn() -> T) -> T {
     run()
 }
 
-/// Makes a storage whose initializer writes nothing: its memory has to be present all the same.
+/// Makes a storage whose initializer writes nothing; its memory has to be present nevertheless.
 fn make<const WHOLE: bool>() -> Option<Storage<u64, WHOLE>> {
     let builder = || {
         <Storage<u64, WHOLE> as DynamicStorage<u64>>::Builder::new(&name())
@@ -116,7 +116,7 @@ fn name() -> FileName {
 fn touch<const WHOLE: bool>(storage: &Storage<u64, WHOLE>, pages: std::ops::Range<usize>) {
     for page in pages {
         let place = storage.mapping.start().as_ptr().wrapping_add(page * PAGE + PAGE / 2);
-        // SAFETY: within the mapping, of which nobody else has references.
+        // SAFETY: the address lies within the mapping, to which there are no other references.
         unsafe { place.write_volatile(7) };
     }
 }

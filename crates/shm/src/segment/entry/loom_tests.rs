@@ -1,5 +1,5 @@
-//! The protocols of an entry under every interleaving and memory ordering that loom explores. A
-//! lost wake-up shows as a deadlock, which loom reports.
+//! Tests the protocols of an entry under every interleaving and memory ordering that loom explores.
+//! A lost wake-up shows as a deadlock, which loom reports.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,8 +11,8 @@ use loom::thread;
 const PUBLISHER: u64 = 7;
 const OTHER: u64 = 8;
 
-/// Explores all interleavings with at most three forced switches, which keeps the larger models
-/// within seconds.
+/// Explores all interleavings with at most three forced context switches, so that the larger models
+/// take only seconds.
 fn explore(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
@@ -49,9 +49,9 @@ fn a_publisher_that_becomes_ready_during_a_try_is_noticed() {
     });
 }
 
-/// The subscription joins an executor while a publisher sends: it finds the message, or is woken.
-/// `looks_itself`: it checks for messages after it has published its place; otherwise it rings
-/// itself, as executors do.
+/// The subscription joins an executor while a publisher sends; it finds the message, or is woken.
+/// `looks_itself`: after the subscription has set its place, it checks for messages; otherwise it
+/// rings itself, as executors do.
 fn a_message_while_moving_in(looks_itself: bool) {
     explore(move || {
         let (entry, generation) = open_entry();
@@ -108,7 +108,7 @@ fn whoever_waits_for_room_is_woken_when_a_message_is_taken() {
     });
 }
 
-/// Waits until two messages were taken, each time for the next one.
+/// Waits until two messages were taken, one after the other.
 fn wait_for_two(entry: &Entry, found: Found) {
     let mut seen = 0;
     while seen < 2 {
@@ -119,7 +119,7 @@ fn wait_for_two(entry: &Entry, found: Found) {
     }
 }
 
-/// A late first wake-up must not swallow the second.
+/// A late first wake-up must not replace the second one.
 #[test]
 fn whoever_waits_again_is_woken_again() {
     explore(|| {
@@ -179,7 +179,7 @@ fn two_threads_that_count_wake_for_both_messages() {
     });
 }
 
-/// Also when the slot goes to another publisher at once.
+/// A publisher that waits for room is woken even if the slot goes to another publisher immediately.
 #[test]
 fn whoever_waits_for_room_is_woken_when_the_attachment_ends() {
     explore(|| {
@@ -198,7 +198,8 @@ fn whoever_waits_for_room_is_woken_when_the_attachment_ends() {
     });
 }
 
-/// All words that are read belong to one attachment, never half of them to the next one.
+/// All words that a publisher reads belong to the same attachment, never some of them to the next
+/// one.
 #[test]
 fn attachments_that_change_hands_are_not_mixed_up() {
     explore(|| {
@@ -225,7 +226,8 @@ fn attachments_that_change_hands_are_not_mixed_up() {
     });
 }
 
-/// A late publisher neither rings the next user of the entry nor takes it for the one it knows.
+/// A late publisher neither rings the next user of the entry nor mistakes it for the user that it
+/// knows.
 #[test]
 fn an_entry_that_changes_hands_is_empty_for_whoever_knew_the_former_user() {
     explore(|| {

@@ -1,4 +1,4 @@
-//! The promises of an entry, without races.
+//! Tests the promises of an entry, without races.
 
 #![allow(clippy::unwrap_used)]
 

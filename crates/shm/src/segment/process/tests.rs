@@ -1,4 +1,4 @@
-//! A segment as its owner sees it.
+//! Tests a segment as its owner sees it.
 
 #![allow(clippy::unwrap_used)]
 
@@ -82,8 +82,8 @@ fn a_subscription_hears_a_limited_number_of_publishers() {
     assert!(entry.inner.entry().find(generation, 5).is_none(), "the one that was removed");
 }
 
-/// An attachment may be dropped after the subscription or before it: the entry is free after both
-/// drops.
+/// An attachment may be dropped after the subscription or before it. The entry is free when both
+/// are dropped.
 #[test]
 fn an_entry_is_kept_while_an_attachment_needs_it() {
     let segment = segment();
