@@ -1,11 +1,12 @@
-//! Measures the cost of the bridge from Cyclone DDS to Zenoh, beside direct communication on each.
+//! Measures the cost of the bridge from Cyclone DDS to Zenoh, in comparison with direct
+//! communication on each engine.
 //!
 //! ```console
 //! cd crates/rmw-zenoh && cargo run --release --example hop -- cyclonedds zenoh > hops.csv
 //! ```
 //!
-//! On Zenoh the processes find each other by multicast on a separate port, on Cyclone DDS in a
-//! separate domain.
+//! On Zenoh, the processes discover each other over multicast on a port of their own; on Cyclone
+//! DDS, they use a domain of their own.
 #![allow(clippy::unwrap_used, reason = "a measurement that fails ends")]
 
 #[path = "../../engine-bridge/examples/hop/measure.rs"]

@@ -1,4 +1,5 @@
-//! Announcements of this session's endpoints beyond `rmw_zenoh`: tokens that replace each other.
+//! Announcements of this session's endpoints. They are liveliness tokens that `rmw_zenoh` does not
+//! have; a new token replaces the old one.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ struct Said {
     declared: Option<LivelinessToken>,
 }
 
-/// The announcement of one endpoint; dropping it withdraws it.
+/// The announcement of one endpoint. Dropping it withdraws the announcement.
 pub(crate) struct Announced {
     shared: Arc<SessionState>,
     entity: u64,
@@ -43,7 +44,8 @@ impl Announced {
             .map_err(|error| AnnounceError::Engine { topic: topic(), code: error.to_string() })
     }
 
-    /// Declares the new text before the old one is withdrawn, so that there is always one.
+    /// Declares the new text before it withdraws the old one, so the endpoint always has an
+    /// announcement.
     fn say(&self, text: &str) -> Result<(), zenoh::Error> {
         let mut said = self.said.lock();
         let (before, version) = (said.version, said.version + 1);

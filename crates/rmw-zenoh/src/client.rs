@@ -1,4 +1,5 @@
-//! Clients of services: queriers. Each request is a query, each response its reply.
+//! Service clients, which are Zenoh queriers. Each request is a query, and each response is the
+//! reply to a query.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +36,7 @@ impl feros_rmw_inbox::Received for Response {
     }
 }
 
-/// Takes over the responses for a client.
+/// Receives the responses for a client.
 struct Receiving {
     responses: Responses<Response>,
     own: Gid,
@@ -46,7 +47,7 @@ struct Receiving {
 
 impl Receiving {
     fn put_reply(&self, reply: &Reply) {
-        // The server has gone, or the time is over: the client handles its own timeout.
+        // The server has left or the query has timed out. The client handles its own timeout.
         let Ok(sample) = reply.result() else { return };
         let Some(received) = Received::new(sample.payload(), sample.attachment()) else {
             return self.refuse(sample.payload());
@@ -61,7 +62,8 @@ impl Receiving {
             .push(Response { received, server: server.or_else(only).unwrap_or_default() });
     }
 
-    /// Takes a response that is not a reply: the request came by another transport.
+    /// Takes a response that is not a reply to a query, because its request came over another
+    /// transport.
     fn put_apart(&self, bytes: &ZBytes, attachment: Option<&ZBytes>) {
         match Received::new(bytes, attachment) {
             Some(received) if self.matches.contains(received.attachment.gid) => {
@@ -86,13 +88,14 @@ impl Receiving {
 }
 
 pub(crate) struct ZenohClient {
-    // The drop order: the announcement goes before the receiving parts.
+    // The announcement must be dropped before the receiving parts.
     member: Member,
     _apart: Subscriber<()>,
     querier: Querier<'static>,
     receiving: Arc<Receiving>,
     matches: Arc<Matches>,
-    /// The number of the last request; held during sending, so that requests leave in order.
+    /// The number of the last request. The lock is held while a request is sent, so that requests
+    /// leave in order.
     last_number: Mutex<i64>,
     qos: QosProfile,
 }
@@ -110,7 +113,7 @@ impl ZenohClient {
             .declare_querier(key)
             .target(QueryTarget::AllComplete)
             .consolidation(ConsolidationMode::None);
-        // Like rmw_zenoh: results of goals may take hours.
+        // As in rmw_zenoh, there is no timeout for the results of goals, which may take hours.
         let querier = if name.ends_with("/_action/get_result") {
             querier.timeout(Duration::from_millis(u64::MAX))
         } else {
@@ -168,7 +171,7 @@ impl Client for ZenohClient {
         self.member.gid
     }
 
-    /// The link has ended with the server's process, and no wait is left.
+    /// Nothing to do: Zenoh's link ends with the server's process, so nothing waits for the server.
     fn forget_ended(&self, _server: Gid) {}
 
     fn responders(&self) -> Vec<Gid> {

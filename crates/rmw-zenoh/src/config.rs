@@ -3,13 +3,14 @@
 
 use zenoh::Config;
 
-/// The common settings of `rmw_zenoh`'s files for sessions and for routers, where they differ from
-/// Zenoh's defaults. `routing/router/peers_failover_brokering`, which has no effect any longer, is
-/// left out.
+/// The settings in which the files of `rmw_zenoh` for sessions and for routers agree and differ
+/// from Zenoh's defaults. `routing/router/peers_failover_brokering` is omitted because it no longer
+/// has an effect.
 const BOTH: &[(&str, &str)] = &[
     ("connect/timeout_ms", "{ router: -1, peer: -1, client: 0 }"),
     ("connect/exit_on_failure", "{ router: false, peer: false, client: true }"),
-    // Sooner than rmw_zenoh, which waits 1, 2 and then 4 seconds: a refused attempt costs little.
+    // rmw_zenoh waits 1, 2 and then 4 seconds before it tries again. Feros waits less, because a
+    // refused attempt costs little.
     ("connect/retry", "{ period_init_ms: 250, period_max_ms: 250, period_increase_factor: 1 }"),
     ("open/return_conditions", "{ connect_scouted: true, declares: true }"),
     ("scouting/multicast/enabled", "false"),
@@ -18,20 +19,20 @@ const BOTH: &[(&str, &str)] = &[
         r#"{ router: [], peer: ["router", "peer"], client: ["router"] }"#,
     ),
     ("scouting/gossip/enabled", "true"),
-    // Peers learn of each other only from the router.
+    // Peers learn about each other only from the router.
     ("scouting/gossip/target", r#"{ router: ["router", "peer"], peer: ["router"] }"#),
     ("scouting/gossip/autoconnect", r#"{ router: [], peer: ["router", "peer"] }"#),
-    // Caches of transient-local publishers use the timestamps for their order.
+    // The caches of transient-local publishers order messages by their timestamps.
     ("timestamping/enabled", "{ router: true, peer: true, client: true }"),
     ("queries_default_timeout", "600000"),
-    // Many nodes that start at the same time are slow.
+    // When many nodes start at the same time, each of them is slow.
     ("transport/unicast/open_timeout", "60000"),
     ("transport/unicast/accept_timeout", "60000"),
     ("transport/unicast/accept_pending", "10000"),
     ("transport/unicast/max_sessions", "10000"),
     ("transport/link/tx/lease", "60000"),
     ("transport/link/tx/keep_alive", "2"),
-    // Used by programs that build Zenoh with its shared memory; Feros does not.
+    // For programs that build Zenoh with its shared memory; Feros does not.
     ("transport/shared_memory/enabled", "false"),
     ("transport/shared_memory/transport_optimization/enabled", "true"),
     ("transport/shared_memory/transport_optimization/pool_size", "50331648"),
@@ -65,11 +66,12 @@ const ROUTER: &[(&str, &str)] = &[
         "scouting/gossip/autoconnect_strategy",
         r#"{ router: { to_router: "always", to_peer: "always" } }"#,
     ),
-    // A router sends to other hosts as well: a slow link must not hold it up for a minute.
+    // A router also sends to other hosts, so it must not wait for a slow link for a minute.
     ("transport/link/tx/queue/congestion_control/block/wait_before_close", "5000000"),
 ];
 
-/// Files that Zenoh reads when it connects; its error then does not name the unreadable file.
+/// The settings that name files which Zenoh reads when it connects. Zenoh's errors do not name an
+/// unreadable file.
 const TLS_FILES: [&str; 5] = [
     "root_ca_certificate",
     "listen_private_key",
@@ -78,26 +80,26 @@ const TLS_FILES: [&str; 5] = [
     "connect_certificate",
 ];
 
-/// The variables of `rmw_zenoh` that are set.
+/// The environment variables of `rmw_zenoh`, as far as they are set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
-    /// `ZENOH_SESSION_CONFIG_URI`: path of a file in place of the defaults.
+    /// `ZENOH_SESSION_CONFIG_URI`: the path of a file that replaces the defaults of a session.
     pub(crate) session_config: Option<String>,
-    /// `ZENOH_ROUTER_CONFIG_URI`: the same for a router.
+    /// `ZENOH_ROUTER_CONFIG_URI`: the path of a file that replaces the defaults of a router.
     pub(crate) router_config: Option<String>,
-    /// `ZENOH_CONFIG_OVERRIDE`: pairs `key/path=value`, separated by `;`.
+    /// `ZENOH_CONFIG_OVERRIDE`: `key/path=value` pairs, separated by `;`.
     pub(crate) config_override: Option<String>,
     /// `ZENOH_ROUTER_CHECK_ATTEMPTS`.
     pub(crate) router_check_attempts: Option<String>,
 }
 
-/// Why a configuration cannot be used: its source, and the fault.
+/// Why a configuration cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the configuration of {source_name} cannot be used: {detail}")]
 pub struct ConfigError {
-    /// The variable.
+    /// The source of the configuration, such as a variable.
     pub(crate) source_name: String,
-    /// The fault.
+    /// The error in the configuration.
     pub(crate) detail: String,
 }
 
@@ -115,12 +117,12 @@ impl Variables {
         }
     }
 
-    /// The configuration of a session.
+    /// Returns the configuration of a session.
     pub(crate) fn session(&self) -> Result<Config, ConfigError> {
         self.config(self.session_config.as_deref(), "ZENOH_SESSION_CONFIG_URI", SESSION)
     }
 
-    /// The configuration of a router.
+    /// Returns the configuration of a router.
     pub(crate) fn router(&self) -> Result<Config, ConfigError> {
         self.config(self.router_config.as_deref(), "ZENOH_ROUTER_CONFIG_URI", ROUTER)
     }
@@ -155,8 +157,8 @@ impl Variables {
         Ok(config)
     }
 
-    /// How many times a session looks for a router before it continues: `None` means forever, 0
-    /// never.
+    /// How many times a session looks for a router before it continues without one. `None` means
+    /// that it waits without limit, 0 that it does not look at all.
     pub(crate) fn router_checks(&self) -> Result<Option<u64>, ConfigError> {
         let Some(text) = &self.router_check_attempts else { return Ok(Some(1)) };
         let attempts: i64 = text.trim().parse().map_err(|_| ConfigError {
@@ -209,7 +211,7 @@ fn check_tls_files(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The cure for a missing router: how to start or name one.
+/// The cure for a missing router: how to start one or name its address.
 pub(crate) fn cure_of_no_router(config: &Config) -> String {
     format!(
         "start one with `feros zenoh router`, or name its address by \
@@ -218,7 +220,8 @@ pub(crate) fn cure_of_no_router(config: &Config) -> String {
     )
 }
 
-/// The cure for a session that does not open, which Zenoh's error lacks: a client needs its router.
+/// The cure for a session that cannot be opened, because a client needs its router. Zenoh's error
+/// lacks the cure.
 pub(crate) fn cure_of_refusal(config: &Config) -> String {
     if config.get_json("mode").is_ok_and(|mode| mode != r#""client""#) {
         return advice(config).to_owned();
@@ -227,12 +230,12 @@ pub(crate) fn cure_of_refusal(config: &Config) -> String {
     format!(" No Zenoh router answers at {endpoints}: {}", cure_of_no_router(config))
 }
 
-/// The addresses at which routers are sought.
+/// The addresses where the session looks for routers.
 pub(crate) fn endpoints(config: &Config) -> String {
     config.get_json("connect/endpoints").unwrap_or_default()
 }
 
-/// The possible reasons for a failed link, which Zenoh's error lacks; empty if no link of the
+/// The possible reasons why a link failed, which Zenoh's error lacks. Empty if no link of the
 /// configuration is encrypted.
 fn advice(config: &Config) -> &'static str {
     if !endpoints(config).contains("\"tls/") {
@@ -243,7 +246,7 @@ fn advice(config: &Config) -> &'static str {
      connect_private_key are needed on this side"
 }
 
-/// The same for a router that cannot listen.
+/// The possible reasons why a router cannot listen, likewise.
 pub(crate) fn advice_to_listen(config: &Config) -> &'static str {
     if !config.get_json("listen/endpoints").unwrap_or_default().contains("\"tls/") {
         return "";
@@ -259,7 +262,7 @@ fn insert(config: &mut Config, key: &str, value: &str, from: &str) -> Result<(),
     })
 }
 
-/// The parts of a configuration that users want to see.
+/// The parts of a configuration that users want to see, as JSON.
 pub(crate) fn describe(config: &Config) -> String {
     let keys = ["mode", "connect", "listen", "scouting", "timestamping", "routing"];
     let parts = keys.map(|key| {
@@ -273,8 +276,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Each `ROS setting` of both files of `rmw_zenoh`: its key, its value for sessions, its value
-    /// for routers (`ros2/rmw_zenoh:rmw_zenoh_cpp/config/DEFAULT_RMW_ZENOH_*_CONFIG.json5`).
+    /// All settings that the files of `rmw_zenoh` mark as `ROS setting`: the key, the value for
+    /// sessions, and the value for routers
+    /// (`ros2/rmw_zenoh:rmw_zenoh_cpp/config/DEFAULT_RMW_ZENOH_*_CONFIG.json5`).
     const ROS_SETTINGS: &[(&str, &str, &str)] = &[
         ("connect/endpoints", r#"["tcp/localhost:7447"]"#, "[]"),
         ("listen/endpoints", r#"["tcp/localhost:0"]"#, r#"["tcp/[::]:7447"]"#),
@@ -317,7 +321,7 @@ mod tests {
         ("transport/shared_memory/transport_optimization/message_size_threshold", "512", "512"),
     ];
 
-    /// Unmarked settings of both files that differ from Zenoh's defaults, and those that determine
+    /// Settings without this mark that differ from Zenoh's defaults or determine how long a session
     /// waits.
     const UNMARKED: &[(&str, &str, &str)] = &[
         ("mode", r#""peer""#, r#""router""#),
@@ -350,7 +354,7 @@ mod tests {
         ("adminspace/enabled", "true", "true"),
     ];
 
-    /// The value without null fields, which Zenoh adds to values that depend on the mode.
+    /// Returns the value without null fields, which Zenoh adds to values that depend on the mode.
     fn value_of(json: &str) -> serde_json::Value {
         fn without_null(value: serde_json::Value) -> serde_json::Value {
             let serde_json::Value::Object(fields) = value else { return value };
@@ -372,7 +376,8 @@ mod tests {
         }
     }
 
-    /// A file also overrides the retries, in which Feros is faster than `rmw_zenoh`.
+    /// A configuration file also overrides the retry intervals, which Feros makes shorter than
+    /// `rmw_zenoh`.
     #[test]
     fn a_file_says_how_soon_to_try_again() {
         let retry = |config: &Config| value_of(&config.get_json("connect/retry").unwrap());
@@ -397,7 +402,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
     }
 
-    /// Zenoh knows this setting of `rmw_zenoh`'s routers, but ignores it with a warning.
+    /// Zenoh knows this setting of `rmw_zenoh`'s routers but ignores it with a warning.
     #[test]
     fn brokering_is_left_out_as_zenoh_ignores_it() {
         let router = Variables::default().router().unwrap();

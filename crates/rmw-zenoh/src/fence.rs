@@ -1,8 +1,9 @@
-//! Checks whether another session has handled all messages sent to it: Zenoh has no
-//! acknowledgements, but keeps the order, so the answer to a question shows that everything before
-//! it has arrived.
+//! Checks whether another session has handled all messages that were sent to it. Zenoh has no
+//! acknowledgements but keeps messages in order. So this session asks the other one a question; the
+//! answer shows that all earlier messages have arrived.
 //!
-//! Sessions of Feros answer. Others are assumed to have everything that was handed to their link.
+//! Only sessions of Feros answer. Other sessions are assumed to have received every message that
+//! was passed to their link.
 
 use std::time::{Duration, Instant};
 
@@ -14,15 +15,15 @@ use crate::wire::announcement;
 /// The outcome of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fence {
-    /// All messages before it were handled.
+    /// The session has handled all messages that were sent before the question.
     Passed,
     /// The session does not answer such questions.
     Unknown,
-    /// No answer came in time.
+    /// The session did not answer in time.
     TimedOut,
 }
 
-/// Asks a session.
+/// Asks a session whether it has handled all messages.
 pub(crate) fn ask(session: &Session, domain_id: u32, zid: &str, timeout: Duration) -> Fence {
     if timeout.is_zero() {
         return Fence::TimedOut;
@@ -38,6 +39,6 @@ pub(crate) fn ask(session: &Session, domain_id: u32, zid: &str, timeout: Duratio
     match replies.recv_deadline(deadline) {
         Ok(Some(reply)) if reply.result().is_ok() => Fence::Passed,
         Ok(_) => Fence::TimedOut,
-        Err(_) => Fence::Unknown, // the question ended without an answer
+        Err(_) => Fence::Unknown, // Zenoh ended the query without an answer
     }
 }

@@ -1,5 +1,5 @@
-//! The known nodes and endpoints: those of other sessions from their tokens, those of this session
-//! from their creation. Nothing polls.
+//! The known nodes and endpoints. Those of other sessions come from liveliness tokens, those of
+//! this session are added when they are created. Nothing polls.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::wire::announcement::{AnnouncementToken, FIRST_ENTITY};
 use crate::wire::token::{self, EndpointToken, NodeToken, Token};
 use feros_rmw_inbox::Gate;
 
-/// The most tokens, and the most announcements, that are kept: a greater number is hostile.
+/// The limit on stored tokens and on stored announcements. Only a hostile program declares more.
 const MOST_TOKENS: usize = 1 << 17;
 
 struct Endpoint {
@@ -24,7 +24,7 @@ struct Endpoint {
     zid: Arc<str>,
 }
 
-/// The endpoint of an announcement.
+/// Identifies the endpoint that an announcement belongs to: its session and its number there.
 type Speaker = (Arc<str>, u64);
 
 #[derive(Default)]
@@ -36,21 +36,21 @@ struct State {
     by_name: HashMap<String, Vec<Gid>>,
     announcements: HashMap<Speaker, BTreeMap<u64, Arc<str>>>,
     own: HashMap<Gid, Arc<Matches>>,
-    /// Endpoints of Feros whose announcement has not arrived yet.
+    /// Endpoints of Feros whose announcements have not arrived yet.
     awaited: HashMap<Speaker, (Gid, EndpointToken)>,
     speakers: HashMap<Speaker, Gid>,
 }
 
-/// The graph as seen by one session.
+/// The graph as one session knows it.
 pub(crate) struct Graph {
     own_zid: Arc<str>,
     state: Mutex<State>,
     notified: Mutex<Vec<Arc<Gate>>>,
-    /// Counts tokens that are malformed or too many.
+    /// Counts refused tokens: malformed tokens and tokens beyond the limit.
     pub(crate) refused: FailureCounter,
 }
 
-/// The matches to notify when no lock is held.
+/// The matches to notify once no lock is held.
 type Changed = Vec<Arc<Matches>>;
 
 impl Graph {
@@ -63,7 +63,7 @@ impl Graph {
         })
     }
 
-    /// Adds a token of another session. Those of this session are known already.
+    /// Adds a token of another session. The endpoints of this session are known already.
     pub(crate) fn token_appeared(&self, key: &str) {
         let Some(token) = Token::decode(key) else { return self.refuse(key) };
         if *token_zid(&token) == *self.own_zid {
@@ -87,7 +87,7 @@ impl Graph {
             Some(token) if *token_zid(&token) == *self.own_zid => {}
             Some(Token::Node(_)) => self.node_left(key),
             Some(Token::Endpoint(_)) => self.endpoint_left(token::gid(key)),
-            None => {} // it was refused when it appeared
+            None => {} // its token was refused when it appeared
         }
     }
 
@@ -124,7 +124,7 @@ impl Graph {
         self.change(|state| state.endpoint_left(gid));
     }
 
-    /// Adds an endpoint of this session; from now on, `matches` is kept up to date.
+    /// Adds an endpoint of this session and keeps its `matches` up to date from now on.
     pub(crate) fn own_appeared(&self, gid: Gid, token: EndpointToken, matches: Arc<Matches>) {
         self.change(|state| {
             state.own.insert(gid, matches.clone());
@@ -168,7 +168,8 @@ impl Graph {
         }
     }
 
-    /// Notes that an endpoint announces this text, or no longer announces the version.
+    /// Records that an endpoint announces this text, or that it has withdrawn this version
+    /// (`None`).
     pub(crate) fn announced(&self, zid: &str, entity: u64, version: u64, text: Option<Arc<str>>) {
         self.change(|state| {
             let speaker: Speaker = (zid.into(), entity);
@@ -177,7 +178,7 @@ impl Graph {
                 Some(text) => said.insert(version, text),
                 None => said.remove(&version),
             };
-            // Two exist for a moment when one replaces the other.
+            // Two versions exist briefly when one replaces the other.
             while said.len() > 2 {
                 said.pop_first();
             }
@@ -190,7 +191,7 @@ impl Graph {
         });
     }
 
-    /// The policies of the endpoints with one name and kind.
+    /// Returns the policies of all endpoints with this name and kind.
     pub(crate) fn profiles(&self, name: &str, kind: EndpointKind) -> Vec<QosProfile> {
         let state = self.state.lock();
         let named = state.by_name.get(name).into_iter().flatten();
@@ -220,7 +221,7 @@ impl Graph {
         })
     }
 
-    /// Ends all notifications.
+    /// Closes all notifications.
     pub(crate) fn close(&self) {
         let gates = std::mem::take(&mut *self.notified.lock());
         gates.iter().for_each(|gate| gate.close());
@@ -246,14 +247,15 @@ fn token_zid(token: &Token) -> &str {
     }
 }
 
-/// The gid of a session: its Zenoh id.
+/// Returns the gid of a session, which is its Zenoh id.
 pub(crate) fn session_gid(zid: &str) -> Gid {
     let number = u128::from_str_radix(zid, 16).unwrap_or_default();
     Gid(number.to_be_bytes())
 }
 
 impl State {
-    /// The opposite endpoints with the same name, without those that ignore each other.
+    /// Returns the endpoints of the opposite kind with the same name, except endpoints that ignore
+    /// each other's session.
     fn others_of(&self, gid: Gid, token: &EndpointToken) -> Vec<(Gid, &Endpoint)> {
         let named = self.by_name.get(&token.name).into_iter().flatten();
         let endpoints = named.filter_map(|gid| Some((*gid, self.endpoints.get(gid)?)));
@@ -267,7 +269,8 @@ impl State {
             .collect()
     }
 
-    /// This session's opposite endpoints with the same name, and whether they match.
+    /// Returns the matches of this session's endpoints of the opposite kind with the same name, and
+    /// whether each of these endpoints matches the given one.
     fn own_beside(&self, gid: Gid, token: &EndpointToken) -> Vec<(bool, Arc<Matches>)> {
         let others = self.others_of(gid, token).into_iter();
         others
@@ -336,7 +339,7 @@ impl State {
         matched.filter(|matches| matches.left(gid)).collect()
     }
 
-    /// Tells the matches of an endpoint its current announcement.
+    /// Passes an endpoint's current announcement to the matches of this session's endpoints.
     fn retell(&self, speaker: &Speaker) -> Changed {
         let text = self.said_by(speaker);
         let found = self.speakers.get(speaker);

@@ -5,11 +5,11 @@ use zenoh::bytes::ZBytes;
 
 use crate::sample::Received;
 
-/// Publishers of the same session wait for room in it. Zenoh's callback must not wait, since it
-/// would delay everything else on its link.
+/// The inbox of a subscription. Publishers of the same session wait until it has room. Zenoh's
+/// callbacks must not wait, because they would delay everything else on their link.
 pub(crate) type Inbox = feros_rmw_inbox::Inbox<Received>;
 
-/// Takes data from the network, which may be malformed.
+/// Adds data from the network, which may be malformed.
 pub(crate) fn put(inbox: &Inbox, bytes: &ZBytes, attachment: Option<&ZBytes>) {
     if let Some(received) = Received::new(bytes, attachment) {
         inbox.push(received);

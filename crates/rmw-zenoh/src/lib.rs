@@ -12,14 +12,14 @@
 //! | `fence` | checks whether another session has handled all messages sent to it |
 //! | `router` | a router, so that none has to be installed |
 //!
-//! A session is a Zenoh session, and a liveliness token announces each of its nodes and endpoints.
-//! The token's text describes the endpoint, and the endpoint's gid is the hash of that text.
-//! Messages are sent under the key of their topic and type, requests and responses as queries and
-//! replies.
+//! A session of the engine is a Zenoh session. Each of its nodes and endpoints is announced by a
+//! liveliness token. The token's text describes the endpoint, and the hash of that text is the
+//! endpoint's gid. Messages are sent with the key of their topic and type; requests and responses
+//! are queries and replies.
 //!
 //! # Invariants
 //!
-//! Stock peers see nothing of Feros's own. A callback of Zenoh never waits.
+//! Stock nodes do not see the additions of Feros. A callback of Zenoh never waits.
 
 mod announcing;
 mod client;
@@ -50,7 +50,7 @@ pub const ENGINE_NAME: &str = feros_rmw::engine::known::ZENOH.name;
 /// The version of Zenoh, which Cargo.toml pins.
 pub const ENGINE_VERSION: &str = "1.10.2";
 
-/// The engine, configured by the variables of `rmw_zenoh`: `ZENOH_SESSION_CONFIG_URI`,
+/// The engine. The variables of `rmw_zenoh` configure it: `ZENOH_SESSION_CONFIG_URI`,
 /// `ZENOH_CONFIG_OVERRIDE` and `ZENOH_ROUTER_CHECK_ATTEMPTS`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ZenohEngine;
@@ -66,13 +66,13 @@ impl Engine for ZenohEngine {
 }
 
 /// The engine with its own values for the variables instead of the environment's, for tests and for
-/// programs that decide themselves.
+/// programs that set the values themselves.
 #[derive(Debug, Clone, Default)]
 pub struct ConfiguredZenohEngine {
     /// The value for `ZENOH_CONFIG_OVERRIDE`: `key/path=value` pairs separated by `;`.
     pub config_override: String,
-    /// The value for `ZENOH_ROUTER_CHECK_ATTEMPTS`: 0 waits for a router without limit, a negative
-    /// value skips the check.
+    /// The value for `ZENOH_ROUTER_CHECK_ATTEMPTS`. With 0, a session waits for a router without
+    /// limit; with a negative value, it does not look for one.
     pub router_check_attempts: i64,
 }
 

@@ -1,17 +1,17 @@
-//! The matches of an endpoint of this session, and their sessions.
+//! The matches of an endpoint of this session, and the sessions that the matches belong to.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use feros_rmw::{Gid, Notify};
 
-/// Another endpoint; the engine reaches it by its session's id.
+/// A matching endpoint. The engine reaches it through the id of its session.
 pub(crate) type Peer = feros_rmw_inbox::Peer<Arc<str>>;
 
 /// The matches of one endpoint.
 pub(crate) struct Matches {
     all: feros_rmw_inbox::Matches<Arc<str>>,
-    /// A session whose endpoints never match.
+    /// A session whose endpoints never match, if any.
     ignored: OnceLock<Arc<str>>,
 }
 
@@ -24,12 +24,12 @@ impl Deref for Matches {
 }
 
 impl Matches {
-    /// `on_change` is called after each change that has an event.
+    /// Creates an empty list of matches. `on_change` is called after each change that has an event.
     pub(crate) fn new(on_change: Option<Notify>) -> Arc<Self> {
         Arc::new(Self { all: feros_rmw_inbox::Matches::new(on_change), ignored: OnceLock::new() })
     }
 
-    /// Ignores the endpoints of this session.
+    /// Makes this ignore the endpoints of a session.
     pub(crate) fn ignore_session(&self, zid: &Arc<str>) {
         let _ = self.ignored.set(zid.clone()); // set at most once, for this session
     }
@@ -42,7 +42,7 @@ impl Matches {
         self.look(|peers| peers.contains_key(&gid))
     }
 
-    /// The sessions of the matches, each once.
+    /// Returns the sessions of the matches, each once.
     pub(crate) fn sessions(&self) -> Vec<Arc<str>> {
         let mut sessions: Vec<_> =
             self.look(|peers| peers.values().map(|peer| peer.reach.clone()).collect());
@@ -55,7 +55,7 @@ impl Matches {
         self.look(|peers| peers.get(&gid).map(|peer| peer.reach.clone()))
     }
 
-    /// Any match in this session: Zenoh identifies only the session of a sender.
+    /// Returns any match in this session, because Zenoh identifies only the session of a sender.
     pub(crate) fn of_session(&self, zid: &str) -> Option<Gid> {
         self.look(|peers| peers.iter().find(|(_, peer)| *peer.reach == *zid).map(|(gid, _)| *gid))
     }

@@ -1,4 +1,4 @@
-//! An endpoint of this session in the graph.
+//! The entry of a local endpoint in the graph.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::matches::Matches;
 use crate::session_state::{SessionState, failed};
 use crate::wire::token::{self, EndpointToken};
 
-/// An endpoint's entry in the graph; dropping it withdraws the endpoint.
+/// An endpoint's entry in the graph. Dropping it withdraws the endpoint.
 pub(crate) struct Member {
     declared: Option<LivelinessToken>,
     _of_session: SessionMember,
@@ -23,7 +23,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Announces an endpoint that can receive or send already.
+    /// Announces an endpoint, which must already be able to receive or send.
     pub(crate) fn announce(
         shared: &Arc<SessionState>,
         token: EndpointToken,
@@ -34,8 +34,8 @@ impl Member {
         let (gid, name) = (token::gid(&key), token.name.clone());
         let refused = |error| failed(&name, "announcing the endpoint", &error);
         let of_session = SessionMember::new(gid, session_gid(&shared.zid));
-        // Declared before the endpoint's token, so that the announcement is known with the
-        // endpoint.
+        // The announcement is declared before the endpoint's token, so that other sessions know it
+        // together with the endpoint.
         let announced = Announced::new(shared, token.entity, announcement).map_err(refused)?;
         let declared = shared.session.liveliness().declare_token(&key).wait().map_err(refused)?;
         shared.graph.own_appeared(gid, token, matches);

@@ -23,23 +23,23 @@ use crate::session_state::{SessionState, failed};
 use crate::wire::attachment::Attachment;
 use crate::wire::token::EndpointToken;
 
-/// The largest payload: receivers assemble at most 1 GiB, including overhead
+/// The size limit of a payload, in bytes. Receivers assemble at most 1 GiB, including overhead
 /// (`transport/link/rx/max_message_size`).
 pub(crate) const LARGEST_BYTES: usize = (1 << 30) - 1024;
 
-/// How long a publisher waits for a full subscription of its session.
+/// How long a publisher waits for a subscription of its session whose inbox is full.
 const ROOM_WAIT: Duration = Duration::from_secs(1);
 
 enum Declared {
     Plain(zenoh::pubsub::Publisher<'static>),
-    /// Keeps its history for late subscriptions.
+    /// A publisher that keeps its history for late subscriptions.
     Keeping(AdvancedPublisher<'static>),
 }
 
 impl Declared {
     fn new(shared: &SessionState, key: String, qos: &QosProfile) -> Result<Self, zenoh::Error> {
         let reliable = qos.reliability != Reliability::BestEffort;
-        // Like rmw_zenoh: only a publisher that keeps all waits for a full link.
+        // As in rmw_zenoh, only a keep-all publisher waits for a full link.
         let waits = reliable && qos.history == History::KeepAll;
         let reliability =
             if reliable { ZenohReliability::Reliable } else { ZenohReliability::BestEffort };
@@ -74,15 +74,15 @@ pub(crate) fn kept_samples(qos: &QosProfile) -> usize {
 #[derive(Default)]
 struct Numbers {
     last: u64,
-    /// The last number that went to the engine.
+    /// The last number that was passed to Zenoh.
     last_written: u64,
 }
 
-/// Sends messages; an asynchronous publisher shares it with its thread.
+/// Sends messages. An asynchronous publisher shares it with its sending thread.
 struct Writer {
     declared: Declared,
     numbers: Mutex<Numbers>,
-    /// The number up to which each session has handled all messages.
+    /// For each session, the number of the last message that it is known to have handled.
     handled: Mutex<HashMap<Arc<str>, u64>>,
     gid: Gid,
     topic: String,
@@ -93,7 +93,8 @@ struct Writer {
 impl Writer {
     fn write(&self, bytes: Vec<u8>, stamp: Stamp) -> Result<u64, PublishError> {
         self.wait_for_room()?;
-        // Held during sending, so that numbers follow the order of sending.
+        // The lock is held while the message is sent, so that messages are sent in the order of
+        // their numbers.
         let mut numbers = self.numbers.lock();
         let number = numbers.last + 1;
         let attachment =
@@ -116,7 +117,7 @@ impl Writer {
     /// Whether a session has handled all messages written so far.
     fn is_handled_by(&self, zid: &Arc<str>, patience: Duration) -> bool {
         let written = self.numbers.lock().last_written;
-        // Within the session, a written message is delivered already.
+        // A written message has already been delivered within the session.
         if *zid == self.shared.zid || written == 0 {
             return true;
         }
@@ -137,7 +138,8 @@ impl Writer {
 }
 
 pub(crate) struct ZenohPublisher {
-    // The drop order: the sending thread ends, the announcement goes, then the writer.
+    // The sending thread must end first, then the announcement is withdrawn, and then the writer is
+    // dropped.
     sender: Option<SendingThread<(Vec<u8>, Stamp)>>,
     member: Member,
     writer: Arc<Writer>,
@@ -181,7 +183,7 @@ impl ZenohPublisher {
     }
 }
 
-/// A buffer of this size, written by `fill`.
+/// Allocates a buffer of this size and lets `fill` write into it.
 pub(crate) fn filled(
     name: &str,
     size_bytes: usize,
@@ -261,10 +263,11 @@ impl Publisher for ZenohPublisher {
         self.writer.is_handled_by(&zid, deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// The link has ended with the subscription's process, and no wait is left.
+    /// Nothing to do: Zenoh's link ends with the subscription's process, so nothing waits for the
+    /// subscription.
     fn forget_ended(&self, _subscription: Gid) {}
 
-    /// A publisher is alive as long as its session is.
+    /// A publisher is alive as long as its session.
     fn assert_liveliness(&self) -> Result<(), EventError> {
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! A Zenoh router, by which nodes find each other and hosts are connected; the counterpart of
-//! `rmw_zenoh`'s `rmw_zenohd`.
+//! A Zenoh router, which lets nodes discover each other and connects hosts. It corresponds to
+//! `rmw_zenohd` of `rmw_zenoh`.
 
 use zenoh::Wait as _;
 
@@ -12,7 +12,7 @@ pub enum RouterError {
     /// The configuration cannot be used.
     #[error(transparent)]
     Configuration(#[from] ConfigError),
-    /// Zenoh could not open it.
+    /// Zenoh could not open the router.
     #[error(
         "the router could not start: {cause}. If another one runs here, use that; otherwise listen on another port by \
          ZENOH_CONFIG_OVERRIDE='listen/endpoints=[\"tcp/0.0.0.0:7448\"]'{advice}"
@@ -20,31 +20,31 @@ pub enum RouterError {
     Open {
         /// Zenoh's error.
         cause: String,
-        /// Other possible reasons, if links are encrypted.
+        /// Other possible reasons, if links are encrypted; otherwise empty.
         advice: &'static str,
     },
 }
 
-/// A router in this process; dropping it ends it.
+/// A router in this process. Dropping it stops the router.
 pub struct Router {
     session: zenoh::Session,
     configuration: String,
 }
 
 impl Router {
-    /// Starts a router with the configuration of `ZENOH_ROUTER_CONFIG_URI` and
+    /// Starts a router with the configuration from `ZENOH_ROUTER_CONFIG_URI` and
     /// `ZENOH_CONFIG_OVERRIDE`.
     ///
     /// # Errors
-    /// See [`RouterError`]; then nothing is left running.
+    /// See [`RouterError`]. After an error, nothing is left running.
     pub fn start() -> Result<Self, RouterError> {
         Self::start_with(&Variables::of_process())
     }
 
-    /// Starts a router with this text as `ZENOH_CONFIG_OVERRIDE`; the environment is ignored.
+    /// Starts a router with this value for `ZENOH_CONFIG_OVERRIDE`. The environment is ignored.
     ///
     /// # Errors
-    /// See [`RouterError`]; then nothing is left running.
+    /// See [`RouterError`]. After an error, nothing is left running.
     pub fn start_overridden(config_override: &str) -> Result<Self, RouterError> {
         let config_override = Some(config_override.to_owned());
         Self::start_with(&Variables { config_override, ..Variables::default() })
@@ -60,7 +60,7 @@ impl Router {
         Ok(Self { session, configuration })
     }
 
-    /// The addresses at which the router can be reached.
+    /// The addresses where the router can be reached.
     pub fn locators(&self) -> Vec<String> {
         self.session.info().locators().wait().iter().map(ToString::to_string).collect()
     }

@@ -1,5 +1,5 @@
-//! Turns received bytes into samples: lent if they are contiguous and aligned, otherwise copied
-//! once.
+//! Converts received bytes to samples. The bytes are lent if they are contiguous and aligned;
+//! otherwise they are copied once.
 
 use std::time::SystemTime;
 
@@ -8,7 +8,7 @@ use zenoh::bytes::ZBytes;
 
 use crate::wire::attachment::Attachment;
 
-/// A received message, request or response that was not taken yet.
+/// A received message, request or response that has not been taken yet.
 pub(crate) struct Received {
     pub(crate) bytes: ZBytes,
     pub(crate) attachment: Attachment,
@@ -16,7 +16,8 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// `None` if it cannot be a message: without its attachment, or too short for its header.
+    /// Returns `None` if the data cannot be a message because the attachment is missing or the
+    /// bytes are too short for a header.
     pub(crate) fn new(bytes: &ZBytes, attachment: Option<&ZBytes>) -> Option<Self> {
         let attachment = Attachment::decode(&attachment?.to_bytes())?;
         let whole = bytes.len() >= 4;
@@ -43,7 +44,7 @@ impl PayloadBytes for Lent {
     }
 }
 
-/// An aligned copy.
+/// A copy that is aligned.
 struct Copied {
     memory: Vec<u8>,
     begin: usize,
@@ -55,7 +56,7 @@ impl PayloadBytes for Copied {
     }
 }
 
-/// The payload of received bytes.
+/// Converts received bytes to a payload.
 pub(crate) fn payload(bytes: ZBytes) -> Payload {
     let is_aligned = |slice: &[u8]| {
         slice.len() >= HEADER_BYTES && slice[HEADER_BYTES..].as_ptr().align_offset(ALIGNMENT) == 0
@@ -67,7 +68,7 @@ pub(crate) fn payload(bytes: ZBytes) -> Payload {
         return Payload::new(Lent(bytes));
     }
     let mut memory = Vec::<u8>::with_capacity(bytes.len() + ALIGNMENT + HEADER_BYTES);
-    // A vector with sufficient room does not move.
+    // A vector with enough capacity does not move.
     let begin = (0..ALIGNMENT)
         .find(|begin| {
             memory.as_ptr().wrapping_add(begin + HEADER_BYTES).align_offset(ALIGNMENT) == 0

@@ -1,4 +1,5 @@
-//! Servers of services: queryables. A request is a query, which waits for its response.
+//! Service servers, which are Zenoh queryables. A request is a query, which stays open until the
+//! response is sent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +32,7 @@ struct Request {
     query: Query,
 }
 
-/// Takes requests from the queryable.
+/// Receives requests from the queryable.
 struct Receiving {
     requests: Requests<Request>,
     service: String,
@@ -45,7 +46,7 @@ impl Receiving {
         let Some(received) = Received::new(bytes, query.attachment()) else {
             return self.refuse(bytes.len());
         };
-        drop(self.requests.push(Request { received, query })); // its query ends without a response
+        drop(self.requests.push(Request { received, query })); // a displaced query gets no reply
     }
 
     fn refuse(&self, size_bytes: usize) {
@@ -67,7 +68,7 @@ struct Waiting {
 }
 
 pub(crate) struct ZenohService {
-    // The drop order: the announcement goes before the receiving parts.
+    // The announcement must be dropped before the receiving parts.
     member: Member,
     _queryable: Queryable<()>,
     receiving: Arc<Receiving>,
@@ -75,7 +76,7 @@ pub(crate) struct ZenohService {
     matches: Arc<Matches>,
     gaps: Mutex<Gaps>,
     lost: AtomicU64,
-    /// Counts requests that waited for a response until newer ones replaced them.
+    /// Counts requests that waited for a response so long that newer ones displaced them.
     forgotten: FailureCounter,
     key: String,
     qos: QosProfile,
@@ -117,7 +118,7 @@ impl ZenohService {
         })
     }
 
-    /// Sends a response to a client whose request came by another transport.
+    /// Sends a response to a client whose request came over another transport.
     fn send_apart(
         &self,
         request: &RequestId,

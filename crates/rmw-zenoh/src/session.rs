@@ -1,4 +1,4 @@
-//! A session: its opening, its nodes, and the factory of endpoints.
+//! A session: how it is opened, its nodes, and the creation of its endpoints.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ use crate::subscription::ZenohSubscription;
 use crate::wire::{announcement, token};
 use crate::{ENGINE_NAME, ENGINE_VERSION};
 
-/// The session that users of the engine hold.
+/// The session of the engine.
 pub(crate) struct ZenohSession(Arc<SessionState>);
 
 impl ZenohSession {
@@ -72,7 +72,7 @@ impl ZenohSession {
 type Feeding =
     (zenoh::pubsub::Subscriber<()>, zenoh::pubsub::Subscriber<()>, zenoh::query::Queryable<()>);
 
-/// Starts the updates of the graph, announcements first, and the answers to fence questions.
+/// Starts to update the graph, announcements first, and to answer fence questions.
 fn feed(
     session: &zenoh::Session,
     graph: &Arc<Graph>,
@@ -83,7 +83,7 @@ fn feed(
         .declare_queryable(announcement::fence(domain_id, zid))
         .complete(true)
         .callback(|query| {
-            // A session that has gone needs no answer.
+            // If the reply fails, the asking session has left and needs no answer.
             let _ = query.reply(query.key_expr().clone(), Vec::new()).wait();
         })
         .wait()?;
@@ -110,8 +110,8 @@ fn feed(
     Ok((announcements, tokens, fence))
 }
 
-/// Looks for a router as many times as `ZENOH_ROUTER_CHECK_ATTEMPTS` allows, a second apart.
-/// Without one, the session continues, and finds the router when it comes.
+/// Looks for a router at intervals of a second, as many times as `ZENOH_ROUTER_CHECK_ATTEMPTS`
+/// allows. If there is none, the session continues and finds the router later.
 fn look_for_router(session: &zenoh::Session, config: &Config, attempts: Option<u64>) {
     let mut made = 0;
     while attempts.is_none_or(|attempts| made < attempts) {

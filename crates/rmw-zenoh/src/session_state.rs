@@ -1,5 +1,5 @@
-//! The state that the endpoints of a session share and keep alive: Zenoh's session, the graph, and
-//! the announced nodes.
+//! The state that the endpoints of a session share and keep alive: the Zenoh session, the graph,
+//! and the announced nodes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +25,7 @@ struct Node {
 
 /// The state of a session.
 pub(crate) struct SessionState {
-    // The drop order: the updates of the graph end before the session.
+    // Dropped first: the updates of the graph must end before the session.
     pub(crate) _feeding: (Subscriber<()>, Subscriber<()>, Queryable<()>),
     nodes: Mutex<HashMap<NodeId, Node>>,
     pub(crate) graph: Arc<Graph>,
@@ -96,7 +96,7 @@ impl SessionState {
         }
     }
 
-    /// Makes publishers of the session wait for this subscription.
+    /// Makes publishers of the session wait while the inbox of this subscription is full.
     pub(crate) fn add_inbox(&self, of: Gid, inbox: &Arc<Inbox>) {
         self.inboxes.lock().insert(of, Arc::downgrade(inbox));
     }
@@ -110,7 +110,7 @@ impl SessionState {
         inbox.is_some_and(|inbox| inbox.is_full())
     }
 
-    /// The token of an endpoint of a node.
+    /// Returns the token of a new endpoint of a node.
     pub(crate) fn endpoint(
         &self,
         node: NodeId,
@@ -130,7 +130,7 @@ impl SessionState {
     }
 }
 
-/// Converts an error of Zenoh, which has no kinds.
+/// Converts an error of Zenoh. Zenoh's errors have no kinds, only text.
 pub(crate) fn failed(
     name: &str,
     operation: &'static str,

@@ -25,7 +25,7 @@ enum Declared {
     Plain {
         _subscriber: zenoh::pubsub::Subscriber<()>,
     },
-    /// Queries publishers for their histories.
+    /// A subscription that asks publishers for their histories.
     Asking {
         _subscriber: AdvancedSubscriber<()>,
     },
@@ -55,7 +55,7 @@ impl Declared {
 }
 
 pub(crate) struct ZenohSubscription {
-    // The drop order: the announcement goes before the receiving parts.
+    // The announcement must be dropped before the receiving parts.
     member: Member,
     _declared: Declared,
     inbox: Arc<Inbox>,
@@ -84,7 +84,7 @@ impl ZenohSubscription {
         Ok(Self { member, _declared: declared, inbox, matches, gaps, qos })
     }
 
-    /// Whether the message is older than its publisher's lifespan.
+    /// Whether a message is older than its publisher's lifespan.
     fn is_expired(&self, received: &Received) -> bool {
         let Some(lifespan) = self.matches.lifespan_of(received.attachment.gid) else {
             return false;

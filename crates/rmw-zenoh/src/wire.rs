@@ -1,5 +1,5 @@
-//! The wire format of `rmw_zenoh_cpp`, as texts and bytes: without a session or network, so that it
-//! can be tested and fuzzed by itself.
+//! The wire format of `rmw_zenoh_cpp`, as strings and bytes. The code uses neither a session nor a
+//! network, so it can be tested and fuzzed alone.
 
 pub mod announcement;
 pub mod attachment;

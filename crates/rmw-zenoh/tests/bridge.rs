@@ -1,5 +1,5 @@
-//! The bridge between both engines, with peers of other projects on both sides: rclpy of stock ROS
-//! 2 on DDS, pyzeros on Zenoh.
+//! The bridge between both engines, with nodes of other projects on both sides: stock rclpy on DDS,
+//! pyzeros on Zenoh.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -28,7 +28,7 @@ fn dds(domain: &Domain) -> Arc<dyn Session> {
     CycloneEngine.open(&options).unwrap()
 }
 
-/// A bridge that is updated until this is dropped.
+/// Starts a bridge that is kept up to date until the returned value is dropped.
 fn bridge(dds: Arc<dyn Session>, zenoh: Arc<dyn Session>) -> Background {
     let sides = vec![("DDS".to_owned(), dds), ("Zenoh".to_owned(), zenoh)];
     let mut bridge = Bridge::new(sides, BridgeOptions::default()).unwrap();
@@ -47,7 +47,8 @@ fn bridge(dds: Arc<dyn Session>, zenoh: Arc<dyn Session>) -> Background {
     })
 }
 
-/// A stock node on DDS and one on Zenoh communicate: topics and calls in both directions.
+/// A stock node on DDS and a pyzeros node on Zenoh communicate over topics and services in both
+/// directions.
 #[test]
 fn stock_nodes_of_both_engines_talk() {
     let network = Network::new();
@@ -60,7 +61,8 @@ fn stock_nodes_of_both_engines_talk() {
     stock.ask("subscription", of("/wire/out"));
     stock.ask("matched", json!({"topic": "/wire/in", "subscriptions": 1}));
     stock.ask("matched", json!({"topic": "/wire/out", "publishers": 1}));
-    // pyzeros does not show its matches: the first messages may come before the bridge matches.
+    // pyzeros does not report its matches, so the first messages may arrive before the bridge
+    // matches.
     let heard = loop {
         stock.ask("publish", json!({"topic": "/wire/in", "values": [{"data": "hello, wörld"}]}));
         if let Ok(heard) = stock.try_ask("take", json!({"topic": "/wire/out", "timeout": 2.0})) {
@@ -103,7 +105,7 @@ fn latched_messages_cross_for_who_comes_late() {
     }
 }
 
-/// The Zenoh router goes and comes back, and so does a server on DDS.
+/// The Zenoh router ends and comes back, and so does a server on DDS.
 #[test]
 fn the_bridge_survives_its_router_and_its_servers() {
     let _watchdog = Watchdog::start();

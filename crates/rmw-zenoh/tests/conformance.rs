@@ -1,5 +1,5 @@
-//! The conformance suite on this engine: within one session, between directly connected sessions,
-//! and over a router that forwards everything.
+//! Runs the conformance suite with this engine: within one session, between directly connected
+//! sessions, and over a router that forwards everything.
 #![allow(clippy::unwrap_used)]
 
 mod network;
@@ -26,7 +26,8 @@ impl Fixture for Peers {
     }
 }
 
-/// Clients of a router have no links to each other.
+/// Two sessions that communicate only through the router, because clients have no links to each
+/// other.
 struct Routed;
 impl Fixture for Routed {
     fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {

@@ -1,4 +1,4 @@
-//! The variables of `rmw_zenoh` in the environment: a separate process of the test reads them.
+//! The environment variables of `rmw_zenoh`. Separate processes of the test read them.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -16,7 +16,8 @@ use feros_test_support::TestProcess;
 
 use network::{DOMAIN_ID, Network, free_port};
 
-/// The role of a process of the test: a `session`, one that is `waiting`, or a `router`.
+/// The variable for the role of a process: a `session`, a session that is `waiting` for a router,
+/// or a `router`.
 const ROLE_VARIABLE: &str = "FEROS_TEST_ZENOH_ROLE";
 const ATTEMPTS: &str = "ZENOH_ROUTER_CHECK_ATTEMPTS";
 const OVERRIDE: &str = "ZENOH_CONFIG_OVERRIDE";
@@ -24,7 +25,7 @@ const VARIABLES: [&str; 4] =
     ["ZENOH_SESSION_CONFIG_URI", "ZENOH_ROUTER_CONFIG_URI", OVERRIDE, ATTEMPTS];
 const NO_ROUTER: &str = "no Zenoh router is at ";
 
-/// A process with its own variables.
+/// Starts a process with its own variables.
 fn start(role: &str, variables: &[(&str, &str)]) -> TestProcess {
     let mut command = Command::new(std::env::current_exe().unwrap());
     for name in VARIABLES {
@@ -34,15 +35,14 @@ fn start(role: &str, variables: &[(&str, &str)]) -> TestProcess {
     TestProcess::start(command, "environment_process")
 }
 
-/// The number of warnings in a process about a missing router, once its session is open.
+/// Returns how many warnings about a missing router a process has logged when its session is open.
 fn warnings(mut process: TestProcess) -> usize {
     let before = std::iter::repeat_with(|| process.line());
     let before = before.take_while(|line| !line.starts_with("opened "));
     before.filter(|line| line.starts_with("warned ")).count()
 }
 
-/// Plays the role of the process, and prints the outcome. Does nothing in a normal run of the
-/// tests.
+/// Plays the role of the process and prints the outcome. In a normal test run, it does nothing.
 #[test]
 fn environment_process() {
     match std::env::var(ROLE_VARIABLE).as_deref() {
@@ -71,7 +71,8 @@ fn environment_process() {
     }
 }
 
-/// Opens a session with the variables' configuration; it stays open until the process ends.
+/// Opens a session with the configuration from the variables. The session stays open until the
+/// process ends.
 fn open() -> String {
     let options = SessionOptions { domain_id: DOMAIN_ID, ..SessionOptions::default() };
     let session = ZenohEngine.open(&options).unwrap();
@@ -88,8 +89,8 @@ fn overrides(endpoint: &str) -> String {
     format!("connect/endpoints=[\"{endpoint}\"];listen/endpoints=[\"tcp/127.0.0.1:0\"]")
 }
 
-/// Without a router: the search is skipped if the number is negative; if it is positive, the
-/// session continues after this many attempts.
+/// There is no router. With a negative number of attempts, the session does not look for one; with
+/// a positive number, it continues after that many attempts.
 #[test]
 fn a_session_looks_for_a_router_as_often_as_it_is_told() {
     let nowhere = overrides(&format!("tcp/127.0.0.1:{}", free_port()));
@@ -103,8 +104,8 @@ fn a_session_looks_for_a_router_as_often_as_it_is_told() {
     assert_eq!(warnings(None), 1, "once by default");
 }
 
-/// With 0 forever, with a large number for that long: a waiting session opens when the router
-/// comes.
+/// With 0 attempts, a session waits without limit, and with a large number for a long time. The
+/// waiting session opens when the router starts.
 #[test]
 fn a_session_waits_for_a_router() {
     let mut network = Network::new();
@@ -119,7 +120,7 @@ fn a_session_waits_for_a_router() {
     }
 }
 
-/// A test file, which is removed on drop.
+/// A test file, which is removed when this is dropped.
 struct File(PathBuf);
 
 impl File {
@@ -133,12 +134,12 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0); // it is in the target folder
+        let _ = std::fs::remove_file(&self.0); // a file left in the target folder does no harm
     }
 }
 
-/// All four variables at once, the same for a router and for a session: each uses its own file
-/// instead of the defaults, and the override takes precedence.
+/// All four variables are set, to the same values for a router and for a session. Each uses its own
+/// file instead of the defaults, and the override takes precedence.
 #[test]
 fn files_take_the_place_of_defaults_and_overrides_stand_above_both() {
     let endpoint = format!("tcp/127.0.0.1:{}", free_port());
@@ -161,7 +162,7 @@ fn files_take_the_place_of_defaults_and_overrides_stand_above_both() {
     assert!(router.said("locators ").contains(&endpoint));
     let parsed = |text: String| serde_json::from_str::<serde_json::Value>(&text).unwrap();
     let router_has = parsed(router.said("configuration "));
-    // It waits for a router without limit, so the router that it names exists.
+    // The session waits for a router without limit, so once it has opened, the named router exists.
     let session_has = parsed(start("session", &variables).said("opened "));
     assert_eq!((&router_has["mode"], &session_has["mode"]), (&"router".into(), &"client".into()));
     for has in [router_has, session_has] {

@@ -1,8 +1,9 @@
-//! Two sites that are hosts, each a network namespace with a router, and between them a link that
-//! delays and loses packets: the tests check the traffic over it, also when it is cut for a while.
+//! Two hosts, each a network namespace with a router, are connected by a link that delays and loses
+//! packets. The tests check the traffic over the link, even when it is cut for a while.
 //!
-//! The tests need root; without it they are skipped, which is reported. Each site is a separate
-//! process of this program: a session's sockets belong to the namespace of its process.
+//! The tests need root; otherwise they are skipped with a message. Each host is a separate process
+//! of this program, because the sockets of a session belong to the network namespace of its
+//! process.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -19,13 +20,14 @@ use feros_test_support::{TestProcess, obey, skip};
 use ends::{End, SET_BOOL, STRING, on_thread, response, text_in, text_message};
 use network::{Network, WATCHFUL};
 
-/// The site of a process: `near` or `far`; the test's own process has none.
+/// The variable that names the site of a process, `near` or `far`. It is not set in the test's own
+/// process.
 const SITE_VARIABLE: &str = "FEROS_TEST_ZENOH_SITE";
 const PORT: u16 = 7447;
-/// The configuration of both sites' routers in place of `WATCHFUL`.
+/// The variable for a configuration that both sites' routers use instead of `WATCHFUL`.
 const SETTING_VARIABLE: &str = "FEROS_TEST_ZENOH_SITE_SETTING";
 
-/// A site's process.
+/// Starts the process of a site.
 fn start(host: &Namespace, name: &str, setting: &str) -> TestProcess {
     let mut command = host.command(std::env::current_exe().unwrap());
     command.env(SITE_VARIABLE, name).env(SETTING_VARIABLE, setting);
@@ -34,7 +36,7 @@ fn start(host: &Namespace, name: &str, setting: &str) -> TestProcess {
     process
 }
 
-/// Two hosts; `None`, which is reported, if this process may not create them.
+/// Creates two hosts. If this process may not create them, prints this and returns `None`.
 fn two_hosts() -> Option<(Namespace, Namespace)> {
     match Namespace::new().and_then(|near| Ok((near, Namespace::new()?))) {
         Ok(hosts) => Some(hosts),
@@ -68,8 +70,8 @@ fn two_hosts_with_a_router_each_are_joined_parted_and_joined_again() {
     far.end();
 }
 
-/// Measures how soon a message, its echo and a call pass again after a link that lost everything
-/// was mended:
+/// Measures how soon a message, its echo and a call succeed again after the repair of a link that
+/// lost every packet:
 ///
 /// ```console
 /// cargo test --manifest-path crates/rmw-zenoh/Cargo.toml --test hosts -- --ignored --nocapture
@@ -105,7 +107,7 @@ fn how_soon_a_partition_heals() {
     }
 }
 
-/// Plays a site, which gets commands line by line. Does nothing in a normal run of the tests.
+/// Plays a site, which takes commands line by line. In a normal test run, it does nothing.
 #[test]
 fn site_process() {
     match std::env::var(SITE_VARIABLE).as_deref() {
@@ -124,7 +126,7 @@ fn site_network(host: usize, more: &str) -> Network {
     Network::at(endpoint(host), &format!("{more}{setting}"))
 }
 
-/// Publishes messages and receives their echo, and calls.
+/// Publishes messages, receives their echoes, and calls a service.
 fn near(network: &Network) {
     let here = End::new(network.client(), "near");
     let pings = here.publisher("/sites/ping", STRING, QosProfile::default());
@@ -147,7 +149,8 @@ fn near(network: &Network) {
     obey(|line| match line {
         "joined" => {
             wait_for_matches();
-            // Each message takes some packets, so that the link loses some and they are repeated.
+            // Each message takes several packets, so the link loses some of them and Zenoh sends
+            // these again.
             (0..100).for_each(|number| exchange(&format!("{number}{}", "x".repeat(4000)), 0));
         }
         "parted" => {
@@ -158,8 +161,8 @@ fn near(network: &Network) {
             wait_for_matches();
             exchange("again", 10);
         }
-        // A link that is full of declarations may drop a message: it is sent until its echo
-        // arrives.
+        // A link that is busy with declarations may drop a message, so the message is repeated
+        // until its echo arrives.
         "back" => {
             wait_for_matches();
             rounds += 1;
@@ -185,7 +188,7 @@ fn echo(text: &str, lost: u64) -> String {
     format!("{lost} lost before {text}")
 }
 
-/// Echoes messages and answers calls, on threads that end with the process.
+/// Echoes messages and responds to calls, on threads that end with the process.
 fn far(network: &Network) {
     let there = End::new(network.client(), "far");
     let pings = Arc::new(there.subscription("/sites/ping", STRING, QosProfile::default()));

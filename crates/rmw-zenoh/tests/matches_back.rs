@@ -1,5 +1,5 @@
-//! Measures how soon matches come back after a router or a peer was killed and another one replaced
-//! it, counted from the start of its process. The figures are in
+//! Measures how soon matches come back after a router or a peer was killed and replaced. The time
+//! counts from the start of the new process. The figures are in
 //! `docs/measurements/0020-engines.md`; `hosts.rs` measures partitions.
 //!
 //! ```console
@@ -22,7 +22,7 @@ use measured::{RETRY_OF_RMW_ZENOH, pause, rounds};
 use network::{Network, session};
 
 const TOPIC: &str = "/wire/back";
-/// The router of a process that is a peer.
+/// The variable that makes a process a peer, with the address of its router.
 const PEER_VARIABLE: &str = "FEROS_TEST_ZENOH_PEER";
 
 fn end(network: &Network, mode: &str, setting: &str, name: &str) -> End {
@@ -41,7 +41,7 @@ fn how_soon_matches_come_back() {
     peer_process();
 }
 
-/// Two sessions that are connected only by the router.
+/// Measures two sessions that are connected only through the router.
 fn clients(name: &str, setting: &str) {
     let mut network = Network::configured("tcp", setting);
     let near = end(&network, "client", setting, "near");
@@ -62,7 +62,8 @@ fn clients(name: &str, setting: &str) {
     });
 }
 
-/// A client at each of two routers; the router that the other connects to is killed.
+/// Measures two clients, each connected to a router of its own. The router that the other router
+/// connects to is killed.
 fn sites(name: &str, setting: &str) {
     let mut here = Network::configured("tcp", setting);
     let joined = format!("connect/endpoints=[\"{}\"];{setting}", here.endpoint);
@@ -85,8 +86,8 @@ fn sites(name: &str, setting: &str) {
     });
 }
 
-/// Peers that know each other stay matched without the router; the next router has to bring a new
-/// peer to them.
+/// Measures when a restarted router connects a new peer to an existing one. Peers that know each
+/// other would stay matched without the router.
 fn peers(name: &str, setting: &str) {
     let mut network = Network::configured("tcp", setting);
     let near = end(&network, "peer", setting, "near");
@@ -107,7 +108,7 @@ fn peers(name: &str, setting: &str) {
     });
 }
 
-/// A peer's process is killed and another one started, with the default settings.
+/// Measures, with the default settings, a peer whose process is killed and replaced.
 fn peer_process() {
     let network = Network::new();
     let near = End::new(network.peer(), "near");
@@ -129,7 +130,7 @@ struct Peer(Child);
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        let _ = self.0.kill(); // it may have ended
+        let _ = self.0.kill(); // the process may already have ended
         let _ = self.0.wait();
     }
 }
@@ -140,7 +141,7 @@ fn start_peer(network: &Network) -> Peer {
     Peer(command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap())
 }
 
-/// A peer that subscribes until its parent ends. Does nothing in a normal run of the tests.
+/// A peer that subscribes until its parent process ends. In a normal test run, it does nothing.
 #[test]
 fn peer_process_role() {
     let Ok(endpoint) = std::env::var(PEER_VARIABLE) else { return };

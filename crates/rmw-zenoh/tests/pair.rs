@@ -1,6 +1,6 @@
-//! Sessions that are on Cyclone DDS and on Zenoh at once (`feros_engine_pair`): the conformance
-//! suite, messages between them and with nodes on only one engine, the loss of an engine, a bridge
-//! between the two, and stock peers of both.
+//! Sessions that use Cyclone DDS and Zenoh at once (`feros_engine_pair`): the conformance suite,
+//! messages between such sessions and with nodes on only one engine, the loss of an engine, a
+//! bridge between the two engines, and nodes of other projects on both.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -25,7 +25,7 @@ use ends::{End, SET_BOOL, STRING, Watched, response, text_in, text_message};
 use network::{DOMAIN_ID, Network};
 use python::pyzeros;
 
-/// Cyclone DDS in a fixed domain, whichever domain the session asks for.
+/// Cyclone DDS in a fixed domain, regardless of the domain that the session requests.
 struct InDomain(u16);
 
 impl Engine for InDomain {
@@ -46,7 +46,7 @@ fn open(engine: &dyn Engine) -> Arc<dyn Session> {
     engine.open(&SessionOptions { domain_id: DOMAIN_ID, ..SessionOptions::default() }).unwrap()
 }
 
-/// A DDS domain beside a Zenoh network.
+/// A DDS domain and a Zenoh network.
 struct Both {
     domain: Domain,
     network: Network,
@@ -65,7 +65,7 @@ impl Both {
         open(&*self.network.engine("client"))
     }
 
-    /// A session on both, DDS first.
+    /// Opens a session on both engines, DDS first.
     fn pair(&self) -> Arc<dyn Session> {
         open(&self.engine())
     }
@@ -75,14 +75,15 @@ impl Both {
         PairEngine::new([dds, self.network.engine("client")])
     }
 
-    /// A session on both, Zenoh first.
+    /// Opens a session on both engines, Zenoh first.
     fn turned(&self) -> Arc<dyn Session> {
         let dds: Arc<dyn Engine> = Arc::new(InDomain(self.domain.id()));
         open(&PairEngine::new([self.network.engine("client"), dds]))
     }
 }
 
-/// The first engine always finds an endpoint on both engines, however busy the machine is.
+/// The first engine has enough time to find an endpoint that is on both engines, however busy the
+/// machine is.
 struct Twins;
 impl Twins {
     fn session() -> Arc<dyn Session> {
@@ -101,7 +102,7 @@ impl Fixture for Twins {
 
 conformance_tests!(conformance, Twins);
 
-/// Publishes these numbers as texts.
+/// Publishes these numbers as strings.
 fn numbers(publisher: &Watched<dyn Publisher>, range: std::ops::Range<u32>) {
     range.for_each(|number| publisher.publish(&text_message(&number.to_string())));
 }
@@ -114,8 +115,8 @@ fn nothing_more(subscription: &Watched<dyn Subscription>) {
     assert!(subscription.end.take().unwrap().is_none(), "a message arrived twice");
 }
 
-/// Twins, in either order of engines, and others on one engine: each message arrives once, in
-/// order.
+/// Sessions on both engines, in either order, and sessions on one engine receive each message once
+/// and in order.
 #[test]
 fn each_message_comes_once() {
     let _watchdog = Watchdog::start();
@@ -135,12 +136,12 @@ fn each_message_comes_once() {
             (0..500).for_each(|number| assert_eq!(next_number(subscription), number));
         }
     });
-    // Any duplicate has arrived when the last message is acknowledged.
+    // Once the last message is acknowledged, any duplicate has arrived.
     publisher.end.wait_for_all_acked(feros_test_support::WATCHDOG).unwrap();
     subscriptions.iter().for_each(nothing_more);
 }
 
-/// A subscription on both engines receives from publishers on only one engine.
+/// A subscription on both engines receives from publishers that are on only one engine.
 #[test]
 fn both_engines_are_heard() {
     let _watchdog = Watchdog::start();
@@ -164,8 +165,8 @@ fn both_engines_are_heard() {
     assert_eq!(graph.endpoints_of(feros_rmw::EndpointKind::Subscription, "/wire/heard").count(), 1);
 }
 
-/// The Zenoh router is killed while twins communicate, and comes back: if DDS is the first engine,
-/// nothing is lost, not even of messages that use both.
+/// The Zenoh router is killed while two sessions on both engines communicate, and then comes back.
+/// If DDS is the first engine, no messages are lost, including messages that use both engines.
 #[test]
 fn the_second_engine_is_lost_and_returns() {
     let _watchdog = Watchdog::start();
@@ -193,15 +194,15 @@ fn the_second_engine_is_lost_and_returns() {
             assert_eq!(publisher.end.matched_subscriptions(), 1);
         }
     }
-    // The router is back: the messages on Zenoh, and the latched ones that it brings again, are new
-    // only for a late subscription on Zenoh.
+    // The router is back. It brings the messages on Zenoh and the latched messages again; they are
+    // new only for a late subscription on Zenoh.
     let late = End::new(both.zenoh(), "late");
     let late = late.subscription("/wire/latched", STRING, latched);
     assert_eq!((next_number(&late), next_number(&late)), (0, 1));
     pairs.iter().for_each(|(_, subscription)| nothing_more(subscription));
 }
 
-/// The first engine is lost: the second continues, and no message arrives twice or out of order.
+/// The first engine is lost. The second continues, and no message arrives twice or out of order.
 #[test]
 fn the_first_engine_is_lost() {
     let _watchdog = Watchdog::start();
@@ -214,7 +215,8 @@ fn the_first_engine_is_lost() {
     numbers(&publisher, 0..10);
     (0..10).for_each(|number| assert_eq!(next_number(&subscription), number));
     both.network.kill();
-    // Until the first engine has noticed, messages may be lost; after that, each arrives.
+    // Messages may be lost until the loss of the first engine is noticed. From then on, every
+    // message arrives.
     let mut next = 10;
     let mut last = 9;
     let first_after = loop {
@@ -236,7 +238,7 @@ fn the_first_engine_is_lost() {
     nothing_more(&subscription);
 }
 
-/// A late subscription on either engine, or on both, gets the latched messages once.
+/// A late subscription on either engine or on both gets the latched messages once.
 #[test]
 fn latched_messages_are_there_for_late_joiners() {
     let _watchdog = Watchdog::start();
@@ -255,7 +257,8 @@ fn latched_messages_are_there_for_late_joiners() {
     }
 }
 
-/// A server on both engines answers clients of either; a client on both asks servers of either.
+/// A server on both engines responds to clients of either engine; a client on both calls servers of
+/// either.
 #[test]
 fn calls_are_answered_once() {
     let _watchdog = Watchdog::start();
@@ -292,8 +295,8 @@ fn calls_are_answered_once() {
     }
 }
 
-/// A bridge between the same two engines bridges for endpoints on one engine, and brings no message
-/// again to endpoints on both.
+/// A bridge between the same two engines connects endpoints that are on one engine, and does not
+/// bring messages a second time to endpoints that are on both.
 #[test]
 fn a_bridge_leaves_who_is_on_both_alone() {
     let _watchdog = Watchdog::start();
@@ -306,12 +309,13 @@ fn a_bridge_leaves_who_is_on_both_alone() {
     let heard_by_pair = pair.subscription("/wire/bridged", STRING, QosProfile::keep_all());
     let publishers =
         ends.each_ref().map(|end| end.publisher("/wire/bridged", STRING, QosProfile::keep_all()));
-    // A running bridge treats it as an endpoint on one engine until it has found it on both.
+    // A running bridge treats the publisher as an endpoint on one engine until it has found it on
+    // both.
     let publisher = pair.publisher("/wire/bridged", STRING, QosProfile::keep_all());
     let sides = vec![("DDS".to_owned(), both.dds()), ("Zenoh".to_owned(), both.zenoh())];
     let _bridge = bridging(sides);
-    // The bridge is ready when each engine's subscription matches the other's publisher; the pair
-    // ignores it.
+    // The bridge is ready when each engine's subscription matches the publisher on the other
+    // engine. The pair ignores the bridge.
     for subscription in heard.iter().chain([&heard_by_pair]) {
         subscription.events.wait_for("three publishers", || {
             (subscription.end.matched_publishers() == 3).then_some(())
@@ -320,7 +324,8 @@ fn a_bridge_leaves_who_is_on_both_alone() {
     for number in 0..100 {
         let side = number as usize % 2;
         numbers(&publishers[side], number..number + 1);
-        // This message comes by the bridge, so the bridge has delivered it to all.
+        // This message comes through the bridge, so the bridge has delivered it to every
+        // subscription.
         assert_eq!(next_number(&heard[1 - side]), number);
         assert_eq!(next_number(&heard[side]), number);
         assert_eq!(next_number(&heard_by_pair), number);
@@ -330,7 +335,7 @@ fn a_bridge_leaves_who_is_on_both_alone() {
         heard.iter().for_each(|heard| assert_eq!(next_number(heard), number));
         assert_eq!(next_number(&heard_by_pair), number);
     }
-    // Each of these messages passes the bridge after the earlier ones.
+    // Each of these messages passes through the bridge after the earlier ones.
     for side in [0, 1] {
         numbers(&publishers[side], 200..201);
         assert_eq!(next_number(&heard[1 - side]), 200);
@@ -340,7 +345,7 @@ fn a_bridge_leaves_who_is_on_both_alone() {
     heard.iter().chain([&heard_by_pair]).for_each(nothing_more);
 }
 
-/// A bridge that is updated until this is dropped.
+/// Starts a bridge that is kept up to date until the returned value is dropped.
 fn bridging(sides: Vec<(String, Arc<dyn Session>)>) -> Background {
     let mut bridge = Bridge::new(sides, BridgeOptions::default()).unwrap();
     let waker = bridge.waker();
@@ -358,7 +363,7 @@ fn bridging(sides: Vec<(String, Arc<dyn Session>)>) -> Background {
     })
 }
 
-/// One session communicates with rclpy of stock ROS 2 on DDS and with pyzeros on Zenoh.
+/// One session communicates with stock rclpy on DDS and with pyzeros on Zenoh.
 #[test]
 fn stock_nodes_of_both_engines_are_met() {
     let Some(domain) = Domain::reserve() else { return };

@@ -1,5 +1,4 @@
-//! Encrypted links, and key expressions that are restricted by access control, with Zenoh's own
-//! configuration.
+//! Encrypted links and access control for key expressions, configured with Zenoh's own settings.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -16,7 +15,8 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use ends::{End, SET_BOOL, STRING, response, text_in, text_message};
 use network::{DOMAIN_ID, Network};
 
-/// A certificate authority, and its files for a router at 127.0.0.1, which are removed on drop.
+/// A certificate authority, and its files for a router at 127.0.0.1. The files are removed when
+/// this is dropped.
 struct Authority {
     folder: PathBuf,
 }
@@ -56,7 +56,8 @@ impl Authority {
         )
     }
 
-    /// The configuration of a session with a certificate of this authority.
+    /// The configuration of a session that has a certificate of this authority and trusts
+    /// `trusted`.
     fn of_known_session(&self, trusted: &Self) -> String {
         format!(
             "{};transport/link/tls/connect_private_key=\"{}\";transport/link/tls/connect_certificate=\"{}\"",
@@ -74,7 +75,7 @@ impl Authority {
 
 impl Drop for Authority {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder); // it is in the target folder
+        let _ = std::fs::remove_dir_all(&self.folder); // files left in the target folder do no harm
     }
 }
 
@@ -120,7 +121,7 @@ fn a_link_that_is_not_trusted_is_refused_in_words() {
     );
 }
 
-/// A peer continues without a router that it does not trust, gets advice on what to check, and
+/// A peer that does not trust the router continues without it, logs advice on what to check, and
 /// appears in no graph.
 #[test]
 fn a_peer_that_trusts_another_authority_stays_alone() {
@@ -151,7 +152,7 @@ fn a_peer_that_trusts_another_authority_stays_alone() {
     assert_eq!((publisher.end.matched_subscriptions(), heard.end.matched_publishers()), (0, 1));
 }
 
-/// A router that requires certificates accepts only sessions with one of its authority.
+/// A router that requires certificates accepts only sessions with a certificate of its authority.
 #[test]
 fn a_router_may_ask_for_certificates() {
     let (authority, other) = (Authority::new("mutual"), Authority::new("not-mutual"));
@@ -178,8 +179,8 @@ fn a_router_may_ask_for_certificates() {
     }
 }
 
-/// With a malformed key, or one of another certificate, the router does not start, and names its
-/// TLS requirements.
+/// If the key is malformed or belongs to another certificate, the router does not start, and the
+/// error names the TLS requirements.
 #[test]
 fn a_router_with_a_bad_key_does_not_start() {
     let (authority, other) = (Authority::new("keys"), Authority::new("other-keys"));
@@ -197,7 +198,7 @@ fn a_router_with_a_bad_key_does_not_start() {
     }
 }
 
-/// A router that denies these messages below `/wire/secret` for all sessions.
+/// Starts a router that denies messages of this kind below `/wire/secret` to all sessions.
 fn denying(message: &str) -> Network {
     let rules = format!(
         "access_control={{enabled: true, default_permission: \"allow\", \
@@ -208,7 +209,8 @@ fn denying(message: &str) -> Network {
     Network::configured("tcp", &rules)
 }
 
-/// A session that may not publish reaches nobody, and one that may not subscribe receives nothing.
+/// A session that may not publish reaches no subscription, and a session that may not subscribe
+/// receives nothing.
 #[test]
 fn access_control_denies_topics() {
     for message in ["put", "declare_subscriber"] {

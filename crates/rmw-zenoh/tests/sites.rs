@@ -1,5 +1,6 @@
-//! Two sites on loopback, a router each, and a connection between them: the tests check its
-//! traffic, also when it is cut for a while. The sites of `hosts.rs` are hosts.
+//! Two sites on the loopback interface, each with a router, and a connection between them. The
+//! tests check the traffic over the connection, even when it is cut for a while. In `hosts.rs`, the
+//! sites are hosts.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -15,7 +16,8 @@ use feros_rmw::QosProfile;
 use ends::{End, SET_BOOL, STRING, on_thread, response, text_in, text_message};
 use network::{Network, WATCHFUL};
 
-/// The connection between two sites, on loopback: while cut, it passes nothing and reports nothing.
+/// The connection between two sites, over loopback. While it is cut, it passes no data and reports
+/// no error.
 struct Way {
     port: u16,
     state: Arc<State>,
@@ -29,7 +31,7 @@ struct State {
 }
 
 impl State {
-    /// Waits while the connection is cut; returns false at its end.
+    /// Waits while the connection is cut; returns false if the connection has ended.
     fn wait_open(&self) -> bool {
         let cut = self.is_cut.lock().unwrap();
         let closed = |cut: &mut bool| *cut && !self.has_ended.load(Ordering::Acquire);
@@ -39,7 +41,7 @@ impl State {
 }
 
 impl Way {
-    /// A connection to a router.
+    /// Starts a connection to a router.
     fn to(endpoint: &str) -> Self {
         let target = endpoint.trim_start_matches("tcp/").to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -73,7 +75,7 @@ impl Drop for Way {
     }
 }
 
-/// Forwards the bytes of one connection, on a thread that ends with it.
+/// Forwards the bytes of one TCP connection, on a thread that ends with that connection.
 fn forward(from: &TcpStream, to: &TcpStream, state: &Arc<State>) {
     let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
     let state = state.clone();
@@ -84,7 +86,7 @@ fn forward(from: &TcpStream, to: &TcpStream, state: &Arc<State>) {
                 break;
             }
         }
-        let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both)); // the other may be first
+        let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both)); // may already be shut
     });
 }
 
@@ -103,7 +105,7 @@ impl Sites {
         Self { here, way, there }
     }
 
-    /// A session at each site, which knows only its router.
+    /// Opens a session at each site, which knows only the router of its site.
     fn ends(&self) -> (End, End) {
         (End::new(self.here.client(), "here"), End::new(self.there.client(), "there"))
     }
@@ -127,8 +129,8 @@ fn two_sites_are_joined_by_their_routers() {
     assert_eq!(text_in(&client.next().1.payload[4..]), "from afar");
 }
 
-/// While the connection is cut, publishing and calling do not block; when it is back, so are the
-/// matches, and messages published meanwhile are counted as lost.
+/// While the connection is cut, publishing and calling do not block. When the connection is
+/// restored, the matches come back, and messages published meanwhile are counted as lost.
 #[test]
 fn a_partition_heals() {
     let sites = Sites::new();
@@ -159,7 +161,7 @@ fn a_partition_heals() {
     assert_eq!(text_in(&client.next().1.payload[4..]), "there again");
 }
 
-/// The router of one site is killed; the site is back when another router replaces it.
+/// The router of one site is killed. The site is connected again when another router replaces it.
 #[test]
 fn a_site_comes_back_with_its_router() {
     let mut sites = Sites::new();

@@ -1,6 +1,6 @@
-//! A peer of another project in the wire format of `rmw_zenoh`: pyzeros, of
-//! `scripts/requirements-zenoh.txt`.
-//! `FEROS_ZENOH_PYTHON` names the Python that has it, if it is not that of `.venv-zenoh`.
+//! A peer of another project that uses the wire format of `rmw_zenoh`: pyzeros, from
+//! `scripts/requirements-zenoh.txt`. `FEROS_ZENOH_PYTHON` names the Python interpreter that has
+//! pyzeros, if it is not the one of `.venv-zenoh`.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -34,7 +34,8 @@ fn topics_pass_in_both_directions() {
     assert!(sample.info.source_timestamp.is_some());
 }
 
-/// A header, texts and arrays keep their values in both directions, and so does a megabyte.
+/// A header, strings and arrays keep their values in both directions, and so does a megabyte of
+/// data.
 #[test]
 fn arrays_and_a_megabyte_pass_in_both_directions() {
     let network = Network::new();
@@ -57,7 +58,7 @@ fn arrays_and_a_megabyte_pass_in_both_directions() {
     assert!(text_in(&sample.payload) == format!("repeated: {megabyte}"), "all of it");
 }
 
-/// The peer expects the tokens that it would declare itself, and finds those of Feros.
+/// The peer computes the tokens that it would declare itself, and finds equal tokens of Feros.
 #[test]
 fn the_peer_sees_nodes_topics_types_and_policies() {
     let network = Network::new();
@@ -74,7 +75,7 @@ fn the_peer_sees_nodes_topics_types_and_policies() {
     wait_until_seen("1 0");
     let _subscription = end.subscription("/wire/joints_out", JOINT_STATE, qos);
     wait_until_seen("1 1");
-    // Other policies give another token.
+    // Other policies result in another token.
     let _other = end.publisher("/wire/joints_in", JOINT_STATE, QosProfile::default());
     drop(publisher);
     wait_until_seen("0 1");

@@ -1,4 +1,4 @@
-//! A second peer of another project in the wire format of `rmw_zenoh`: zenoh-ros2-sdk, of
+//! A second peer of another project that uses the wire format of `rmw_zenoh`: zenoh-ros2-sdk, from
 //! `scripts/requirements-zenoh.txt`.
 #![allow(clippy::unwrap_used)]
 
@@ -40,7 +40,7 @@ fn topics_pass_in_both_directions() {
     assert!(sample.info.source_timestamp.is_some());
 }
 
-/// A megabyte in each direction: as many velocities, which come back unchanged.
+/// A megabyte of velocities is sent to the peer and comes back unchanged.
 #[test]
 fn a_megabyte_passes_in_both_directions() {
     let network = Network::new();
@@ -82,8 +82,9 @@ fn services_are_called_in_both_directions() {
 }
 
 /// Messages published before the other side existed arrive, in both directions. The peer asks each
-/// publisher for its history like `rmw_zenoh`, if the topic has one part (it does not replace the
-/// slashes of others), and keeps its own history with Zenoh's publisher for that.
+/// publisher for its history like `rmw_zenoh`, but only if the topic's name has a single part,
+/// because the peer does not replace the slashes of other names. It keeps its own history with
+/// Zenoh's publisher for this purpose.
 #[test]
 fn history_passes_in_both_directions() {
     let network = Network::new();

@@ -13,8 +13,8 @@ use network::{DOMAIN_ID, Network};
 
 const QOS: fn() -> QosProfile = QosProfile::default;
 
-/// Peers that know each other continue without the router; a peer that comes after a new router has
-/// replaced it is found.
+/// Peers that know each other continue without the router. When a new router has replaced it, they
+/// also find a new peer.
 #[test]
 fn peers_outlive_their_router() {
     let mut network = Network::new();
@@ -36,8 +36,8 @@ fn peers_outlive_their_router() {
     assert_eq!(text_in(&late.next().payload), "again");
 }
 
-/// Sessions that are connected only by the router lose each other with it, and find each other
-/// again with the next one; a call in between ends nothing.
+/// Sessions that are connected only through the router lose each other when it ends, and find each
+/// other again when a new router starts. A call in between does not break anything.
 #[test]
 fn matches_come_back_with_the_router() {
     let mut network = Network::new();
@@ -66,7 +66,7 @@ fn matches_come_back_with_the_router() {
     assert_eq!(request.sequence_number, asked);
 }
 
-/// A session opens without a router, and joins one that comes later.
+/// A session opens without a router, and connects to a router that starts later.
 #[test]
 fn a_session_may_come_before_its_router() {
     let mut network = Network::new();
@@ -81,8 +81,8 @@ fn a_session_may_come_before_its_router() {
     assert_eq!(text_in(&subscription.next().payload), "found");
 }
 
-/// A client needs a router: without one, it fails to open, and its error names the address and the
-/// cure.
+/// A client needs a router. Without one, the client fails to open, and the error names the address
+/// and the cure.
 #[test]
 fn a_client_without_a_router_is_told_to_start_one() {
     let mut network = Network::new();
@@ -107,8 +107,8 @@ fn stranger(network: &Network) -> zenoh::Session {
     zenoh::open(config).wait().unwrap()
 }
 
-/// Messages, requests and responses without the attachment of rmw_zenoh, or too short for a header,
-/// are refused and counted; valid ones behind them arrive.
+/// Messages, requests and responses that lack the attachment of rmw_zenoh, or are too short for a
+/// header, are refused and counted. Valid ones that follow arrive.
 #[test]
 fn hostile_messages_and_requests_are_refused() {
     let network = Network::new();
@@ -116,7 +116,8 @@ fn hostile_messages_and_requests_are_refused() {
     let subscription = end.subscription("/wire/hostile", STRING, QOS());
     let server = end.service("/wire/asked", SET_BOOL);
     let stranger = stranger(&network);
-    // The router knows all endpoints once it knows the last one's token: a link keeps the order.
+    // Once the router knows the token of the last endpoint, it knows all endpoints, because a link
+    // keeps the order.
     let token_of_server = format!("@ros2_lv/{DOMAIN_ID}/*/*/*/SS/**");
     until("the server's token is known", || {
         stranger.liveliness().get(&token_of_server).wait().unwrap().recv().is_ok()
@@ -149,7 +150,7 @@ fn hostile_messages_and_requests_are_refused() {
     assert!(replies.recv().unwrap().result().is_ok(), "a client without a token is answered");
 }
 
-/// Malformed tokens change nothing, and hide no other token.
+/// Malformed tokens change nothing and do not hide other tokens.
 #[test]
 fn hostile_tokens_are_refused() {
     let network = Network::new();
@@ -161,7 +162,7 @@ fn hostile_tokens_are_refused() {
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/1/MP/%/%/node/%t/T/H/9::,:,:,:,,"),
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/1/MP/%/%/{}/%t/T/H/::,:,:,:,,", "n".repeat(8000)),
         format!("@feros/{DOMAIN_ID}/ab/says/1/1/%zz"),
-        // An endpoint that should announce, and never does.
+        // An endpoint whose number promises an announcement that never comes.
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/{}/MP/%/%/node/%t/T/H/::,:,:,:,,", 1_u64 << 40),
     ]
     .iter()

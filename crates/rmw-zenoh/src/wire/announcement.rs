@@ -1,8 +1,8 @@
-//! Announcements of Feros endpoints beyond `rmw_zenoh`: a separate liveliness token beside each
-//! standard one, in a key space that stock peers ignore.
+//! Announcements of Feros endpoints, which `rmw_zenoh` does not have. Each is a liveliness token in
+//! addition to the standard one, in a key space that stock nodes ignore.
 //!
-//! It is not part of the standard token: the gid of an endpoint is a hash of that token, and an
-//! announcement may change while the endpoint remains.
+//! The announcement is not part of the standard token, because the gid of an endpoint is a hash of
+//! that token, while the announcement may change during the endpoint's life.
 
 use feros_rmw::announcement::check_announcement;
 
@@ -12,8 +12,9 @@ use super::percent;
 /// with `@`.
 pub const SPACE: &str = "@feros";
 
-/// The first number of Feros endpoints. Tokens arrive in any order over a new link: a reader of
-/// such a number waits for the announcement, so that a match never lacks it.
+/// The smallest number of a Feros endpoint. Tokens arrive in any order over a new link. A session
+/// that receives the token of such an endpoint waits for the announcement, so that a match always
+/// has one.
 pub const FIRST_ENTITY: u64 = 1 << 40;
 
 /// The announcement of an endpoint.
@@ -25,21 +26,21 @@ pub struct AnnouncementToken {
     pub zid: String,
     /// Number of the endpoint in its session.
     pub entity: u64,
-    /// Counts up with each change: the highest version is valid.
+    /// Incremented with each change. The highest version is the valid one.
     pub version: u64,
     /// The announcement; empty if nothing is announced.
     pub text: String,
 }
 
 impl AnnouncementToken {
-    /// The key expression of the token.
+    /// Returns the key expression of the token.
     pub fn encode(&self) -> String {
         let Self { domain_id, zid, entity, version, text } = self;
         let text = percent::encode(text);
         format!("{SPACE}/{domain_id}/{zid}/says/{entity}/{version}/={text}")
     }
 
-    /// Reads a token; `None` for anything else.
+    /// Reads a token; `None` if the key is not an announcement.
     pub fn decode(key: &str) -> Option<Self> {
         let chunks: [&str; 7] = key.split('/').collect::<Vec<_>>().try_into().ok()?;
         let [SPACE, domain_id, zid, "says", entity, version, text] = chunks else { return None };
@@ -55,22 +56,22 @@ impl AnnouncementToken {
     }
 }
 
-/// All announcements of a domain.
+/// The key expression of all announcements of a domain.
 pub fn all(domain_id: u32) -> String {
     format!("{SPACE}/{domain_id}/*/says/**")
 }
 
-/// The key at which a session answers that it has handled everything before the question.
+/// The key with which a session answers that it has handled everything before the question.
 pub fn fence(domain_id: u32, zid: &str) -> String {
     format!("{SPACE}/{domain_id}/{zid}/fence")
 }
 
-/// The key at which a client receives responses to requests that it sent without the engine.
+/// The key with which a client receives responses to requests that it sent without the engine.
 pub fn responses(domain_id: u32, client: feros_rmw::Gid) -> String {
     use std::fmt::Write as _;
     let mut key = format!("{SPACE}/{domain_id}/responses/");
     for byte in client.0 {
-        let _ = write!(key, "{byte:02x}"); // a String takes all
+        let _ = write!(key, "{byte:02x}"); // writing to a String cannot fail
     }
     key
 }

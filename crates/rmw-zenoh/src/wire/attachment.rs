@@ -1,24 +1,24 @@
-//! The attachment of every message, request and response: number, source timestamp, gid
+//! The attachment of every message, request and response: number, source timestamp and gid
 //! (`ros2/rmw_zenoh:docs/design.md`, "Publishers").
 
 use feros_rmw::Gid;
 
-/// Bytes of an attachment: two numbers, the gid's length, and the gid.
+/// The size of an attachment, in bytes: two numbers, the gid's length, and the gid.
 pub const SIZE_BYTES: usize = 8 + 8 + 1 + 16;
 
 /// The data that accompany a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attachment {
-    /// Number of the message at its publisher, or of the request at its client.
+    /// The publisher's number of the message, or the client's number of the request.
     pub number: i64,
     /// Source timestamp, in nanoseconds since the Unix epoch.
     pub stamp_nanos: i64,
-    /// The publisher; for a request and its response, the client.
+    /// The publisher; for a request or response, the client.
     pub gid: Gid,
 }
 
 impl Attachment {
-    /// The bytes on the wire.
+    /// Returns the bytes for the wire.
     pub fn encode(&self) -> [u8; SIZE_BYTES] {
         let mut bytes = [0; SIZE_BYTES];
         bytes[..8].copy_from_slice(&self.number.to_le_bytes());

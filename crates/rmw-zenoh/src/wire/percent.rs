@@ -1,6 +1,7 @@
-//! Encodes any text as one chunk of a key expression, where `/`, `*`, `$`, `?` and `#` are special.
+//! Encodes any string as one chunk of a key expression, in which `/`, `*`, `$`, `?` and `#` have a
+//! special meaning.
 
-/// Escapes everything but letters, digits and characters that are harmless in key expressions.
+/// Escapes all characters but letters, digits and others that have no meaning in key expressions.
 pub(super) fn encode(text: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::with_capacity(text.len());
@@ -8,13 +9,13 @@ pub(super) fn encode(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"=,.:_-".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            let _ = write!(out, "%{byte:02x}"); // a String takes all
+            let _ = write!(out, "%{byte:02x}"); // writing to a String cannot fail
         }
     }
     out
 }
 
-/// Decodes a chunk; `None` if [`encode`] cannot have made it.
+/// Decodes a chunk; `None` if [`encode`] cannot have produced it.
 pub(super) fn decode(chunk: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(chunk.len());
     let mut rest = chunk.bytes();

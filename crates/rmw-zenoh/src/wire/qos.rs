@@ -1,5 +1,5 @@
-//! Policies as in a token: a field is empty if it has the value of `rmw_zenoh`'s
-//! default (`ros2/rmw_zenoh:rmw_zenoh_cpp/src/detail/liveliness_utils.cpp`, `qos_to_keyexpr` and
+//! The policies in a token. A field is empty if its value is `rmw_zenoh`'s default
+//! (`ros2/rmw_zenoh:rmw_zenoh_cpp/src/detail/liveliness_utils.cpp`, `qos_to_keyexpr` and
 //! `keyexpr_to_qos`).
 
 use std::time::Duration;
@@ -9,11 +9,11 @@ use feros_rmw::{Durability, History, Liveliness, QosDuration, QosProfile, Reliab
 /// The default depth of `rmw_zenoh`.
 pub const DEFAULT_DEPTH: usize = 42;
 
-/// The value of `rmw` for an infinite duration: `RMW_DURATION_INFINITE`.
+/// An infinite duration in `rmw`: `RMW_DURATION_INFINITE`.
 const INFINITE: Duration = Duration::new(9_223_372_036, 854_775_807);
 
-/// The policies as a text: reliability, durability, history with depth, deadline, lifespan,
-/// liveliness with its lease.
+/// Writes the policies in this order: reliability, durability, history with depth, deadline,
+/// lifespan, liveliness with its lease.
 pub fn encode(qos: &QosProfile) -> String {
     let reliability = if qos.reliability == Reliability::BestEffort { "2" } else { "" };
     let durability = if qos.durability == Durability::TransientLocal { "1" } else { "" };
@@ -39,7 +39,7 @@ fn encode_duration(duration: QosDuration) -> String {
     )
 }
 
-/// Reads policies; `None` for a text that `rmw_zenoh` refuses, too.
+/// Reads policies; `None` for a string that `rmw_zenoh` also refuses.
 pub fn decode(text: &str) -> Option<QosProfile> {
     let mut groups = text.split(':');
     let mut group = || groups.next();
@@ -87,7 +87,7 @@ fn decode_duration(text: &str) -> Option<QosDuration> {
     };
     let seconds = or(seconds, INFINITE.as_secs())?;
     let nanos = u32::try_from(or(nanos, INFINITE.subsec_nanos().into())?).ok()?;
-    // More nanoseconds than a second has are added as they are.
+    // The nanoseconds may exceed a second; they are added as they are.
     let duration = Duration::from_secs(seconds).checked_add(Duration::from_nanos(nanos.into()))?;
     Some(if duration >= INFINITE { QosDuration::Infinite } else { duration.into() })
 }
@@ -98,8 +98,8 @@ mod tests {
 
     use super::*;
 
-    /// Texts of `rmw_zenoh_cpp` itself (its `docs/design.md`, and golden values of hiroz-protocol:
-    /// `tests/fixtures/rmw_zenoh_qos`).
+    /// Strings that `rmw_zenoh_cpp` itself writes (its `docs/design.md`, and golden values of
+    /// hiroz-protocol: `tests/fixtures/rmw_zenoh_qos`).
     #[test]
     fn policies_are_written_as_rmw_zenoh_writes_them() {
         let base = QosProfile::default();
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn tokens_have_every_policy() {
         let lost = QosPolicy::lost_in(|given| decode(&encode(given)).expect("it is well-formed"));
-        // The key of a topic is its name in either case.
+        // The key of a topic contains its name unchanged, with and without the ROS conventions.
         assert_eq!(lost, [QosPolicy::AvoidRosNamespaceConventions]);
     }
 

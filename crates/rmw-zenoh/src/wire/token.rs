@@ -9,13 +9,13 @@ use super::qos;
 /// The first chunk of all tokens.
 pub const SPACE: &str = "@ros2_lv";
 
-/// Replaces the hash of a type if there is none, as in ROS 2 Humble.
+/// Replaces the hash of a type that has none, as in ROS 2 Humble.
 pub const NO_HASH: &str = "TypeHashNotSupported";
 
-/// The longest token that is read, in bytes: ROS names have at most 255 bytes.
+/// The limit on tokens that are read, in bytes. ROS names have at most 255 bytes.
 pub const LONGEST_BYTES: usize = 4096;
 
-/// The description of a node, or of an endpoint's node, in a token.
+/// The part of a token that describes a node, or the node of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeToken {
     /// Domain of the session.
@@ -30,10 +30,10 @@ pub struct NodeToken {
     pub name: NodeName,
 }
 
-/// The description of an endpoint in a token.
+/// The content of an endpoint's token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointToken {
-    /// Its node.
+    /// The node of the endpoint.
     pub node: NodeToken,
     /// Number of the endpoint in its session.
     pub entity: u64,
@@ -43,13 +43,13 @@ pub struct EndpointToken {
     pub name: String,
     /// The type in the wire format: `std_msgs::msg::dds_::String_`.
     pub wire_type: String,
-    /// The hash of the type, or of the service; `None` if there is none.
+    /// The hash of the type, or of the service type; `None` if it is unknown.
     pub type_hash: Option<TypeHash>,
     /// The policies.
     pub qos: QosProfile,
 }
 
-/// A token.
+/// A liveliness token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Token {
     /// The token of a node.
@@ -58,12 +58,13 @@ pub enum Token {
     Endpoint(Box<EndpointToken>),
 }
 
-/// The gid of an endpoint in all sessions: the XXH3-128 of its token, low half first.
+/// Returns the gid that an endpoint has in all sessions: the XXH3-128 hash of its token, low half
+/// first.
 pub fn gid(token: &str) -> Gid {
     Gid(twox_hash::XxHash3_128::oneshot(token.as_bytes()).to_le_bytes())
 }
 
-/// All tokens of a domain.
+/// The key expression of all tokens of a domain.
 pub fn all(domain_id: u32) -> String {
     format!("{SPACE}/{domain_id}/**")
 }
@@ -95,7 +96,7 @@ impl NodeToken {
         )
     }
 
-    /// The key expression of the token.
+    /// Returns the key expression of the token.
     pub fn encode(&self) -> String {
         let (begin, end) = self.ends();
         format!("{begin}/{}/NN/{end}", self.node)
@@ -103,7 +104,7 @@ impl NodeToken {
 }
 
 impl EndpointToken {
-    /// The key expression of the token.
+    /// Returns the key expression of the token.
     pub fn encode(&self) -> String {
         let (begin, end) = self.node.ends();
         format!(
@@ -117,8 +118,8 @@ impl EndpointToken {
         )
     }
 
-    /// The key expression for its messages, requests and responses. A subscription or client that
-    /// knows no hash accepts any.
+    /// Returns the key expression for the endpoint's messages, requests and responses. A
+    /// subscription or client that knows no hash accepts any.
     pub fn data_key(&self) -> String {
         let receives = matches!(self.kind, EndpointKind::Subscription | EndpointKind::Client);
         let hash = match self.type_hash {
@@ -129,8 +130,8 @@ impl EndpointToken {
         format!("{}/{name}/{}/{hash}", self.node.domain_id, self.wire_type)
     }
 
-    /// Whether messages pass between the two: name and type are equal, and also the hash if both
-    /// know it. Policies have no influence.
+    /// Whether messages pass between two endpoints: their names and types are equal, and so are
+    /// their hashes if both know them. Policies do not matter.
     pub fn matches(&self, other: &Self) -> bool {
         self.has_name_of(other)
             && self.wire_type == other.wire_type
@@ -139,7 +140,7 @@ impl EndpointToken {
                 || other.type_hash.is_none())
     }
 
-    /// Whether the two are opposite endpoints of one topic or service, by the name alone.
+    /// Whether two endpoints have opposite kinds and the same topic or service name.
     pub fn has_name_of(&self, other: &Self) -> bool {
         other.kind == opposite(self.kind) && self.name == other.name
     }
@@ -160,8 +161,8 @@ fn hash_text(hash: Option<TypeHash>) -> String {
 }
 
 impl Token {
-    /// Reads a token. Chunks behind the known ones are ignored, since newer versions add some;
-    /// `None` if the text is not a token.
+    /// Reads a token. Chunks after the known ones are ignored, because newer versions add some.
+    /// Returns `None` if the key is not a token.
     pub fn decode(key: &str) -> Option<Self> {
         if key.len() > LONGEST_BYTES {
             return None;
@@ -198,7 +199,8 @@ impl Token {
     }
 }
 
-/// The type as `package/msg/Name`; a name outside the conventions is unchanged.
+/// Converts a wire type to `package/msg/Name`; a name outside the ROS conventions is returned
+/// unchanged.
 pub fn ros_type(wire_type: &str) -> String {
     names::demangle_type(wire_type)
 }
@@ -256,7 +258,7 @@ mod tests {
 
     #[test]
     fn gids_are_the_hash_of_the_text() {
-        // XXH3-128 of the empty text, from the specification's test vectors.
+        // The XXH3-128 hash of the empty string, from the specification's test vectors.
         let empty = 0x99aa_06d3_0147_98d8_6001_c324_468d_497f_u128;
         assert_eq!(gid(""), Gid(empty.to_le_bytes()));
     }

@@ -1,4 +1,4 @@
-//! Endpoints of a test, and waits for their events.
+//! The endpoints of a test, which can wait for their events.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::sync::Arc;
@@ -187,7 +187,7 @@ impl Watched<dyn Subscription> {
         self.data.wait_for("a message", || self.end.take().unwrap())
     }
 
-    /// Waits for a message with this text; returns the number of messages lost before it.
+    /// Waits for a message with this text and returns the number of messages lost before it.
     pub(crate) fn lost_before(&self, text: &str) -> u64 {
         assert_eq!(text_in(&self.next().payload), text);
         self.lost()
@@ -250,13 +250,13 @@ pub(crate) fn response(success: bool, text: &str) -> Vec<u8> {
     [&message[..4], &[u8::from(success), 0, 0, 0], &message[4..]].concat()
 }
 
-/// The text after the first four bytes.
+/// Returns the string after the first four bytes.
 pub(crate) fn text_in(bytes: &[u8]) -> &str {
     let length = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
     std::str::from_utf8(&bytes[8..8 + length - 1]).unwrap()
 }
 
-/// Runs on a thread that ends by itself or with the process.
+/// Runs a function on a thread that ends when the function returns or with the process.
 pub(crate) fn on_thread(name: &str, run: impl FnOnce() + Send + 'static) {
     drop(std::thread::Builder::new().name(name.into()).spawn(run).unwrap());
 }

@@ -1,21 +1,21 @@
-//! The rounds of a measurement, and the resulting row of a table.
+//! Runs the rounds of a measurement and prints the row of a table.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::time::Duration;
 
 const ROUNDS: u32 = 10;
 
-/// The retry settings in `rmw_zenoh`'s files.
+/// The retry settings in the files of `rmw_zenoh`.
 pub(crate) const RETRY_OF_RMW_ZENOH: &str =
     "connect/retry={period_init_ms: 1000, period_max_ms: 4000, period_increase_factor: 2}";
 
-/// How long the killed process stays away: a different time in each round, so that it is not in
-/// step with the retries.
+/// How long the killed process stays away. The time differs in each round, so that the restart is
+/// not in step with the retries.
 pub(crate) fn pause(round: u32) -> Duration {
     Duration::from_millis(2000 + 370 * u64::from(round))
 }
 
-/// Prints the median and the worst of all rounds.
+/// Runs all rounds and prints the median and the longest time.
 pub(crate) fn rounds(name: &str, round: impl FnMut(u32) -> Duration) {
     let mut took: Vec<Duration> = (0..ROUNDS).map(round).collect();
     took.sort_unstable();

@@ -1,4 +1,4 @@
-//! A message with a header and arrays, as CDR.
+//! A message with a header and arrays, serialized as CDR.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use crate::ends::Type;
@@ -19,7 +19,7 @@ pub(crate) struct JointState {
 }
 
 impl JointState {
-    /// A message whose fields differ from each other.
+    /// Creates a message whose fields all differ.
     pub(crate) fn example() -> Self {
         Self {
             stamp: (1_700_000_000, 999_999_999),
@@ -30,7 +30,8 @@ impl JointState {
         }
     }
 
-    /// The peers' answer to it: a second later, names in reverse order, twice as far.
+    /// The peers' response to the message: a second later, names in reverse order, positions
+    /// doubled.
     pub(crate) fn changed(mut self) -> Self {
         self.stamp.0 += 1;
         self.names.reverse();

@@ -15,7 +15,7 @@ pub(crate) struct Peer(Child);
 impl Drop for Peer {
     fn drop(&mut self) {
         drop(self.0.stdin.take());
-        let _ = self.0.kill(); // it may have ended
+        let _ = self.0.kill(); // the process may already have ended
         let _ = self.0.wait();
     }
 }
@@ -30,12 +30,14 @@ fn python() -> Option<PathBuf> {
     None
 }
 
-/// A node of pyzeros, connected to the test's router; `None` if it is not installed.
+/// Starts a node of pyzeros that is connected to the test's router; `None` if pyzeros is not
+/// installed.
 pub(crate) fn pyzeros(network: &Network) -> Option<Peer> {
     start(network, "pyzeros_peer.py")
 }
 
-/// A node of zenoh-ros2-sdk, connected to the test's router; `None` if it is not installed.
+/// Starts a node of zenoh-ros2-sdk that is connected to the test's router; `None` if it is not
+/// installed.
 pub(crate) fn sdk(network: &Network) -> Option<Peer> {
     start(network, "sdk_peer.py")
 }
@@ -44,7 +46,7 @@ fn start(network: &Network, script: &str) -> Option<Peer> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
     let mut command = Command::new(python()?);
     command.arg(script).args([&network.endpoint, &DOMAIN_ID.to_string()]).stdin(Stdio::piped());
-    // Its messages are compiled at the first use.
+    // The SDK compiles its messages when they are first used.
     command.env("CYDR_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cydr"));
     let mut peer = Peer(command.stdout(Stdio::piped()).spawn().unwrap());
     let mut line = String::new();
