@@ -1,12 +1,12 @@
-//! Questions to several nodes at once: one that does not answer costs the others no time.
+//! Asks several nodes at once, so that a node that does not answer does not delay the others.
 
 use std::panic::resume_unwind;
 use std::thread::Builder;
 
 use feros_sync::{AtomicUsize, Ordering};
 
-/// How many questions wait for their answers at a time: each costs a thread and announced
-/// endpoints.
+/// The limit on questions that wait for their answers at a time, since each question costs a thread
+/// and announced endpoints.
 pub(crate) const MOST_ASKED: usize = 32;
 
 /// Asks all questions, and returns the answers in their order.

@@ -1,4 +1,4 @@
-//! The command line: one module per verb, in the folders of the words before it.
+//! The command line: one module per verb, in a folder for each word before the verb.
 
 mod action;
 mod bag;
@@ -146,12 +146,13 @@ impl CommandLine {
     }
 }
 
-/// Completes and ends the process, if a shell asks for it; nothing may have been printed before.
+/// If a shell asks for completions, prints them and ends the process; nothing may have been printed
+/// before.
 pub(crate) fn complete_if_asked() {
     completion::complete_if_asked(CommandLine::command);
 }
 
-/// No flag is a number, so `-5` is a value, and its option reports what is wrong with it.
+/// Makes `-5` a value, since no flag is a number; its option then reports what is wrong with it.
 fn read_numbers_as_values(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|argument| {
         let takes_value = argument.get_action().takes_values();
@@ -200,7 +201,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
 mod tests {
     use super::*;
 
-    /// Calls `look` with each verb that has no verbs of its own.
+    /// Calls `look` with each verb that has no subcommands.
     fn each_verb(command: &mut clap::Command, look: &mut impl FnMut(&mut clap::Command)) {
         if !command.has_subcommands() {
             return look(command);

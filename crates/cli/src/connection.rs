@@ -1,5 +1,5 @@
-//! The command's own node: hidden, without `/rosout`, and with a wait for the graph that is no
-//! longer than necessary.
+//! The command's own node: hidden, without `/rosout`. It waits for the graph no longer than
+//! necessary.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,8 +17,8 @@ const QUIET: Duration = Duration::from_millis(250);
 /// The longest wait for the graph without `--spin-time`.
 const PATIENCE: Duration = Duration::from_millis(900);
 
-/// Longest wait for the names of nodes, which participants announce after their endpoints; bare DDS
-/// has none.
+/// The longest wait for the names of nodes, which participants announce after their endpoints;
+/// plain DDS participants never announce any.
 const PATIENCE_FOR_NAMES: Duration = Duration::from_millis(2500);
 
 /// How long to wait for the graph.
@@ -114,8 +114,8 @@ impl Connection {
         }
     }
 
-    /// The graph of [`Connection::discover`], with the nodes of its endpoints as far as they have
-    /// any.
+    /// Like [`Connection::discover`], but also waits for the nodes of all endpoints, as far as they
+    /// have any.
     ///
     /// # Errors
     /// When the user interrupts.
@@ -162,12 +162,12 @@ impl Connection {
             || graph.nodes.iter().any(|node| !node.participant.is_of_session_of(&own))
     }
 
-    /// The fully qualified form of a topic.
+    /// The fully qualified form of a topic's name.
     pub(crate) fn topic_name(&self, name: &str) -> Result<String, CliError> {
         self.node.resolve_topic_name(name, false).map_err(CliError::usage)
     }
 
-    /// The fully qualified form of a service.
+    /// The fully qualified form of a service's name.
     pub(crate) fn service_name(&self, name: &str) -> Result<String, CliError> {
         self.node.resolve_service_name(name).map_err(CliError::usage)
     }

@@ -6,7 +6,7 @@ use feros_message::dynamic::{PrintOptions, ValueRef};
 
 use crate::output::foreign;
 
-/// All fields below the values, in their order.
+/// The fields of all values on one line, in their order.
 pub(crate) fn line<'a>(
     values: impl IntoIterator<Item = ValueRef<'a>>,
     options: &PrintOptions,
@@ -33,7 +33,7 @@ fn write(out: &mut String, value: ValueRef<'_>, options: &PrintOptions) {
         ValueRef::I32(value) => write!(out, "{value}"),
         ValueRef::U64(value) => write!(out, "{value}"),
         ValueRef::I64(value) => write!(out, "{value}"),
-        // As in Python, where every number is a double.
+        // As in Python, where every floating-point number is a double.
         ValueRef::F32(value) => write!(out, "{:?}", f64::from(value)),
         ValueRef::F64(value) => write!(out, "{value:?}"),
         ValueRef::String(text) => write_text(out, text, options),

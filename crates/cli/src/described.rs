@@ -1,5 +1,5 @@
-//! Types that the command does not know, or knows by another definition: nodes that use them
-//! describe them, by `~/get_type_description`.
+//! Types that the command does not know, or knows with another definition: the nodes that use such
+//! a type describe it, through `~/get_type_description`.
 
 use std::time::Duration;
 
@@ -27,8 +27,8 @@ struct Users {
 }
 
 /// The type of this name as a topic uses it: the command's own definition if it is the same,
-/// otherwise the description of a node of the topic. `hash` is that of the publishers, if they
-/// agree.
+/// otherwise the description from a node of the topic. `hash` is the hash that the publishers
+/// announce, if they agree.
 pub(crate) fn message_of_topic(
     connection: &Connection,
     types: &Types,
@@ -77,8 +77,8 @@ pub(crate) fn schema_of_topic(
     hash.is_none_or(|hash| hash.0 == ty.type_hash().0).then(|| Schema::of_dynamic(&ty))
 }
 
-/// Asks the nodes of a topic, those with different definitions in parallel; the first described
-/// definition is used.
+/// Asks the nodes of a topic to describe its type, those with different definitions in parallel.
+/// Returns the first description.
 fn ask(
     connection: &Connection,
     topic: &str,
@@ -114,7 +114,7 @@ fn endpoints<'a>(
 }
 
 /// The nodes that have endpoints of this type and can describe it, grouped by their definition of
-/// it; publishers come first.
+/// the type; publishers come first.
 fn users(graph: &GraphSnapshot, topic: &str, name: &str, hash: Option<TypeHash>) -> Vec<Users> {
     let services = graph.services();
     let mut users: Vec<Users> = Vec::new();

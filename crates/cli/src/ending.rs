@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use feros::signals::{self, OnSignal};
 
-/// A verb that has not ended by itself after this time hangs, and the next signal ends it.
+/// After this time a verb that has not ended counts as hanging, and the next signal ends it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// From now on SIGHUP ends the verb as Ctrl-C does, and a second signal soon after the first does
-/// not interrupt its end.
+/// From now on SIGHUP ends the verb as Ctrl-C does. A second signal soon after the first does not
+/// interrupt the orderly end.
 pub(crate) fn in_peace() {
     signals::set_patience(PATIENCE);
 }

@@ -9,7 +9,7 @@ pub(crate) enum CliError {
     /// The command could not do its work.
     #[error("{0}")]
     Failed(String),
-    /// The command line is wrong, so that repeating it does not help.
+    /// The command line is wrong, so repeating it does not help.
     #[error("{0}")]
     Usage(String),
     /// The user interrupted the command.

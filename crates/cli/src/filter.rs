@@ -17,7 +17,7 @@ use crate::nearest::did_you_mean;
 /// The functions that an expression may call, besides the methods of strings and lists.
 const FUNCTIONS: [&str; 9] = ["abs", "all", "any", "len", "max", "min", "round", "str", "sum"];
 
-/// The methods of strings; lists have one of them.
+/// The methods of strings; lists have one of these methods.
 const METHODS: [&str; 23] = [
     "capitalize",
     "count",

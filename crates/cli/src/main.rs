@@ -8,11 +8,11 @@
 //! |---|---|
 //! | `commands` | the verbs; `commands/completion` offers names of the running system to a shell |
 //! | `connection`, `types`, `described`, `values` | the command's node, known types, types that nodes describe, messages that users type |
-//! | `asking`, `silent_services`, `packages` | questions to nodes, services without events, installed packages |
+//! | `asking`, `silent_services`, `packages` | questions to several nodes, services without events, installed packages |
 //! | `filter` | the language of `--filter` |
 //! | `output`, `csv`, `notices` | text on standard output and standard error |
 //! | `qos_args`, `value_parsers`, `help_heading`, `nearest` | options that verbs share |
-//! | `ending`, `process_group` | ends of verbs, and processes that they start |
+//! | `ending`, `process_group` | how verbs end on a signal, and the processes that they start |
 //! | `error` | errors and exit codes |
 //!
 //! # Invariants
@@ -66,8 +66,8 @@ fn main() -> ExitCode {
     outcome.unwrap_or_else(|error| error.report())
 }
 
-/// Whether these may be the engines of a context, built in or not: a process that a verb starts may
-/// have more engines than this command.
+/// Whether these may be the engines of a context, even if they are not built in: a process that a
+/// verb starts may have more engines than this command.
 fn makes_a_context(engines: &[String]) -> bool {
     engines.len() < 2 || matches!(engines, [one, other] if one != other)
 }

@@ -1,4 +1,4 @@
-//! Did you mean …?
+//! Suggestions for mistyped names.
 
 /// The known names that resemble the given one, as a sentence to append; empty if no name does. The
 /// names may come from the network.

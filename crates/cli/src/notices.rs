@@ -1,7 +1,7 @@
-//! The library's messages while a command runs, such as a QoS that does not match: they go to
-//! standard error in the command's form. Names and reasons from the network are part of them:
-//! nothing in a message can steer a terminal, and only its first line begins where the command's
-//! own words do.
+//! Prints the library's messages while a command runs, such as a warning of QoS that does not
+//! match, to standard error in the command's own form. The messages may contain names and reasons
+//! from the network, so nothing in a message can steer a terminal, and its lines after the first
+//! are indented.
 
 use anstyle::AnsiColor;
 use feros_wording::harmless_block;
@@ -21,7 +21,7 @@ pub(crate) fn warn(text: impl std::fmt::Display) {
     anstream::eprintln!("{style}warning:{style:#} {}", harmless_block(&text.to_string()));
 }
 
-/// Prints what the command is doing, because standard output is for its results.
+/// Prints to standard error what the command is doing, because standard output is for its results.
 pub(crate) fn note(text: impl std::fmt::Display) {
     anstream::eprintln!("{}", harmless_block(&text.to_string()));
 }

@@ -1,9 +1,9 @@
 //! Standard output: plain and stable text for pipes, colours and columns only on a terminal.
 //!
-//! Text from the network - names, types, values, reasons - never reaches a terminal unchanged. A
-//! pipe gets its bytes. For a terminal, each function here escapes what would steer it; only line
-//! breaks within a text of several lines and colours pass, so [`foreign`] is for the names and
-//! values in such a text.
+//! Text from the network - names, types, values, reasons - never reaches a terminal unchanged; a
+//! pipe gets the bytes. For a terminal, each function here escapes every character that would steer
+//! it, except line breaks within a text of several lines, and colours. So names and values in such
+//! a text must pass through [`foreign`].
 
 use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
@@ -58,13 +58,12 @@ pub(crate) fn foreign_block(text: &str) -> Cow<'_, str> {
     if is_terminal() { feros_wording::harmless_block(text) } else { Cow::Borrowed(text) }
 }
 
-/// Writes a text and flushes it, so that a pipe sees it.
+/// Writes a string and flushes it, so that a pipe sees it.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
     write("", text)
 }
 
-/// Writes a text in place of everything that a terminal shows; a pipe gets it after the earlier
-/// text.
+/// Clears the terminal and writes a string; on a pipe, the string follows the earlier output.
 pub(crate) fn print_anew(text: &str) -> Result<(), CliError> {
     write(if is_terminal() { "\x1b[H\x1b[2J" } else { "" }, text)
 }
@@ -78,8 +77,8 @@ fn write(before: &str, text: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Writes a text with colours, all of which are the command's own: text from the network in it is
-/// [`foreign`].
+/// Writes a string with colours, all of which are the command's own: text from the network in it
+/// must have passed through [`foreign`].
 pub(crate) fn print_coloured(text: &str) -> Result<(), CliError> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;

@@ -2,9 +2,9 @@
 //! behind.
 //!
 //! Each child has its input on a pipe, and ends when its input does. A child that does not end is
-//! killed after [`LEAVE_LIMIT`], by its process handle. SIGINT, SIGTERM and SIGHUP of the command
-//! arrive in the same queue, so that it can end its children before itself; Ctrl-C does not reach
-//! the children, because each has its own process group.
+//! killed after [`LEAVE_LIMIT`], through its process handle. SIGINT, SIGTERM and SIGHUP to the
+//! command arrive in the same queue, so that the command can end its children before itself; Ctrl-C
+//! does not reach the children, because each has its own process group.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt as _;
@@ -201,7 +201,7 @@ mod tests {
 
     use super::*;
 
-    /// A watchdog, not an expectation.
+    /// A watchdog; the test does not expect to wait this long.
     fn later() -> Instant {
         Instant::now() + Duration::from_secs(60)
     }

@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(qos.liveliness_lease_duration.finite(), Some(Duration::from_millis(500)));
     }
 
-    /// As the `ros2` command, which has options for no others.
+    /// Like the `ros2` command, which has options for these policies only.
     #[test]
     fn the_command_line_has_the_policies_of_ros2() {
         let command = <Line as clap::CommandFactory>::command();

@@ -10,7 +10,7 @@ use crate::connection::Connection;
 use crate::error::CliError;
 use crate::notices;
 
-/// A service is announced a moment before its events are.
+/// The wait for events: a service is announced a moment before the publishers of its events.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Warns once of each existing service that has no events.

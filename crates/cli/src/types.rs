@@ -23,7 +23,7 @@ pub(crate) struct InterfaceArgs {
 }
 
 impl InterfaceArgs {
-    /// These folders, as if the command line named them.
+    /// These folders, as if the command line had named them.
     pub(crate) fn of_folders(interfaces: Vec<PathBuf>) -> Self {
         Self { interfaces }
     }
@@ -77,7 +77,7 @@ impl Types {
         DynamicType::resolve(&self.set, &name).map_err(|error| self.unknown(error))
     }
 
-    /// Refuses a text that cannot be the name of a message type, known or not.
+    /// Refuses a string that cannot be the name of a message type, known or not.
     pub(crate) fn check_name(&self, text: &str) -> Result<(), CliError> {
         match text.parse::<TypeName>() {
             Ok(_) => Ok(()),

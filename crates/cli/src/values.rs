@@ -57,8 +57,8 @@ impl ValuesArgs {
     }
 }
 
-/// The documents of a YAML text that are not empty. A line `---` between them cannot be a part of a
-/// value.
+/// The documents of a YAML text that are not empty. A line `---` always separates documents, since
+/// it cannot be a part of a value.
 fn documents(text: &str) -> Vec<String> {
     let mut documents = vec![String::new()];
     for line in text.lines() {
@@ -93,7 +93,7 @@ fn with_place(error: &InputError, text: &str) -> String {
     let place =
         error.position().and_then(|(line, column)| match text.lines().nth(line.checked_sub(1)?) {
             Some(shown) => Some((shown, column.checked_sub(1)?)),
-            // Something is missing after the end.
+            // Something is missing at the end of the text.
             None => text.lines().last().map(|last| (last, usize::MAX)),
         });
     match place {

@@ -59,7 +59,8 @@ fn open_until(path: &Path, interrupt: Interrupt) -> Result<BagReader, CliError> 
     Ok(bag)
 }
 
-/// Opens the bags of `-i` as [`open_until`] does; the storage may follow each, as with `ros2`.
+/// Opens the bags that `-i` names, like [`open_until`]. A storage may follow each bag, as with
+/// `ros2`.
 fn open_all(words: &[PathBuf], interrupt: &Interrupt) -> Result<Vec<BagReader>, CliError> {
     let is_storage =
         |word: &Path| matches!(word.to_str(), Some("sqlite3" | "mcap")) && !word.exists();
@@ -67,7 +68,7 @@ fn open_all(words: &[PathBuf], interrupt: &Interrupt) -> Result<Vec<BagReader>, 
     paths.map(|path| open_until(path, interrupt.clone())).collect()
 }
 
-/// The topic with this machine's definition of its type, if the bag has none.
+/// The topic; with this machine's definition of its type, if the bag has no definition.
 fn completed(topic: &BagTopic, types: &Types) -> BagTopic {
     let mut topic = topic.clone();
     if topic.schema.encoding.is_empty()
@@ -95,7 +96,7 @@ fn read_qos_overrides(
 
 /// Reads a file of options.
 fn read_text(path: &Path) -> Result<String, CliError> {
-    /// The most bytes of a file of options.
+    /// The limit on the bytes of a file of options.
     const MOST: u64 = 16 << 20;
     feros_files::read_to_string(path, MOST)
         .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))

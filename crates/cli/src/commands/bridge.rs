@@ -15,9 +15,9 @@ use crate::notices::{note, warn};
 use crate::output;
 use crate::value_parsers::{parse_count, parse_seconds};
 
-/// Longest time between two looks at the graph.
+/// The longest time between two checks of the graph.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// The changes within this time, as when a robot starts, share one look at the graph.
+/// All changes within this time, as when a robot starts, are handled by one check of the graph.
 const REST: Duration = Duration::from_millis(20);
 
 /// Bridge topics, services and actions between engines or domains, until Ctrl-C
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     watch(bridge, &names, &is_ending, args.status)
 }
 
-/// An engine in a domain.
+/// One side of the bridge: an engine in a domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct SideArgs {
     engine: Option<String>,
@@ -132,7 +132,7 @@ impl std::fmt::Display for SideArgs {
     }
 }
 
-/// Makes as many sides as the longer list has; a single entry serves all sides.
+/// Makes as many sides as the longer list has entries; a single entry applies to all sides.
 fn sides(args: &Args, domain_id: u32) -> Result<Vec<SideArgs>, CliError> {
     let count = args.engines.len().max(args.domains.len());
     for (option, given) in [("--engines", args.engines.len()), ("--domains", args.domains.len())] {

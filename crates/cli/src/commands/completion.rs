@@ -4,7 +4,7 @@
 //!
 //! The shell runs the command itself for each completion ([`VARIABLE`] says for which shell), so
 //! that the script that the shell sources contains no names. A completion takes a fraction of a
-//! second at most, and offers nothing where nothing runs.
+//! second at most, and offers no names of nodes or topics if nothing runs.
 
 mod live;
 mod script;
@@ -23,7 +23,8 @@ pub(crate) use self::script::{Args, run};
 /// The variable through which a shell's script asks for completions.
 const VARIABLE: &str = "FEROS_COMPLETE";
 
-/// Completes and ends the process, if a shell asks for it; nothing may have been printed before.
+/// If a shell asks for completions, prints them and ends the process; nothing may have been printed
+/// before.
 pub(super) fn complete_if_asked(command: impl Fn() -> Command) {
     CompleteEnv::with_factory(|| with_values(command(), None)).var(VARIABLE).complete();
 }
@@ -52,8 +53,8 @@ fn with_values(command: Command, group: Option<&str>) -> Command {
     })
 }
 
-/// The source of values for an argument, by the first word of its verb and its name; `None` for
-/// arguments that are not named here.
+/// The function that offers the values of an argument, by the first word of its verb and by its
+/// name; `None` for arguments that are not listed here.
 fn candidates(group: &str, argument: &str) -> Option<fn() -> Vec<Candidate>> {
     Some(match (group, argument) {
         ("topic", "topic" | "topics") => live::topics,
@@ -80,12 +81,12 @@ fn shown(candidates: Vec<Candidate>) -> Vec<CompletionCandidate> {
         CompletionCandidate::new(candidate.value)
             .help(candidate.help.map(|help| feros_wording::harmless(&help).into_owned().into()))
     };
-    // A name from the network that would steer a terminal is never offered.
+    // Names from the network that would steer a terminal are never offered.
     let is_seen = |candidate: &Candidate| !candidate.value.contains(feros_wording::is_unseen);
     candidates.into_iter().filter(is_seen).map(shown).collect()
 }
 
-/// Packages and their launch files, and files.
+/// Completes the first word of a launch: packages, their launch files, and other files.
 fn launch_words(current: &OsStr) -> Vec<CompletionCandidate> {
     let begun = current.to_string_lossy();
     let mut known = live::launch_words();

@@ -56,8 +56,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if let Some(threads) = args.threads {
         command.args(["--ros-args", "-p", &format!("thread_num:={threads}"), "--"]);
     }
-    // From here on this process is the container: its signals, its terminal and its exit code are
-    // the user's.
+    // From here on this process is the container: the container gets the user's signals and the
+    // terminal, and its exit code is the command's.
     let error = command.args(&args.arguments).exec();
     Err(CliError::failed(format!("{name} cannot be started: {error}")))
 }

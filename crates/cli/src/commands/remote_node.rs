@@ -22,7 +22,7 @@ pub(super) trait NodeClient: Sized {
 
 /// A node and its client.
 pub(super) struct RemoteNode<C> {
-    // Keeps the context that SIGINT shuts down.
+    // Holds the context that SIGINT shuts down.
     pub(super) connection: Connection,
     pub(super) client: C,
     deadline: Instant,

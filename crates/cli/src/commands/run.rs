@@ -38,8 +38,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     words.extend_from_slice(&args.arguments);
     let (program, rest) =
         words.split_first().ok_or_else(|| CliError::usage("--prefix: a command was expected"))?;
-    // From here on this process is the executable: its signals, its terminal and its exit code are
-    // the user's.
+    // From here on this process is the executable: the executable gets the user's signals and the
+    // terminal, and its exit code is the command's.
     let error = Command::new(program).args(rest).exec();
     Err(CliError::failed(format!("{program} cannot be started: {error}")))
 }
@@ -55,8 +55,8 @@ fn executable(args: &Args) -> Result<String, CliError> {
     Ok(path.display().to_string())
 }
 
-/// The interpreter, its first code, and the script with the argument that was parsed as an
-/// executable.
+/// The words of the command line: the interpreter, the code that it runs first, the script, and the
+/// argument that was parsed as an executable.
 fn script(args: &Args) -> Result<Vec<String>, CliError> {
     if !Path::new(&args.package).is_file() {
         return Err(CliError::usage(format!("there is no script {}", args.package)));

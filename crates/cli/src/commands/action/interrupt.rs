@@ -1,5 +1,5 @@
-//! Ctrl-C while a goal is running: it ends the wait, not the participant, so that the goal can
-//! still be canceled. A second one ends the command at once.
+//! Handles Ctrl-C while a goal is running. The first signal ends the wait but not the participant,
+//! so that the goal can still be canceled. A second signal ends the command at once.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -54,7 +54,7 @@ impl Interrupt {
 impl Drop for Interrupt {
     fn drop(&mut self) {
         self.signals.close();
-        // The thread's context ends with it, and must end before the process does.
+        // The context that the thread holds ends with the thread, and must end before the process.
         let ended = self.thread.take().map(JoinHandle::join);
         debug_assert!(!matches!(ended, Some(Err(_))), "listening for signals never panics");
     }

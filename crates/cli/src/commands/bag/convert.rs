@@ -1,4 +1,4 @@
-//! `feros bag convert`: makes new bags out of bags: of another storage, merged, split, compressed,
+//! `feros bag convert`: makes new bags out of bags: in another storage, merged, split, compressed,
 //! or with fewer topics.
 
 use std::path::PathBuf;

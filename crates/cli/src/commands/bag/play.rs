@@ -186,7 +186,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Warns of topics that were named and are in no bag.
+/// Warns of topics that the user named but that no bag has.
 fn tell_what_is_not_there(bags: &[BagReader], options: &PlayerOptions) {
     let topics = bags.iter().flat_map(BagReader::topics);
     let topics: Vec<_> = topics.map(|topic| &topic.metadata).collect();

@@ -4,7 +4,7 @@ use feros_bag::{BagReader, TopicInformation, TopicKind, topic_kind};
 
 use super::time_text::{duration_text, size_text, time_text};
 
-/// Messages of a service or an action, by its name.
+/// One service or action, with the number of its messages.
 pub(super) struct Group<'a> {
     pub(super) name: &'a str,
     pub(super) type_name: String,
@@ -19,7 +19,7 @@ pub(super) fn plain_topics(topics: &[TopicInformation]) -> impl Iterator<Item = 
     })
 }
 
-/// Services or actions with the number of their messages.
+/// The services or the actions, with the numbers of their messages.
 pub(super) fn groups(topics: &[TopicInformation], of_actions: bool) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for TopicInformation { topic, message_count } in topics {

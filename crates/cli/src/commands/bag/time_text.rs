@@ -1,4 +1,4 @@
-//! Times and sizes for people, as `ros2 bag` writes them, but in UTC: the reader of a bag may be in
+//! Formats times and sizes for people as `ros2 bag` does, but in UTC: the reader of a bag may be in
 //! another time zone than its recorder.
 
 /// Nanoseconds in a second.
@@ -41,7 +41,7 @@ pub(super) fn file_name_text(nanos: i64) -> String {
     format!("{year}_{:02}_{day:02}-{hour:02}_{minute:02}_{second:02}", month + 1)
 }
 
-/// A stretch of time in seconds.
+/// A duration in seconds.
 pub(super) fn duration_text(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     let second = SECOND.unsigned_abs();

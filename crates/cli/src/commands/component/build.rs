@@ -1,12 +1,12 @@
-//! `feros component build`: builds any packages as libraries, beside containers of the same Feros,
-//! in one prefix.
+//! `feros component build`: builds packages as libraries, and containers with the same Feros, into
+//! one prefix.
 //!
-//! Rust has no stable ABI, so one call of cargo builds library and container, from a workspace that
-//! is written for this purpose (`workspace`). Cargo itself (`cargo`) provides what the call needs
-//! to know: the packages and the source of their Feros (`package`, `feros`), and the crates and
-//! features that Feros depends on (`crates`). Packages that are built on different days agree
-//! because they start from the same versions (`lock`); their agreement is checked before anything
-//! is installed (`prefix`).
+//! Rust has no stable ABI, so one call of cargo builds the libraries and the containers, from a
+//! workspace that is written for this purpose (`workspace`). Cargo itself (`cargo`) provides what
+//! the call needs to know: the packages and the source of their Feros (`package`, `feros`), and the
+//! crates and features that Feros depends on (`crates`). Packages that are built on different days
+//! agree because they start from the same versions (`lock`); this is checked before anything is
+//! installed (`prefix`).
 
 mod cargo;
 mod crates;
@@ -101,7 +101,7 @@ fn build(args: &Args, prefix: &Prefix, build_dir: &Path) -> Result<Vec<Installed
     prefix.install(&built, &packages, &crates, &workspace.lock_file())
 }
 
-/// The Feros of all packages.
+/// The Feros that all packages depend on.
 fn one_feros(packages: &[ComponentPackage]) -> Result<&Feros, BuildError> {
     let first = &packages[0];
     match packages.iter().find(|package| package.feros != first.feros) {
@@ -115,7 +115,8 @@ fn one_feros(packages: &[ComponentPackage]) -> Result<&Feros, BuildError> {
     }
 }
 
-/// `$XDG_CACHE_HOME/feros/components`, which is below `~/.cache` unless set.
+/// The default build folder: `$XDG_CACHE_HOME/feros/components`, below `~/.cache` unless that is
+/// set.
 fn default_build_dir() -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));

@@ -8,7 +8,7 @@ use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
 
-/// A constructor may take its time: it may have to find hardware.
+/// The limit on a call: a constructor may take long, for example to find hardware.
 pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 /// A running container is found within this time.
 pub(super) const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(5);

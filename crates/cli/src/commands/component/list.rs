@@ -57,7 +57,7 @@ impl Component {
         }
     }
 
-    /// The line of `ros2 component list`, followed by any trouble.
+    /// The line of `ros2 component list`, followed by the state if the component does not run.
     fn line(&self) -> String {
         let line = format!("{}  {}", self.unique_id, self.full_node_name);
         match (self.state.as_deref(), &self.detail) {

@@ -33,7 +33,7 @@ struct Component {
     kind: Kind,
 }
 
-/// Whose containers can load a component.
+/// The system whose containers can load a component.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {

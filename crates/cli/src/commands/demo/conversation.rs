@@ -12,16 +12,16 @@ pub(super) const TOPIC: &str = "chatter";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(super) enum Event {
-    /// Its node is ready.
+    /// The process's node is ready.
     Ready,
-    /// It published a message.
+    /// The process published a message.
     Said {
         /// The message.
         text: String,
     },
-    /// It published all its messages.
+    /// The process published all its messages.
     Done,
-    /// It received a message.
+    /// The process received a message.
     Heard {
         /// The message.
         text: String,
@@ -31,7 +31,7 @@ pub(super) enum Event {
     },
 }
 
-/// The order of the coordinator to a talker: `go COUNT LISTENERS RATE`.
+/// The coordinator's command to a talker: `go COUNT LISTENERS RATE`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Start {
     /// The number of messages; 0 continues forever.
@@ -97,7 +97,7 @@ impl Participant {
         self != Self::Talker
     }
 
-    /// The participant that said this; `None` is another node on the topic.
+    /// The participant that said this; `None` if another node on the topic said it.
     pub(super) fn who_said(text: &str) -> Option<Self> {
         let (_, name) = text.rsplit_once(" from ")?;
         Self::ALL.into_iter().find(|participant| participant.node() == name)

@@ -16,10 +16,10 @@ use crate::process_group::{Member, ProcessEvent, ProcessGroup};
 /// How long all processes may take until their nodes are ready; Python is the slowest.
 const READY_LIMIT: Duration = Duration::from_secs(60);
 
-/// The time allowed beyond the time of publishing: for discovery, and for a busy machine.
+/// The time allowed in addition to the time of publishing: for discovery, and for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// After the last message: a message that was not heard within this time counts as lost.
+/// A message that is not heard within this time after the last one counts as lost.
 const QUIET: Duration = Duration::from_secs(3);
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
@@ -110,7 +110,7 @@ impl Demo {
                 missing.retain(|other| *other != participant);
             }
         }
-        // A talker waits for its listeners; that of stock ROS 2 is also a listener to itself.
+        // A talker waits for its listeners; the stock ROS 2 node also listens to itself.
         let listeners =
             self.participants().into_iter().filter(|participant| participant.subscribes()).count();
         let go = Start { count: args.count, listeners, rate_hz: args.rate_hz };
@@ -138,7 +138,7 @@ impl Demo {
         self.wait_for_deliveries()
     }
 
-    /// Waits until every message was heard, or until no more can be expected.
+    /// Waits until every message has been heard, or until [`QUIET`] is over.
     fn wait_for_deliveries(&mut self) -> Result<(), CliError> {
         let participants = self.participants();
         let deadline = Instant::now() + QUIET;

@@ -1,5 +1,5 @@
-//! The discovery of the demo: its domain, and only this host unless the user chose another
-//! discovery range.
+//! The discovery settings of the demo: the user's domain, and only this host unless the user chose
+//! another discovery range.
 
 use std::process::Command;
 
@@ -7,11 +7,11 @@ use std::process::Command;
 const RANGE_VARIABLES: [&str; 3] =
     ["ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS"];
 
-/// Domain and discovery range of all processes of the demo.
+/// The domain and the discovery range of all processes of the demo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Discovery {
     domain: String,
-    /// Whether the user left the discovery range open.
+    /// True if the user chose no discovery range, so that the demo stays on this host.
     localhost_only: bool,
 }
 

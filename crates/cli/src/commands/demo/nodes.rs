@@ -24,7 +24,7 @@ pub(super) fn talk() -> Result<ExitCode, CliError> {
     let (send, orders) = sync_channel(1);
     listen_to_lines(&context, move |line| {
         if let Some(go) = Start::parse(line) {
-            // The order arrives only once.
+            // The coordinator sends this command only once.
             let _ = send.try_send(go);
         }
     })?;
@@ -54,7 +54,7 @@ pub(super) fn talk() -> Result<ExitCode, CliError> {
     executor.add_node(&node)?;
     executor.spin()?;
     tell(&Event::Done)?;
-    // Until the coordinator closes the input: the last message may still be on its way.
+    // Waits until the coordinator closes the input: the last message may still be on its way.
     while orders.recv().is_ok() {}
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,7 @@ use super::discovery::Discovery;
 use crate::error::CliError;
 use crate::process_group::{ProcessEvent, ProcessGroup};
 
-/// Names the Python of stock ROS 2 if it is not in one of the usual places.
+/// The variable that names the Python of stock ROS 2 if that is not in one of the usual places.
 pub(super) const VARIABLE: &str = "FEROS_ROS2_PYTHON";
 
 /// How long Python may take to load rclpy.
@@ -41,7 +41,7 @@ pub(super) fn find(group: &mut ProcessGroup, discovery: &Discovery) -> Result<Se
         let mut command = python_command(&python);
         command.args(["-c", PROBE]);
         if named.is_none() {
-            // A Python without rclpy is no news.
+            // Most of the usual Pythons have no rclpy, so the error is not worth showing.
             command.stderr(Stdio::null());
         }
         match try_python(group, discovery.apply(&mut command))? {
@@ -70,8 +70,8 @@ fn try_python(group: &mut ProcessGroup, command: &mut Command) -> Result<Probe, 
             ProcessEvent::Interrupted => return Ok(Probe::Interrupted),
             ProcessEvent::Timeout => {
                 group.end(member)?;
-                // Its end comes in the queue, and must not be taken for the end of a participant
-                // later.
+                // The end of this process is still in the queue. It is taken out here, so that it
+                // does not pass for the end of a participant later.
                 while group.next(Instant::now() + IMPORT_LIMIT) != ProcessEvent::Ended(member) {}
                 return Ok(Probe::Fails);
             }
@@ -79,8 +79,8 @@ fn try_python(group: &mut ProcessGroup, command: &mut Command) -> Result<Probe, 
     }
 }
 
-/// Where `scripts/setup.sh` installs it, seen from the current folder and from this executable;
-/// then the system's Pythons.
+/// The Pythons that `scripts/setup.sh` installed in folders above the current folder or above this
+/// executable; then the system's Pythons.
 fn usual_pythons() -> Vec<PathBuf> {
     let folders = [std::env::current_dir().ok(), std::env::current_exe().ok()];
     let above = folders.iter().flatten().flat_map(|folder| folder.ancestors());

@@ -10,11 +10,11 @@ use super::mismatches;
 use crate::connection::{Connection, DiscoveryArgs};
 
 const AREA: &str = "transports";
-/// Further findings of the same kind are only counted.
+/// The limit on findings of one kind; further findings are only counted.
 const MOST_FINDINGS: usize = 10;
 
 pub(super) fn examine() -> Vec<Finding> {
-    let Ok(connection) = Connection::open() else { return Vec::new() }; // the engine's own finding says it
+    let Ok(connection) = Connection::open() else { return Vec::new() }; // the engine's own finding reports it
     let Ok(graph) = connection.discover_nodes(&DiscoveryArgs::default()) else { return Vec::new() };
     let more = "feros topic info -v TOPIC and feros doctor --report show them";
     let mut all = at_most(mismatches::findings(&graph), "more do not match", |text| {

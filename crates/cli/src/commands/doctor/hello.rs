@@ -1,8 +1,9 @@
-//! `feros doctor hello`: started on several machines, it shows which others each of them hears: by
-//! a topic, which needs discovery and the data's network path, and by bare multicast, which needs
-//! only the network.
+//! `feros doctor hello`: started on several machines, it shows which other machines each of them
+//! hears: over a topic, which needs discovery and a network path for data, and over bare multicast,
+//! which needs only the network.
 //!
-//! It exchanges greetings with `ros2 doctor hello` on another machine, in the same words.
+//! It can exchange greetings with `ros2 doctor hello` on another machine, since the texts are the
+//! same.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,7 +27,7 @@ use crate::value_parsers::parse_seconds;
 
 /// How soon the thread that listens for multicast notices that it must end.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
-/// The most senders that are distinguished; this command is not meant for networks with more.
+/// The limit on senders that are counted separately; this command is not for larger networks.
 const MAX_SENDERS: usize = 1024;
 
 /// Say hello to other machines by a topic and by multicast, and show which of them are heard
@@ -166,7 +167,7 @@ impl Drop for Listening {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // The thread can only have ended.
+            // The result does not matter: the thread has ended.
             let _ = thread.join();
         }
     }

@@ -65,8 +65,8 @@ fn shared_memory(path: &Path) -> Finding {
     }
 }
 
-/// Tries what a node does: the messages of a process that cannot share memory take the network
-/// transport.
+/// Tries shared memory as a node does; the messages of a process that cannot share memory take the
+/// network transport.
 fn shared_memory_transport() -> Finding {
     const AREA: &str = "transports";
     match feros::check_shared_memory() {
@@ -121,7 +121,7 @@ fn environment(variable: impl Fn(&str) -> Option<OsString>) -> Vec<Finding> {
 fn clock() -> Vec<Finding> {
     const AREA: &str = "clock";
     let mut findings = Vec::new();
-    // This program was made in 2026: a clock with an earlier time was never set.
+    // This program was written in 2026, so a clock that shows an earlier time was never set.
     let made = UNIX_EPOCH + Duration::from_secs(1_767_225_600);
     if SystemTime::now() < made {
         findings.push(Finding::error(

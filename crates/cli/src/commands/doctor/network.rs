@@ -12,7 +12,7 @@ use super::finding::Finding;
 const AREA: &str = "network";
 /// The group on which DDS participants find each other.
 const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
-/// Longest wait for a datagram to come back.
+/// The longest wait for a datagram to come back.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// The receive buffer that the engine is configured to ask for.
 const WANTED_BUFFER_BYTES: u64 = 8 << 20;
@@ -61,7 +61,7 @@ pub(super) fn examine() -> Vec<Finding> {
     findings
 }
 
-/// What else the kernel reports about an interface.
+/// The MTU and the speed of an interface, as far as the kernel reports them.
 fn link(name: &str) -> String {
     let read = |file: &str| std::fs::read_to_string(format!("/sys/class/net/{name}/{file}")).ok();
     let mtu = read("mtu").map(|mtu| format!(", MTU {}", mtu.trim())).unwrap_or_default();
@@ -70,8 +70,8 @@ fn link(name: &str) -> String {
     mtu + &speed.map(|speed| format!(", {speed} Mbit/s")).unwrap_or_default()
 }
 
-/// Whether a datagram to the discovery group comes back through an interface. Nothing leaves the
-/// machine for it.
+/// Tests whether a datagram to the discovery group comes back through an interface. The datagram
+/// does not leave the machine.
 fn multicast(name: &str, address: Ipv4Addr, localhost_only: bool) -> Finding {
     const AREA: &str = "multicast";
     match send_and_receive(address) {

@@ -9,7 +9,7 @@ use super::finding::Finding;
 
 const AREA: &str = "programs";
 const OURS: &str = "rmw_feros";
-/// The most programs that a finding names.
+/// The limit on the programs that a finding names.
 const MOST_NAMED: usize = 5;
 
 pub(super) fn examine() -> Vec<Finding> {
@@ -49,7 +49,7 @@ fn names(programs: &[&RmwProgram]) -> String {
     listed(&programs.iter().map(named).collect::<Vec<_>>())
 }
 
-/// `talker.py (4121), listener (4122) and 3 more`
+/// A list such as `talker.py (4121), listener (4122) and 3 more`.
 pub(super) fn listed(programs: &[String]) -> String {
     let (named, others) = programs.split_at(programs.len().min(MOST_NAMED));
     let more =

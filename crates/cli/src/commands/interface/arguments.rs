@@ -33,7 +33,7 @@ impl Kinds {
     }
 }
 
-/// The type that an argument names; `-` reads it from standard input, as `feros topic type
+/// The type that an argument names; `-` reads it from standard input, as in `feros topic type
 /// /chatter | feros interface show -`.
 pub(super) fn type_argument(text: &str) -> Result<String, CliError> {
     if text != "-" {

@@ -1,4 +1,4 @@
-//! `feros interface hash`: the hash by which the two ends of a topic know that they mean the same
+//! `feros interface hash`: the hash that tells both ends of a topic whether they mean the same
 //! type.
 
 use std::process::ExitCode;

@@ -54,8 +54,8 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a definition whose references exist. The text is not collected first: when each type
-/// holds the next one twice, it doubles with each level.
+/// Writes a definition whose references exist. It writes directly instead of collecting the text:
+/// if each type contains the next one twice, the text doubles with each level.
 fn write(
     out: &mut dyn Write,
     set: &InterfaceSet,

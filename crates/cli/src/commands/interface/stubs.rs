@@ -70,8 +70,8 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         let imports: String = namespaces.iter().map(import).collect();
         write(&folder, "__init__.pyi", &imports)?;
         if args.modules {
-            // Under ROS's own name, a program on another rclpy would find a package that it
-            // lacks.
+            // Without a root, the package has ROS's own name: a program that uses another rclpy,
+            // and lacks this package there, would find it here.
             let check = if root.is_empty() { NO_FOREIGN } else { "" };
             write(&folder, "__init__.py", &format!("{check}{PACKAGE_MODULE}"))?;
             write(&folder, "py.typed", "")?;
@@ -153,7 +153,7 @@ impl Module {
     }
 }
 
-/// Whether Python accepts the name, whatever else it means there.
+/// Whether Python accepts the name as an identifier, even if it already has a meaning there.
 fn is_usable(name: &str) -> bool {
     const KEYWORDS: [&str; 35] = [
         "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class",

@@ -54,8 +54,7 @@ impl Execution<'_> {
     }
 }
 
-/// A flag that SIGINT, SIGTERM and SIGHUP set; from now on, these signals end nothing by
-/// themselves.
+/// A flag that SIGINT, SIGTERM and SIGHUP set; from now on, these signals do nothing else.
 pub(super) fn interruption() -> Result<Arc<AtomicBool>, CliError> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -75,7 +74,7 @@ pub(super) fn not_built(error: PeerBuildError) -> CliError {
     }
 }
 
-/// The progress, on a terminal; on a pipe, one line per cell.
+/// Shows the progress: as a bar on a terminal, as one line per cell on a pipe.
 struct Bar {
     bar: ProgressBar,
 }

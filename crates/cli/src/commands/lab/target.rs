@@ -110,7 +110,7 @@ impl Target {
         words.join(" ")
     }
 
-    /// A name for the folder of its results.
+    /// The default name of the folder for its results.
     pub(crate) fn folder_name(&self) -> String {
         let stem = Path::new(&self.target).file_stem().unwrap_or_default();
         format!("feros-lab-{}", stem.to_string_lossy())

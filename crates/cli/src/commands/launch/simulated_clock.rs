@@ -29,7 +29,7 @@ impl SimulatedClock for ClockListener {
         loop {
             let now = node.now();
             if now != Time::ZERO {
-                // A clock that is set back starts anew, as after a loop of a recording.
+                // If the clock is set back, as when a recording loops, the wait starts anew.
                 let since = begin.filter(|begin| *begin <= now).unwrap_or(now);
                 begin = Some(since);
                 if now.saturating_since(since) >= delay {

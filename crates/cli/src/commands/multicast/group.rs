@@ -1,4 +1,4 @@
-//! A multicast group, and the sockets with which `ros2` and this command meet in it.
+//! A multicast group, and sockets for it that also reach `ros2`.
 
 use std::fmt::{self, Display, Formatter};
 use std::io;
@@ -35,7 +35,7 @@ fn multicast_address(text: &str) -> Result<Ipv4Addr, String> {
 }
 
 impl GroupArgs {
-    /// The group on the loopback interface, unless the user named another.
+    /// The group on the loopback interface, unless the user named another interface.
     pub(in crate::commands) fn or_on_loopback(self) -> Self {
         Self { interface: self.interface.or(Some(Ipv4Addr::LOCALHOST)), ..self }
     }
@@ -49,7 +49,7 @@ impl GroupArgs {
         if let Some(ttl) = ttl {
             socket.set_multicast_ttl_v4(ttl)?;
         }
-        // Bound at once, so that it recognizes its own datagrams.
+        // Bound now, so that its port is known and its own datagrams can be recognized.
         socket.bind(&SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)).into())?;
         let socket = UdpSocket::from(socket);
         socket.connect((self.group, self.port))?;

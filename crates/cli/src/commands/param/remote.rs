@@ -59,8 +59,8 @@ impl Remote {
         graph.nodes.iter().any(|node| node.name.fully_qualified() == name)
     }
 
-    /// Asks the node about all of these parameters at once. A node that answers with nothing,
-    /// because it does not know one of them, is asked about each by itself.
+    /// Asks the node about all of these parameters at once. If the node answers with nothing,
+    /// because it does not know one of them, asks about each parameter separately.
     pub(super) fn ask_about<T: Send>(
         &self,
         names: &[String],

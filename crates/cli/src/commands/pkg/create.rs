@@ -1,7 +1,7 @@
 //! `feros pkg create`: creates a package with a node, and with a component if the user wants one.
 //!
-//! `ros2 pkg create` makes packages for CMake, Python and cargo; this command makes those for
-//! cargo, with which packages of Feros are built. Their `package.xml` is for colcon and rosdep.
+//! `ros2 pkg create` makes packages for CMake, Python and cargo; this command makes them only for
+//! cargo, which builds packages of Feros. Their `package.xml` is for colcon and rosdep.
 
 mod files;
 

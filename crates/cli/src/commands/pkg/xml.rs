@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The texts of the elements of a tag right below the root.
+/// The texts of the elements with this tag that are children of the root.
 fn texts<'a>(document: &'a Document<'_>, tag: &str) -> Vec<&'a str> {
     let elements = document.root_element().children();
     let elements = elements.filter(|element| element.is_element() && element.has_tag_name(tag));

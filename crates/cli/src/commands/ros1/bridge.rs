@@ -17,10 +17,10 @@ use crate::output;
 use crate::types::{InterfaceArgs, Types};
 use crate::value_parsers::{parse_count, parse_seconds};
 
-/// The most names of one kind that are printed after one look at the graphs.
+/// The limit on names of one kind that are printed after one check of the graphs.
 const MOST_NAMED: usize = 256;
 
-/// Longest time between two looks at the graphs.
+/// The longest time between two checks of the graphs.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Bridge topics, services and actions between a ROS 1 master and ROS 2, until Ctrl-C
@@ -209,8 +209,8 @@ fn say_changes(before: &Bridged, now: &Bridged) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Lines for the names that are bridged now, or no longer. If there are very many, which a remote
-/// node may have made up, only the number of the rest is printed.
+/// Lines for the names that are bridged now, or no longer. If there are very many names, which a
+/// remote node may have made up, only the number of the remaining ones is printed.
 fn difference<'a>(
     what: &str,
     (kind, way): (&str, &str),

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         let started = Instant::now();
         call(&client, &service, &mut request, &stamps, args)?;
         let Some(period) = period else { return Ok(ExitCode::SUCCESS) };
-        // Waiting for the graph ends with Ctrl-C.
+        // This wait for the graph ends on Ctrl-C.
         match connection.wait_until(period.saturating_sub(started.elapsed()), |_| false) {
             Err(CliError::Interrupted) => return Ok(ExitCode::SUCCESS),
             other => drop(other?),

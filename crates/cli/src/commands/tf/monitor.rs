@@ -20,7 +20,7 @@ use crate::output::{self, foreign};
 
 /// The number of transforms over which delays are averaged, as in tf2_monitor.
 const WINDOW: usize = 1000;
-/// The most frames and publishers that are reported.
+/// The limit on the frames, and on the publishers, that are reported.
 const MOST: usize = 10_000;
 
 /// Print how often and how late transforms arrive, each second until Ctrl-C

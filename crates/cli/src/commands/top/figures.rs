@@ -42,7 +42,7 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Updates all figures; to be called about once a second.
+    /// Updates all figures; call this about once a second.
     pub(super) fn look(&mut self, with_hidden: bool) {
         self.graph = self.connection.context.graph();
         let own = self.connection.context.session().gid();

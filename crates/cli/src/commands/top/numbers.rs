@@ -1,10 +1,10 @@
-//! Numbers of the screen: three digits and a unit, so that columns stay narrow.
+//! Formats the numbers of the screen with three digits and a unit, so that columns stay narrow.
 
 use std::time::Duration;
 
 use feros_monitor::MatchesByTransport;
 
-/// A number of bytes.
+/// Formats a number of bytes.
 pub(super) fn bytes(bytes: f64) -> String {
     match bytes {
         ..1e3 => format!("{bytes:.0} B"),
@@ -14,7 +14,7 @@ pub(super) fn bytes(bytes: f64) -> String {
     }
 }
 
-/// A time.
+/// Formats a duration.
 pub(super) fn time(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds @ ..1e-3 => format!("{:.0} us", seconds * 1e6),

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::figures::Watcher;
 use super::numbers;
 
-/// Times in seconds, sizes in bytes; `null` stands for an unknown value.
+/// All figures as JSON: times in seconds, sizes in bytes, and `null` for unknown values.
 pub(super) fn object(watcher: &Watcher<'_>) -> serde_json::Value {
     let topics = watcher.topics.iter().map(|topic| {
         let figures = watcher.figures(&topic.name);

@@ -15,7 +15,7 @@ use super::figures::Watcher;
 use super::state::{Focus, Lines, NodeOrder, State, TopicOrder};
 use super::{numbers, plain};
 
-/// Frame and heading of a table.
+/// The lines of a table's frame and heading.
 const AROUND_LINES: u16 = 3;
 const KEYS: &str = "up/down select  Tab topics/nodes  s sort  Enter details  h hidden  q quit";
 
@@ -162,7 +162,7 @@ fn draw_table(
     frame.render_stateful_widget(table, area, &mut lines.table);
 }
 
-/// A heading; that of the sorted column has a mark.
+/// The heading of a column, with a mark if the table is sorted by that column.
 fn mark(heading: &str, is_order: bool) -> String {
     if is_order { format!("{heading}*") } else { heading.to_owned() }
 }
@@ -223,7 +223,7 @@ fn node_details(state: &State, watcher: &Watcher<'_>) -> Vec<Line<'static>> {
         .collect()
 }
 
-/// A line with names from the network.
+/// A line of text, in which names from the network are made harmless.
 fn line(text: String) -> Line<'static> {
     Line::from(harmless(&text).into_owned())
 }

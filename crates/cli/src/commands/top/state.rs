@@ -53,7 +53,7 @@ pub(super) struct State {
 }
 
 impl Lines {
-    /// Takes new lines; the selection stays at its name.
+    /// Replaces the lines; the selection stays on the same name.
     fn replace(&mut self, names: Vec<String>) {
         let selected = self.selected().map(str::to_owned);
         self.names = names;
@@ -96,7 +96,7 @@ impl State {
         self.with_hidden
     }
 
-    /// The topics to listen to: all of them, if the order depends on their messages.
+    /// The topics to listen to: those on the screen, or all if the order depends on their messages.
     pub(super) fn topics_on_screen(&self) -> &[String] {
         if self.topic_order == TopicOrder::Name {
             self.topics.on_screen()
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    /// Takes over the newest figures.
+    /// Updates the lines from the newest figures.
     pub(super) fn update(&mut self, watcher: &Watcher<'_>) {
         let mut topics: Vec<_> = watcher
             .topics

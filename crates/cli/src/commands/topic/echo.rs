@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     listen(&connection, &topic, &identity, qos, limits, format)
 }
 
-/// The limits at which printing ends by itself.
+/// The limits at which printing ends without an interrupt.
 #[derive(Clone, Copy)]
 pub(in crate::commands) struct Limits {
     /// The number of messages.
@@ -127,7 +127,7 @@ pub(in crate::commands) fn listen(
         let printer = printer.clone();
         move |message: SerializedMessage, info: MessageInfo| {
             let mut printer = printer.lock();
-            // More messages may have come in the same turn as the last one that is wanted.
+            // The executor may take more messages at once than are still wanted.
             if wanted.is_none_or(|wanted| printer.printed < wanted) {
                 printer.print(&message, &info);
             }
@@ -138,7 +138,7 @@ pub(in crate::commands) fn listen(
         printer.failure.is_some() || wanted.is_some_and(|wanted| printer.printed >= wanted)
     };
     let end = watch::spin(&connection.node, limits.time, done)?;
-    // Asked while the graph still has the subscription.
+    // The graph is asked while it still has the subscription.
     let why = watch::why_silent(&connection.context.graph(), topic);
     drop(subscription);
     let mut printer = printer.lock();

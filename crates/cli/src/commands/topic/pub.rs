@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns whether enough subscriptions match; otherwise the user interrupted.
+/// Waits until enough subscriptions match; returns false if the user interrupted.
 fn wait_for_subscriptions(
     connection: &Connection,
     publisher: &GenericPublisher,

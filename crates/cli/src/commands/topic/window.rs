@@ -20,12 +20,12 @@ pub(in crate::commands) struct Statistics {
 }
 
 impl Window {
-    /// An empty window of a size, at least 1.
+    /// An empty window for `size` values, at least 1.
     pub(in crate::commands) fn new(size: usize) -> Self {
         Self { values: VecDeque::new(), size: size.max(1) }
     }
 
-    /// Adds a value; the oldest makes room.
+    /// Adds a value; if the window is full, the oldest value is dropped.
     pub(in crate::commands) fn push(&mut self, value: f64) {
         if self.values.len() == self.size {
             self.values.pop_front();

@@ -63,7 +63,7 @@ fn default_folder() -> PathBuf {
     PathBuf::from(format!("feros-trace-{seconds}"))
 }
 
-/// Creates the folder; its path is absolute, since processes may work elsewhere.
+/// Creates the folder; its path is absolute, since processes may run in other folders.
 fn prepare(folder: PathBuf) -> Result<PathBuf, CliError> {
     let failed =
         |error| CliError::failed(format!("{} cannot be created: {error}", folder.display()));

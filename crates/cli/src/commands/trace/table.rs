@@ -68,7 +68,7 @@ fn topic_text(
 }
 
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
-    let _ = writeln!(text, "{line}"); // a string takes all
+    let _ = writeln!(text, "{line}"); // writing to a string cannot fail
 }
 
 fn micros(nanos: u64) -> String {

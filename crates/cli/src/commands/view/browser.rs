@@ -1,7 +1,7 @@
 //! Opens the user's browser, if there is a screen.
 //!
 //! Every user of a machine can read the arguments of all processes, and a link may contain a token.
-//! Instead of such a link, the browser gets a file that leads there and that only its user can
+//! So the browser does not get such a link, but a file that leads there and that only its user can
 //! read.
 
 use std::fs::{OpenOptions, Permissions};

@@ -1,5 +1,5 @@
-//! `feros zenoh router`: the router by which nodes on Zenoh find each other, so that nobody has to
-//! install one. It does what `ros2 run rmw_zenoh_cpp rmw_zenohd` does.
+//! `feros zenoh router`: the router through which nodes on Zenoh find each other, so that nobody
+//! has to install one. It does what `ros2 run rmw_zenoh_cpp rmw_zenohd` does.
 
 use std::process::ExitCode;
 

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::error::BuildError;
 use super::workspace::Workspace;
 
-/// Cargo as a user's shell calls it in a folder: configuration and toolchain are that folder's.
+/// Calls cargo as a user's shell does in a folder: with that folder's configuration and toolchain.
 pub(super) struct Cargo {
     folder: PathBuf,
 }
@@ -37,7 +37,7 @@ struct Message {
 
 /// The files to install.
 pub(super) struct Built {
-    /// The shared Feros, and the standard library that it shares with all.
+    /// The shared Feros, and the shared form of the standard library.
     pub(super) shared: Vec<PathBuf>,
     pub(super) containers: Vec<PathBuf>,
     /// One library for each package, in the order of the packages.
@@ -49,7 +49,7 @@ impl Cargo {
         Self { folder: folder.to_owned() }
     }
 
-    /// The packages of a workspace and all that they depend on, on this machine.
+    /// The packages of a workspace and all their dependencies, for this machine's platform.
     pub(super) fn metadata(&self, manifest: &Path) -> Result<String, BuildError> {
         let rustc = answer(self.rustc().arg("-vV"))?;
         let host = rustc.lines().find_map(|line| line.strip_prefix("host: "));

@@ -1,9 +1,10 @@
-//! The contents of the shared Feros: the compiler, the profile, and each crate below it with its
-//! version and features.
+//! The contents of the shared Feros: the compiler, the profile, and each crate that Feros depends
+//! on, with its version and features.
 //!
-//! Cargo builds a crate once for all its dependents, with the features that any of them asks for. A
-//! package that asks for one more feature of a crate below Feros makes cargo build another Feros.
-//! The list is compared before that happens, and its number goes into the stamp of the libraries.
+//! Cargo builds a crate once for all its dependents, with every feature that any of them enables.
+//! So a package that enables one more feature of a dependency of Feros makes cargo build another
+//! Feros. The lists of crates are compared before that happens, and a hash of the list goes into
+//! the stamp of the libraries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,7 +16,7 @@ use super::error::BuildError;
 pub(super) struct Crates(BTreeSet<String>);
 
 impl Crates {
-    /// Reads what `cargo tree --prefix depth` prints; `settings` are lines of the caller's own.
+    /// Reads the output of `cargo tree --prefix depth`; `settings` are two more lines for the list.
     pub(super) fn below_shared(tree: &str, settings: [String; 2]) -> Result<Self, BuildError> {
         let children = edges(tree);
         let is_shared = |line: &&&str| line.starts_with("feros-shared v");
@@ -73,7 +74,8 @@ impl Crates {
     }
 }
 
-/// The dependencies of each line. A repeated crate is marked with `(*)` and not followed.
+/// The dependencies of each line. Cargo lists the dependencies of a crate only once: it marks a
+/// repeated crate with `(*)`.
 fn edges(tree: &str) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut children: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut above: Vec<&str> = Vec::new();

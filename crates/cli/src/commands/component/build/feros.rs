@@ -1,4 +1,4 @@
-//! The source of a package's Feros, so that its other crates come from the same source.
+//! Finds the source of the Feros that a package uses, so that all crates of Feros come from it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::error::BuildError;
 /// Cargo's name for the default registry.
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// One Feros: a place and, in a registry, a version.
+/// One Feros: its source and, in a registry, its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Feros {
     origin: Origin,
@@ -25,15 +25,15 @@ enum Origin {
     Folder(PathBuf),
     Git {
         url: String,
-        /// `branch`, `tag` or `rev`, and its name.
+        /// The kind of reference (`branch`, `tag` or `rev`), and its name.
         reference: Option<(String, String)>,
     },
-    /// `None`: the default registry.
+    /// The registry; `None` for the default registry.
     Registry(Option<String>),
 }
 
 impl Feros {
-    /// The Feros that a `feros-component` belongs to; `source` and `manifest` are those of
+    /// The Feros that a `feros-component` belongs to. `source` and `manifest` come from
     /// `cargo metadata`.
     pub(super) fn of(
         source: Option<&str>,
@@ -58,7 +58,7 @@ impl Feros {
         Ok(Self { origin, version: version.to_owned(), component })
     }
 
-    /// One of its crates as a dependency: the right side of a line in `[dependencies]`.
+    /// One of this Feros's crates as a dependency: the right side of a line in `[dependencies]`.
     pub(super) fn dependency(&self, name: &str) -> Value {
         let mut table = Table::new();
         let mut put = |key: &str, value: &str| table.insert(key.to_owned(), value.into());
@@ -108,7 +108,7 @@ impl fmt::Display for Feros {
     }
 }
 
-/// The folder that has the other crates as well.
+/// The folder that has all crates of this Feros.
 fn crates_folder(component: &Path) -> Result<PathBuf, BuildError> {
     let crates = component.parent().unwrap_or(component);
     for name in ["container", "shared"] {
@@ -120,7 +120,7 @@ fn crates_folder(component: &Path) -> Result<PathBuf, BuildError> {
     Ok(crates.to_owned())
 }
 
-/// `https://place/name?branch=main#commit`. The commit stays with the lock file.
+/// Reads `https://place/name?branch=main#commit`. The commit is left out: the lock file has it.
 fn git(place: &str) -> Origin {
     let place = place.split('#').next().unwrap_or(place);
     let (url, query) = place.split_once('?').unwrap_or((place, ""));

@@ -19,13 +19,14 @@ pub(super) fn sources(
     feros: &Feros,
     packages: &[ComponentPackage],
 ) -> Vec<PathBuf> {
-    // A prefix without other packages has no versions to agree with: then it follows Feros.
+    // A prefix without other packages has no versions to agree with, so Feros's versions come
+    // first.
     let recorded = if others.is_empty() { None } else { Some(prefix.lock_file()) };
     let own = packages.iter().map(|package| package.root.join("Cargo.lock"));
     recorded.into_iter().chain(feros.lock_file()).chain(own).filter(|file| file.is_file()).collect()
 }
 
-/// Merges the lock files into one: of compatible versions, the first is taken.
+/// Merges the lock files into one. Of several compatible versions, the first is taken.
 pub(super) fn merged(files: &[PathBuf]) -> Result<String, BuildError> {
     let mut taken = BTreeSet::new();
     let mut packages = Vec::new();
@@ -46,14 +47,14 @@ pub(super) fn merged(files: &[PathBuf]) -> Result<String, BuildError> {
     Ok(format!("version = 4\n\n{text}"))
 }
 
-/// The key for which only one version is taken: name, compatible versions, source.
+/// The key of a package: its name, compatible versions and source. One version is taken per key.
 fn place(package: &Value) -> (String, String, String) {
     let text = |key: &str| package.get(key).and_then(Value::as_str).unwrap_or_default();
     let source = text("source").split('#').next().unwrap_or_default();
     (text("name").to_owned(), compatible(text("version")).to_owned(), source.to_owned())
 }
 
-/// The part of a version that compatible ones share: up to the first number that is not zero.
+/// The part that compatible versions share: up to the first number that is not zero.
 fn compatible(version: &str) -> &str {
     let mut end = 0;
     for number in version.split(['.', '-', '+']).take(3) {

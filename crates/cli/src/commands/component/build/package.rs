@@ -40,7 +40,7 @@ struct Package {
 #[derive(Deserialize)]
 struct Dependency {
     name: String,
-    /// `None`: an ordinary dependency, not one of tests or build scripts.
+    /// `None` for an ordinary dependency, which is not for tests or build scripts.
     kind: Option<String>,
 }
 
@@ -106,8 +106,8 @@ fn select(
     let members: Vec<&Package> = metadata.packages.iter().filter(is_member).collect();
     let own = members.iter().find(|package| package.manifest_path == manifest);
     let candidates = own.map_or_else(|| members.clone(), |package| vec![*package]);
-    // A package that shares Feros by hand is already a library for containers, not a component
-    // package.
+    // A package that depends on feros-shared itself is already a library for containers, not a
+    // component package.
     let chosen: Vec<&Package> = candidates
         .into_iter()
         .filter(|package| package.depends_on("feros-component"))

@@ -51,7 +51,7 @@ impl Prefix {
         self.folder.join("share/feros_component").join(name)
     }
 
-    /// The packages that stay unchanged, as far as they can be read.
+    /// The packages of the prefix that this build leaves unchanged, as far as they can be read.
     pub(super) fn others(&self, packages: &[ComponentPackage]) -> Vec<OtherPackage> {
         let index = Index::new([self.folder.clone()]);
         let names = index.packages().into_iter();
@@ -68,7 +68,7 @@ impl Prefix {
         names.map(other).filter(|other| !other.stamps.is_empty()).collect()
     }
 
-    /// Checks whether the packages that stay use the same crates. This costs nothing, so it comes
+    /// Checks that the packages that stay use the same crates. The check is cheap, so it comes
     /// before anything is compiled.
     pub(super) fn check_crates(
         &self,
@@ -84,8 +84,8 @@ impl Prefix {
         Err(self.refusal(others.iter(), packages, &differences))
     }
 
-    /// Checks whether the packages that stay fit the build: by their stamps, and by the symbols
-    /// that they find, which also show differences that no list has.
+    /// Checks that the packages that stay fit the build: by their stamps, and by the symbols of the
+    /// shared libraries, which also reveal differences that no list contains.
     pub(super) fn check_stamps(
         &self,
         built: &Built,
@@ -105,8 +105,8 @@ impl Prefix {
         Err(self.refusal(differing, packages, &[]))
     }
 
-    /// Whether one of the shared libraries is in the prefix with other symbols: a library linked
-    /// with that one would not find its symbols.
+    /// Whether the prefix has one of the shared libraries with other symbols: a library that was
+    /// linked with the old one would not find its symbols in the new one.
     fn has_other_symbols(&self, shared: &[PathBuf]) -> Result<bool, BuildError> {
         for built in shared {
             let there = self.folder.join("lib").join(built.file_name().unwrap_or_default());
@@ -148,7 +148,7 @@ impl Prefix {
         }
     }
 
-    /// Installs all files: first those that others need, the index last.
+    /// Installs all files: first the files that others need, the index last.
     pub(super) fn install(
         &self,
         built: &Built,

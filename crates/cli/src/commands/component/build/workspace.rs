@@ -1,5 +1,5 @@
-//! The workspace that cargo builds: for each package, a crate of one line that makes a library of
-//! it; and the containers.
+//! The workspace that cargo builds: for each package, a one-line crate that turns the package into
+//! a library; and the containers.
 
 use std::fs::{self, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,7 +21,7 @@ const CONTAINERS: [(&str, &str); 4] = [
 ];
 
 /// Installed containers are in `lib/feros_component`, and all libraries in `lib`. Unlike the
-/// RUNPATH that linkers write, an RPATH also counts for the dependencies of the libraries.
+/// RUNPATH that linkers write, an RPATH also applies to the dependencies of the libraries.
 const CONTAINERS_BUILD: &str = r#"//! Makes the containers look for libraries where both are installed.
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -29,7 +29,7 @@ fn main() {
 }
 "#;
 
-/// The folder of all files that builds leave; one build at a time uses it.
+/// The folder for all files of builds; one build at a time uses it.
 pub(super) struct BuildFolder {
     folder: PathBuf,
     workspace: PathBuf,
@@ -37,7 +37,7 @@ pub(super) struct BuildFolder {
 }
 
 impl BuildFolder {
-    /// Takes the folder, creating it if necessary; waits for a build that holds it.
+    /// Locks the folder, creating it if necessary; waits for a build that has locked it.
     pub(super) fn lock(folder: &Path) -> Result<Self, BuildError> {
         let workspace = folder.join("workspace");
         fs::create_dir_all(&workspace).map_err(|error| BuildError::file(&workspace, error))?;
@@ -59,9 +59,9 @@ impl BuildFolder {
         &self.workspace
     }
 
-    /// Cargo's target folder for builds with these crates: the shared library of a crate in a
-    /// folder has the same file name for all features, so builds with different features must not
-    /// share a target.
+    /// Cargo's target folder for builds with these crates. The file name of a shared library does
+    /// not depend on its features, so builds with different features must not share a target
+    /// folder.
     pub(super) fn target(&self, crates: &str) -> PathBuf {
         self.folder.join(crates)
     }
@@ -216,8 +216,8 @@ impl Settings {
     }
 }
 
-/// Sets the debug information of build dependencies, which cargo would otherwise choose by what
-/// else is built. By default, debug builds have only line tables.
+/// Sets the debug information of build dependencies; otherwise cargo chooses it according to the
+/// other crates of the build. By default, debug builds have only line tables.
 fn complete(profiles: &mut Table) {
     for (name, debug) in [("dev", Value::from("line-tables-only")), ("release", false.into())] {
         let Value::Table(profile) = profiles.entry(name).or_insert_with(|| Table::new().into())
@@ -232,8 +232,8 @@ fn complete(profiles: &mut Table) {
     }
 }
 
-/// A crate name that no package of the same name in another folder has: in one target folder their
-/// libraries would replace each other.
+/// A crate name that differs between packages of one name in different folders: in one target
+/// folder their libraries would replace each other.
 fn library_name(package: &ComponentPackage) -> String {
     let mut hasher = DefaultHasher::new();
     package.folder.hash(&mut hasher);

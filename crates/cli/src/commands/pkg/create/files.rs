@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The user's description of a package, and what follows from it.
+/// The user's description of a package, and the values derived from it.
 pub(super) struct Description {
     pub(super) package: String,
     pub(super) format: u8,
@@ -19,7 +19,7 @@ pub(super) struct Description {
 const NODE: &str = include_str!("../template/node.rs");
 const COMPONENT: &str = include_str!("../template/component.rs");
 
-/// Names and texts of all files, relative to the package's folder.
+/// The names and contents of all files, relative to the package's folder.
 pub(super) fn files(description: &Description) -> Vec<(PathBuf, String)> {
     let node = NODE.replace("NODE_NAME", &description.node);
     let mut files = vec![
@@ -92,17 +92,17 @@ fn dependency(description: &Description, name: &str, folder: &str) -> String {
     }
 }
 
-/// A text of TOML, whose escapes are those of JSON.
+/// Quotes a string for TOML, whose escapes are those of JSON.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A text of XML.
+/// Escapes a string for XML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// `front_camera` as the name of a type.
+/// Converts a name such as `front_camera` to the name of a type: `FrontCamera`.
 fn camel_case(name: &str) -> String {
     let words = name.split('_').map(|word| {
         let mut letters = word.chars();

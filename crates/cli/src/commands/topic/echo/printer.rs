@@ -117,8 +117,8 @@ impl Format {
         }))
     }
 
-    /// Whether the filter accepts a message; it looks at the printed part, if there is a single
-    /// one.
+    /// Whether the filter accepts a message. If exactly one part is printed, the filter reads that
+    /// part.
     fn is_meant(&self, message: &Arc<DynamicMessage>) -> Result<bool, Refused> {
         let Some(filter) = &self.filter else { return Ok(true) };
         let part = match self.fields.as_slice() {
@@ -128,7 +128,8 @@ impl Format {
         filter.accepts(message, part).map_err(|text| Refused::Usage(format!("--filter: {text}")))
     }
 
-    /// A single part is its value; several parts are an object with their paths as names.
+    /// The JSON of a single part is its value; several parts are an object with their paths as
+    /// names.
     fn json(&self, message: &DynamicMessage, parts: &[Selected<'_>]) -> String {
         match parts {
             [] => message.to_json(&self.options),
