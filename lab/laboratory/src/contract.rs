@@ -1,7 +1,7 @@
 //! The contract between the laboratory and the programs of a system under test, version 1.
 //!
-//! A program gets arguments and writes one JSON object per line; `peers/README.md` is the page for
-//! authors of such programs.
+//! A program gets arguments and writes one JSON object per line. `peers/README.md` explains the
+//! contract to authors of such programs.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,11 @@ pub use feros_lab_contract::{
 use feros_trace_analysis::PointSeries;
 use serde::Deserialize;
 
-/// Exit code of a program, or of a `build`, that lacks a requirement: a library, a licence.
+/// The exit code of a program, or of a `build`, that lacks a requirement, such as a library or a
+/// licence.
 pub const EXIT_NOT_INSTALLED: i32 = feros_lab_contract::NOT_INSTALLED as i32;
 
-/// Exit code of a program that does not know one of its arguments.
+/// The exit code of a program that does not know one of its arguments.
 pub const EXIT_USAGE: i32 = feros_lab_contract::WRONG_ARGUMENTS as i32;
 
 /// A line of a program's output.
@@ -24,20 +25,21 @@ pub const EXIT_USAGE: i32 = feros_lab_contract::WRONG_ARGUMENTS as i32;
 pub enum Line {
     /// The first line.
     Hello(Hello),
-    /// The program's entities exist; a talker is also matched, and has published nothing yet.
+    /// The program's entities exist. A talker is also matched, and has published nothing yet.
     Ready {},
     /// The messages that a subscription received since the last such line.
     Samples(Samples),
     /// The messages published since the last such line.
     Published(Published),
-    /// The time in a layer, per message.
+    /// The time that each message spent in a layer.
     Layers(LayerSamples),
     /// The times when messages passed a trace point; the points of all programs are joined into
     /// layers.
     Points(PointSeries),
-    /// Single numbers, by name with unit; the numbers of several programs are added up.
+    /// Single numbers, by name (which ends in the unit); the numbers of several programs are added
+    /// up.
     Values(BTreeMap<String, f64>),
-    /// A sentence for the person who waits for the result of the run.
+    /// A sentence to show to the person who waits for the result of the run.
     Note {
         /// The sentence.
         text: String,
@@ -59,12 +61,12 @@ pub struct Hello {
     /// The version of the system and of the libraries below it.
     #[serde(default)]
     pub version: String,
-    /// The role that the arguments asked for.
+    /// The role that the arguments name.
     #[serde(default)]
     pub role: String,
 }
 
-/// Received messages, one element each.
+/// Received messages; each list has one element per message.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Samples {
     /// The index of the program's subscription.
@@ -72,7 +74,7 @@ pub struct Samples {
     pub subscription: u32,
     /// The numbers in the messages.
     pub numbers: Vec<u64>,
-    /// The time of receipt minus the stamp in the message; negative if a clock went back.
+    /// The time of receipt minus the stamp in the message; negative if a clock was set back.
     #[serde(deserialize_with = "differences")]
     pub nanos: Vec<i64>,
     /// The times of receipt, CLOCK_MONOTONIC.
@@ -80,12 +82,12 @@ pub struct Samples {
     pub at_nanos: Vec<u64>,
 }
 
-/// Published messages, one element each.
+/// Published messages; each list has one element per message.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Published {
     /// The numbers in the messages.
     pub numbers: Vec<u64>,
-    /// The durations of the publish calls.
+    /// The durations of the calls of publish.
     #[serde(default)]
     pub call_nanos: Vec<u64>,
     /// The times when the calls began, CLOCK_MONOTONIC.
@@ -93,7 +95,7 @@ pub struct Published {
     pub at_nanos: Vec<u64>,
 }
 
-/// The time in a layer.
+/// The time that messages spent in a layer.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct LayerSamples {
     /// The name of the layer.
@@ -101,20 +103,20 @@ pub struct LayerSamples {
     /// The numbers in the messages.
     #[serde(default)]
     pub numbers: Vec<u64>,
-    /// The time per message.
+    /// The time that each message spent in the layer.
     pub nanos: Vec<u64>,
 }
 
-/// Counts of everything, warm-up included.
+/// Counts of all messages, including the warm-up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct End {
-    /// Messages published.
+    /// The number of messages published.
     #[serde(default)]
     pub sent: u64,
-    /// Messages received by each of the program's subscriptions.
+    /// The number of messages that each of the program's subscriptions received.
     #[serde(default)]
     pub received: Vec<u64>,
-    /// Payload bytes received by each subscription.
+    /// The number of payload bytes that each subscription received.
     #[serde(default)]
     pub bytes: Vec<u64>,
     /// The time of the first message, CLOCK_MONOTONIC; 0 if there was no message.
@@ -128,9 +130,9 @@ pub struct End {
 /// The reason why a program cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ProgramError {
-    /// The kind of reason.
+    /// The kind of the reason.
     pub kind: ErrorKind,
-    /// The reason in a sentence.
+    /// The reason, as a sentence.
     #[serde(default)]
     pub text: String,
 }
@@ -150,8 +152,8 @@ pub enum ErrorKind {
     Failed,
 }
 
-/// Reads differences of clocks; a negative difference that a program wrote as unsigned arrives as a
-/// very large number.
+/// Reads differences of clock readings. A program may have written a negative difference as an
+/// unsigned, very large number.
 fn differences<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

@@ -1,4 +1,4 @@
-//! Reads the laboratory's TOML files: each error names the file, the line and the allowed values.
+//! Reads the laboratory's TOML files. Each error names the file, the line and the allowed values.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub struct DocumentError {
     pub text: String,
 }
 
-/// A file's text, used to locate errors in it.
+/// A file's text, with which errors in it are located.
 pub(crate) struct Document {
     path: PathBuf,
     text: String,
@@ -36,7 +36,7 @@ impl Document {
         Ok(Self { path: path.to_owned(), text })
     }
 
-    /// Wraps a text that is not a file; `path` names it in errors.
+    /// Wraps a text that does not come from a file; `path` names it in errors.
     pub(crate) fn new(path: &str, text: &str) -> Self {
         Self { path: path.into(), text: text.into() }
     }

@@ -2,7 +2,7 @@
 //!
 //! It knows a system under test only by its manifest (`peers/NAME/peer.toml`) and by the contract
 //! that its programs follow (`peers/README.md`): Feros is measured through the same interface as
-//! every system it is compared with.
+//! every other system.
 //!
 //! # Invariants
 //!

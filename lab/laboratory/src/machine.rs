@@ -1,4 +1,4 @@
-//! The machine of a run, and what it permits.
+//! The machine of a run, and the permissions that the laboratory has on it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use std::process::{Command, Stdio};
 /// The permissions that the laboratory has on the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
-    /// Why network namespaces are unavailable, if they are.
+    /// The reason why network namespaces are unavailable, if they are.
     pub no_remote: Option<String>,
-    /// Why real-time scheduling is unavailable, if it is.
+    /// The reason why real-time scheduling is unavailable, if it is.
     pub no_realtime: Option<String>,
-    /// Why programs cannot lock their memory, if they cannot.
+    /// The reason why programs cannot lock their memory, if they cannot.
     pub no_memory_lock: Option<String>,
 }
 
@@ -97,8 +97,8 @@ impl Machine {
 /// The bit of CAP_IPC_LOCK in the effective capabilities.
 const IPC_LOCK: u64 = 1 << 14;
 
-/// Why programs cannot lock all of their memory, derived from the status and limits of a process in
-/// /proc.
+/// The reason why programs cannot lock all of their memory, if they cannot, derived from a
+/// process's status and limits in /proc.
 fn no_memory_lock(status: &str, limits: &str) -> Option<String> {
     let capabilities = field(status, "CapEff").and_then(|bits| u64::from_str_radix(&bits, 16).ok());
     let limit = limits.lines().find_map(|line| line.strip_prefix("Max locked memory"));
@@ -121,7 +121,7 @@ fn field(text: &str, name: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// Finds a command as the shell would.
+/// Finds a command like the shell does.
 pub(crate) fn which(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH")?)
         .map(|folder| folder.join(name))

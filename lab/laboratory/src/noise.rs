@@ -1,5 +1,5 @@
-//! Disturbances of a measurement: processor time that was stolen or used by others, load,
-//! frequency, clock jumps, suspension.
+//! Disturbances of a measurement: processor time that was stolen or that other processes used,
+//! load, frequency, clock jumps and suspension.
 
 use std::collections::BTreeMap;
 
@@ -22,12 +22,13 @@ struct ProcessorTime {
 struct Clocks {
     realtime: i128,
     monotonic: i128,
-    /// Like the monotonic clock, but also advances while the machine sleeps.
+    /// The time on a clock that, unlike the monotonic clock, also advances while the machine
+    /// sleeps.
     boottime: i128,
 }
 
-/// The difference that clocks may have: corrections by NTP during a cell, and the time between
-/// reading one and the other.
+/// The difference that two clocks may have, because NTP corrects one during a cell, and because
+/// some time passes between reading the first and the second.
 const CLOCKS_AGREE_NANOS: i128 = 20_000_000;
 
 impl NoiseWatch {

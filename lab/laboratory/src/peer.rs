@@ -1,4 +1,4 @@
-//! Systems under test, as their manifests describe them.
+//! Systems under test, which their manifests describe.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub struct Manifest {
     pub program: Vec<String>,
     /// The command that installs missing requirements.
     pub install: Option<String>,
-    /// Why the system cannot be measured anywhere.
+    /// The reason why the system cannot be measured on any machine.
     pub unavailable: Option<String>,
     /// The roles that its program supports.
     #[serde(default)]
@@ -34,37 +34,37 @@ pub struct Manifest {
     /// The placements in which it can be measured.
     #[serde(default)]
     pub placements: Vec<Placement>,
-    /// Whether it is a floor of the machine and not an engine: cells that it does not support are
-    /// left out silently, since nothing is missing there.
+    /// Whether it is a floor, that is, measures the machine's own cost and not an engine. Cells
+    /// that a floor does not support are left out without a notice, since nothing is missing there.
     #[serde(default)]
     pub is_floor: bool,
     /// The message types that it can send.
     #[serde(default = "bytes_only")]
     pub types: Vec<MessageType>,
-    /// The parts of a payload that it can write for each message.
+    /// The parts of the payload that it can write anew for each message.
     #[serde(default = "stamps_only")]
     pub fill: Vec<Fill>,
     /// The transport that messages take in each placement, if its program counts messages by
-    /// transport: a cell whose messages took another transport is marked.
+    /// transport. A cell whose messages took another transport is marked.
     #[serde(default)]
     pub transports: BTreeMap<Placement, String>,
     /// The QoS that it supports.
     #[serde(default)]
     pub qos: Abilities,
-    /// The thread that calls back within a process, with the default executor.
+    /// The thread that calls the callback within a process, with the default executor.
     pub callback: Option<CallbackThread>,
-    /// The programs that must run beside it.
+    /// The programs that must run together with it.
     #[serde(default)]
     pub server: Vec<Server>,
-    /// The environment variables of all its programs.
+    /// The additional environment variables of all its programs.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// Name prefixes of the files that its programs create in `/dev/shm`; with a leading `*`, a
-    /// suffix; `{group}` is the name of the user's group. Files that no process has open are
-    /// removed after a cell, since a killed program could not remove its own.
+    /// Patterns for the names of the files that its programs create in `/dev/shm`: a prefix, a
+    /// suffix after a leading `*`, or `{group}` for the name of the user's group. Files that no
+    /// process has open are removed after a cell, since a killed program could not remove its own.
     #[serde(default)]
     pub shared_memory: Vec<String>,
-    /// The configurations beside the default one.
+    /// The configurations other than the default one.
     #[serde(default)]
     pub variant: Vec<Variant>,
 }
@@ -102,7 +102,8 @@ impl Default for Abilities {
     }
 }
 
-/// A program that must run beside the system's: a master, a router, a broker of shared memory.
+/// A program that must run together with the system's programs: a master, a router, a broker of
+/// shared memory.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
@@ -129,7 +130,7 @@ pub enum Port {
     Text(String),
 }
 
-/// A configuration beside the default one: `rcl:recommended`.
+/// A configuration other than the default one, such as `rcl:recommended`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
@@ -141,14 +142,14 @@ pub struct Variant {
     /// The reason for this configuration: the vendor's advice and its source.
     #[serde(default)]
     pub why: String,
-    /// The command that builds what this configuration needs beside the peer's own programs, like
-    /// the peer's `build`.
+    /// The command that builds what this configuration needs in addition to the peer's own
+    /// programs; it runs like the peer's `build`.
     #[serde(default)]
     pub build: Vec<String>,
-    /// Arguments that come after those of the program and before those of the contract.
+    /// The arguments that come after those of `program` and before those of the contract.
     #[serde(default)]
     pub arguments: Vec<String>,
-    /// Additional environment variables.
+    /// The additional environment variables of the programs.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
     /// The placements in which it can be measured, if they differ from the peer's.
@@ -160,7 +161,7 @@ pub struct Variant {
     pub transports: BTreeMap<Placement, String>,
     /// The QoS that it supports, if it differs from the peer's.
     pub qos: Option<Abilities>,
-    /// The thread that calls back within a process, if it differs from the peer's.
+    /// The thread that calls the callback within a process, if it differs from the peer's.
     pub callback: Option<CallbackThread>,
 }
 
@@ -176,14 +177,14 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The peer in each of its configurations, the default one first.
+    /// The systems of this peer: one for each configuration, the default one first.
     pub fn systems(&self) -> impl Iterator<Item = SystemRef<'_>> {
         let variants = self.manifest.variant.iter().map(Some);
         std::iter::once(None).chain(variants).map(|variant| SystemRef { peer: self, variant })
     }
 }
 
-/// All peers of a folder.
+/// All peers in a folder.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Peers {
     by_name: BTreeMap<String, Peer>,
@@ -199,7 +200,7 @@ pub struct SystemRef<'a> {
 }
 
 impl SystemRef<'_> {
-    /// The name in scenarios: `rcl`, `rcl:recommended`.
+    /// The name in scenarios, such as `rcl` or `rcl:recommended`.
     pub fn name(&self) -> String {
         match self.variant {
             None => self.peer.name.clone(),
@@ -207,7 +208,7 @@ impl SystemRef<'_> {
         }
     }
 
-    /// The title for people: `ROS 2 Kilted through rcl, as its vendor recommends`.
+    /// The title for people, such as `ROS 2 Kilted through rcl, as its vendor recommends`.
     pub fn title(&self) -> String {
         let title = &self.peer.manifest.title;
         match self.variant {
@@ -222,7 +223,7 @@ impl SystemRef<'_> {
         self.variant.map_or("", |variant| &variant.why)
     }
 
-    /// The thread that calls back within a process.
+    /// The thread that calls the callback within a process.
     pub fn callback(&self) -> Option<CallbackThread> {
         self.variant.and_then(|variant| variant.callback).or(self.peer.manifest.callback)
     }
@@ -257,7 +258,7 @@ impl Peers {
     /// Reads every `NAME/peer.toml` of a folder.
     ///
     /// # Errors
-    /// If the folder cannot be read, or a manifest is not understood (with the line).
+    /// If the folder cannot be read, or a manifest is invalid; the error names the line.
     pub fn read(folder: &Path) -> Result<Self, DocumentError> {
         let failed = |error: std::io::Error| DocumentError {
             path: folder.to_owned(),
@@ -289,10 +290,10 @@ impl Peers {
         self.by_name.values()
     }
 
-    /// Finds a system by its name: `rcl`, `rcl:recommended`.
+    /// Finds a system by its name, such as `rcl` or `rcl:recommended`.
     ///
     /// # Errors
-    /// A sentence that lists the known names.
+    /// If there is no such system; the error lists the known names.
     pub fn system(&self, name: &str) -> Result<SystemRef<'_>, String> {
         let (peer_name, variant_name) =
             name.split_once(':').map_or((name, None), |(peer, v)| (peer, Some(v)));
@@ -340,8 +341,8 @@ mod tests {
         }
     }
 
-    /// The report never ranks systems against each other whose callbacks run on different kinds of
-    /// threads.
+    /// The report never ranks two systems against each other if their callbacks run on different
+    /// kinds of threads.
     #[test]
     fn who_is_measured_within_a_process_says_which_thread_calls_back() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers");

@@ -1,4 +1,4 @@
-//! Builds the programs of systems under test, and knows which systems are missing and how to
+//! Builds the programs of systems under test, and reports which systems are missing and how to
 //! install them.
 
 use std::collections::BTreeMap;
@@ -15,14 +15,14 @@ use crate::contract::EXIT_NOT_INSTALLED;
 use crate::peer::{Peer, SystemRef};
 use crate::record::Missing;
 
-/// A build that takes longer is reported, and again after each `AGAIN`.
+/// The time after which a running build is reported; it is reported again after each `AGAIN`.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_secs(30);
 
 /// The folder in which programs are built, and the state of each build.
 pub struct PeerBuilder {
     cache: PathBuf,
-    /// The states by the name of a peer or of its configuration.
+    /// The states, by the name of the peer or of its configuration.
     states: BTreeMap<String, PeerState>,
 }
 
@@ -35,7 +35,7 @@ pub enum PeerState {
     Missing(Missing),
 }
 
-/// Why nothing could be built.
+/// The reason why nothing could be built.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerBuildError {
     /// The folder for programs cannot be used.
@@ -67,7 +67,8 @@ impl PeerBuilder {
         &self.cache
     }
 
-    /// The state that is known without building anything, from this process or an earlier one.
+    /// The state that is known from builds by this or an earlier process, without building
+    /// anything.
     pub fn known(&self, system: SystemRef<'_>) -> Option<PeerState> {
         let peer = system.peer;
         if let Some(reason) = &peer.manifest.unavailable {
@@ -90,8 +91,7 @@ impl PeerBuilder {
         state
     }
 
-    /// Builds the programs of a system, which takes long the first time; `waits` is called
-    /// meanwhile.
+    /// Builds the programs of a system, which takes long the first time; calls `waits` meanwhile.
     ///
     /// # Errors
     /// If the folder cannot be used, or the user interrupts the build. A missing peer is not an
@@ -181,7 +181,7 @@ impl Default for PeerBuilder {
     }
 }
 
-/// One build for a system, into its peer's folder.
+/// A build for a system, into its peer's folder.
 struct Made<'a> {
     name: String,
     build: &'a [String],
@@ -189,7 +189,7 @@ struct Made<'a> {
     mark: String,
 }
 
-/// The builds of a system: the peer's programs, and what the configuration needs beside them.
+/// The builds of a system: the peer's programs, and what the configuration needs in addition.
 fn made(system: SystemRef<'_>) -> Vec<Made<'_>> {
     let peer = system.peer;
     let own =
@@ -215,7 +215,8 @@ fn run(
     let (mut child, began, mut next) = (command.spawn()?, Instant::now(), FIRST_WORD);
     loop {
         if let Some(status) = child.try_wait()? {
-            // A terminal's Ctrl-C reaches a child that has no process group of its own yet.
+            // A terminal's Ctrl-C reaches a child that does not have a process group of its own
+            // yet.
             let is_interrupted = status.signal() == Some(Signal::INT.as_raw());
             return Ok((!is_interrupted).then(|| status.code().unwrap_or(-1)));
         }

@@ -1,5 +1,5 @@
-//! The plan of a run: its cells in order, which of them are impossible and why, and how long the
-//! rest takes.
+//! The plan of a run: the cells in their order, the reasons why some of them are impossible, and
+//! the time that the others take.
 
 mod cell;
 mod costs;

@@ -32,32 +32,32 @@ pub struct Run {
     pub systems: Vec<System>,
     /// The scenarios, in order.
     pub scenarios: Vec<Scenario>,
-    /// The costs of measuring itself.
+    /// The costs of the measurement itself.
     pub floors: Vec<Floor>,
 }
 
-/// A system under test in one of its variants.
+/// A system under test in one of its configurations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct System {
-    /// The name in scenarios: `rcl`, `rcl:recommended`, `feros:direct`.
+    /// The name in scenarios, such as `rcl`, `rcl:recommended` or `feros:direct`.
     pub name: String,
-    /// The title for people: `ROS 2 Kilted through rcl, recommended`.
+    /// The title for people, such as `ROS 2 Kilted through rcl, recommended`.
     pub title: String,
     /// The reason for the configuration; empty for a peer's default.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
-    /// The thread that calls back within a process; `None` if the manifest does not say.
+    /// The thread that calls the callback within a process; `None` if the manifest does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<CallbackThread>,
-    /// The versions of client and engine that its program reported.
+    /// The versions of the client library and the engine, which its program reported.
     pub version: Option<String>,
-    /// Why the system was not measured, and the command that changes that.
+    /// The reason why the system was not measured, and the command that installs it.
     pub missing: Option<Missing>,
 }
 
 /// The thread that calls a subscription's callback if publisher and subscription share a process.
-/// Numbers of the two kinds are not comparable: the publisher's thread waits for the callback,
-/// while another thread has to be woken up.
+/// Numbers of the two kinds are not comparable: the publishing thread waits for the callback, while
+/// another thread has to be woken up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallbackThread {
@@ -67,7 +67,7 @@ pub enum CallbackThread {
     OtherThread,
 }
 
-/// Why a system was not measured.
+/// The reason why a system was not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
     /// The missing requirement: a library, a licence, a package that does not exist.
@@ -76,22 +76,23 @@ pub struct Missing {
     pub install: Option<String>,
 }
 
-/// A scenario as the report needs it.
+/// The parts of a scenario that the report needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// The name of its file without `.toml`.
     pub name: String,
     /// The title for people, one line.
     pub title: String,
-    /// The paper or report: `M16`, `K21`, `C23`, `R20`; empty for Feros's own scenarios.
+    /// The paper or report that the scenario repeats: `M16`, `K21`, `C23`, `R20`; empty for Feros's
+    /// own scenarios.
     pub document: String,
-    /// The item of the document: `Figure 7, Figure 8`, `Table 4`.
+    /// The item of the document, such as `Figure 7, Figure 8` or `Table 4`.
     pub item: String,
     /// The finding of the document, in a sentence or two.
     pub finding: String,
     /// The figures that show the scenario.
     pub figures: Vec<Figure>,
-    /// The columns of the scenario's table, in order: metrics as in [`Figure::y`].
+    /// The columns of the scenario's table, in order; each is a metric as in [`Figure::y`].
     #[serde(default)]
     pub columns: Vec<String>,
     /// The goals of the scenario.
@@ -99,28 +100,28 @@ pub struct Scenario {
     pub goals: Vec<Goal>,
 }
 
-/// A number that a system should reach, possibly relative to a reference of the same run.
+/// A number that a system should reach, which may be relative to another system of the same run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
     /// The subject of the goal.
     pub title: String,
-    /// The system.
+    /// The system that should reach the goal.
     pub system: String,
-    /// The system whose number divides it, in the same repetition of the same cell; if absent, the
-    /// number itself counts.
+    /// The reference system: the number is divided by its number in the same repetition of the same
+    /// cell. If absent, the number itself counts.
     pub reference: Option<String>,
     /// The metric, as in [`Figure::y`].
     #[serde(default = "latency")]
     pub metric: String,
-    /// The largest number that reaches the goal.
+    /// The largest number that still reaches the goal.
     pub at_most: Option<f64>,
-    /// The smallest number that reaches the goal.
+    /// The smallest number that still reaches the goal.
     pub at_least: Option<f64>,
-    /// The most that the largest number divided by the smallest may be, over all values of the
+    /// The limit on the ratio of the largest to the smallest number, over all values of the
     /// dimension `across`.
     pub flat: Option<f64>,
-    /// The dimension over which the number should be flat.
+    /// The dimension over which the number should hardly vary.
     #[serde(default = "size_bytes")]
     pub across: String,
 }
@@ -133,8 +134,8 @@ fn latency() -> String {
     "latency".to_owned()
 }
 
-/// The dimensions in which records may differ ([`Record::dimensions`]), and those within one
-/// record: `subscription` (its index), `layer`, `second`, `repetition`.
+/// The dimensions in which records may differ ([`Record::dimensions`]), and further ones:
+/// `subscription` (its index), `layer`, `second`, `repetition`.
 pub const DIMENSIONS: &[&str] = &[
     "system",
     "placement",
@@ -161,15 +162,15 @@ pub const DIMENSIONS: &[&str] = &[
     "repetition",
 ];
 
-/// One figure or table: the records that it takes, and what it shows of them.
+/// A figure or table: the records that it takes, and the numbers that it shows of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// A heading.
+    /// The heading.
     pub title: String,
     /// The form of the figure.
     pub kind: FigureKind,
-    /// The dimension on the horizontal axis, or of the columns of a matrix; empty in a timeline.
+    /// The dimension on the horizontal axis, or of a matrix's columns; empty for a timeline.
     #[serde(default)]
     pub x: String,
     /// The metric on the vertical axis or in the cells: `latency` (of each subscription),
@@ -183,7 +184,7 @@ pub struct Figure {
     /// The filter: only records whose dimensions have one of these values.
     #[serde(default)]
     pub only: BTreeMap<String, Vec<Value>>,
-    /// The system whose median at each point is the limit line, such as `floors:futex`. It must be
+    /// The floor whose median at each point is the limit line, such as `floors:futex`. It must be
     /// one of the experiment's systems.
     #[serde(default)]
     pub floor: Option<String>,
@@ -193,7 +194,7 @@ pub struct Figure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureKind {
-    /// A line per series over `x`; an axis is logarithmic if its values span a factor of 20 or
+    /// One line per series over `x`. An axis is logarithmic if its values span a factor of 20 or
     /// more.
     Lines,
     /// Box plots.
@@ -204,16 +205,17 @@ pub enum FigureKind {
     Layers,
     /// A table with series as rows and values of `x` as columns.
     Matrix,
-    /// Table 4 of M16: works, late, lossy, halts or error per cell, and initial loss.
+    /// Like Table 4 of M16: each cell works, is late, is lossy, halts or fails; initial loss is
+    /// shown too.
     Capability,
-    /// Messages over time: sent and received per second.
+    /// Messages sent and received per second, over time.
     Timeline,
 }
 
-/// A limit that was measured once for the run, by payload size if it depends on that.
+/// A limit that was measured once for the run; if it depends on the payload size, for each size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
-    /// The name: `recording` is the cost of recording a message.
+    /// The name, such as `recording`, the cost of recording a message.
     pub name: String,
     /// The payload size; 0 if there is no payload.
     pub size_bytes: u64,
@@ -225,9 +227,9 @@ pub struct Floor {
 #[derive(Debug, Clone, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// A number, as of `size_bytes`, `rate_hz`, `nodes`, `loss_percent`.
+    /// A number, for dimensions such as `size_bytes`, `rate_hz`, `nodes`, `loss_percent`.
     Number(f64),
-    /// A word, as of `system`, `placement`, `qos`.
+    /// A word, for dimensions such as `system`, `placement`, `qos`.
     Text(String),
 }
 
@@ -245,29 +247,31 @@ pub struct Record {
     pub status: Status,
     /// The start of the cell, in seconds since 1970.
     pub began_unix_seconds: u64,
-    /// The duration of the cell, including start and end of its programs.
+    /// The duration of the cell, including the start and the end of its programs.
     pub seconds: f64,
     /// The transport that most messages took, if the system reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transport: Option<String>,
-    /// Whether messages took another transport than the one under test. The record is then no
-    /// result of its system: statistics leave it out, and the report counts it.
+    /// Whether messages took another transport than the one under test. Such a record does not
+    /// count as a result of its system: statistics leave it out, and the report gives the number of
+    /// such records.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unexpected_transport: bool,
-    /// The messages published, without warm-up.
+    /// The number of messages published, without the warm-up.
     pub sent: u64,
     /// The results of each subscription.
     pub subscriptions: Vec<Received>,
     /// The durations of the publish calls.
     pub publish_call: Option<Distribution>,
-    /// The time in each layer on a message's way, in order, if the system reports it.
+    /// The time in each layer that messages pass, in order, if the system reports it.
     pub layers: Vec<Layer>,
-    /// All single numbers, by name with unit. Of messages: `goodput_bytes_per_second`,
-    /// `receive_rate_hz`, `publish_rate_hz`, `lost_percent`, `late_percent`, `sent_initial`,
-    /// `lost_initial`, `duplicates`, `reordered`, `received_TRANSPORT` and `dropped_by_publisher`
-    /// (if the system reports them), `events_per_second`, `fairness` (slowest median against
-    /// fastest), `delivered_of_possible_percent` (of the messages sent, or of those that a link
-    /// with a rate can carry in the time, if that is less). Of the link: `wire_bytes_per_message`,
+    /// All single numbers, by name (which ends in the unit). Of messages:
+    /// `goodput_bytes_per_second`, `receive_rate_hz`, `publish_rate_hz`, `lost_percent`,
+    /// `late_percent`, `sent_initial`, `lost_initial`, `duplicates`, `reordered`,
+    /// `received_TRANSPORT` and `dropped_by_publisher` (if the system reports them),
+    /// `events_per_second`, `fairness` (slowest median against fastest),
+    /// `delivered_of_possible_percent` (of the messages sent, or of those that a link with a rate
+    /// can carry in the time, if that is less). Of the link: `wire_bytes_per_message`,
     /// `wire_packets_per_message`, `wire_bytes`, `wire_packets_dropped_by_queue`, ... Of all
     /// processes together (for code, the largest of one process; for servers, separately with the
     /// prefix `server_`): `cpu_percent`, `cpu_percent_p50`, `cpu_percent_p95`, `pss_bytes`,
@@ -279,9 +283,9 @@ pub struct Record {
     /// `apart` (talkers and listeners share no processor). Oddities: `samples_before_sent`,
     /// `not_understood_lines`.
     pub values: BTreeMap<String, f64>,
-    /// Each process, with values of the same names.
+    /// Each process, with values under the same names.
     pub processes: Vec<Process>,
-    /// The messages in each second since the first: sent, and received by all subscriptions
+    /// The messages in each second since the first message: sent, and received by all subscriptions
     /// together.
     pub timeline: Vec<(u64, u64)>,
     /// The disturbances: stolen processor time in percent, load, frequency.
@@ -295,14 +299,14 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Record {
-    /// Whether the record is a result of its system: it is complete, and messages took the
+    /// Whether the record counts as a result of its system: it is complete, and messages took the
     /// transport under test.
     pub fn is_result(&self) -> bool {
         self.status == Status::Complete && !self.unexpected_transport
     }
 }
 
-/// How a cell ended.
+/// The way in which a cell ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ended", content = "reason", rename_all = "kebab-case")]
 pub enum Status {
@@ -317,14 +321,14 @@ pub enum Status {
     Skipped(String),
 }
 
-/// The results of a subscription, without warm-up.
+/// The results of a subscription, without the warm-up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Received {
-    /// The messages received.
+    /// The number of messages received.
     pub received: u64,
-    /// The messages that were published and not received.
+    /// The number of messages that were published but not received.
     pub lost: u64,
-    /// The messages that came later than the deadline of the scenario.
+    /// The number of messages that came later than the deadline of the scenario.
     pub late: u64,
     /// The time from the publish call to the call of the subscription callback.
     pub latency: Option<Distribution>,
@@ -333,8 +337,8 @@ pub struct Received {
 /// The time in a layer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Layer {
-    /// The name: `client`, `serialize`, `engine write`, `wire`, `announce`, `notification`, `take`,
-    /// `deserialize`, `queue`, ...
+    /// The name, such as `client`, `serialize`, `engine write`, `wire`, `announce`, `notification`,
+    /// `take`, `deserialize`, `queue`, ...
     pub name: String,
     /// The time per message.
     pub nanos: Distribution,
@@ -343,11 +347,11 @@ pub struct Layer {
 /// A process of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Process {
-    /// The role: `talker`, `listener 3`, `roscore`.
+    /// The role, such as `talker`, `listener 3` or `roscore`.
     pub role: String,
     /// The same kinds of values as in [`Record::values`].
     pub values: BTreeMap<String, f64>,
-    /// The activity of each thread while it was watched; only for idle nodes.
+    /// The activity of each thread while the process was watched; only for idle nodes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<ThreadActivity>,
 }
@@ -357,8 +361,8 @@ pub struct Process {
 pub struct ThreadActivity {
     /// The thread's name.
     pub name: String,
-    /// The number of times that the thread yielded its processor to wait: each means a later
-    /// wake-up.
+    /// The number of times that the thread gave up its processor to wait; a wake-up follows each
+    /// time.
     pub voluntary_switches: u64,
     /// The number of times that the scheduler preempted the thread.
     pub involuntary_switches: u64,

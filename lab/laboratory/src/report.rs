@@ -49,7 +49,7 @@ pub struct WriteError {
     pub error: io::Error,
 }
 
-/// The contents of page and summary.
+/// The contents of the page and the summary.
 struct Shown<'a> {
     results: &'a Results,
     context: &'a Context<'a>,
@@ -57,7 +57,7 @@ struct Shown<'a> {
     blocks: Vec<payloads::Block>,
 }
 
-/// The report of a run as text.
+/// The report of a run, as texts.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The report as one self-contained page.
@@ -91,7 +91,8 @@ impl Report {
     }
 }
 
-/// Writes a file whole or not at all, first beside its place, since half a page is useless.
+/// Writes a file whole or not at all, since half a page is useless: writes to a temporary file in
+/// the same folder and renames it.
 fn write(path: &Path, text: &str) -> Result<(), WriteError> {
     let beside = path.with_extension("part");
     std::fs::write(&beside, text)

@@ -1,5 +1,5 @@
-//! The time that starting and ending a system's programs takes: as measured on this machine, or a
-//! guess that is reported as a guess.
+//! The time that starting and ending a system's programs takes: as measured on this machine, or as
+//! a guess, which is reported as such.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,25 +19,26 @@ pub struct Costs {
     overhead_seconds: BTreeMap<String, f64>,
 }
 
-/// The weight of the last measurement against the earlier ones.
+/// The weight of the last measurement relative to the earlier ones.
 const WEIGHT_OF_THE_LAST: f64 = 0.3;
 
 impl Costs {
-    /// Reads the overheads learned before; empty if the file is missing or not understood.
+    /// Reads the overheads learned in earlier runs; there are none if the file is missing or
+    /// invalid.
     pub fn read(cache: &Path) -> Self {
         let text = std::fs::read_to_string(cache.join("costs.json")).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
 
-    /// Stores the overheads for the next run. A cache that cannot be written costs only a worse
-    /// estimate.
+    /// Stores the overheads for the next run. If the file cannot be written, estimates only get
+    /// worse.
     pub fn write(&self, cache: &Path) {
         if let Ok(text) = serde_json::to_string_pretty(self) {
             let _ = std::fs::write(cache.join("costs.json"), text);
         }
     }
 
-    /// Learns from a cell that was measured.
+    /// Learns from a cell that has been measured.
     pub fn learn(&mut self, cell: &Cell, took: Duration) {
         let overhead = (took.as_secs_f64() - cell.nominal_seconds()).max(0.0);
         self.overhead_seconds
@@ -53,8 +54,8 @@ impl Costs {
         cell.nominal_seconds() + overhead
     }
 
-    /// The estimated time of the cells of a plan that are not skipped, and how many of these were
-    /// never measured here.
+    /// The estimated time of the cells of a plan that are not skipped, and the number of these
+    /// cells whose overhead has never been measured on this machine.
     pub fn of(&self, plan: &Plan, measured: impl Fn(&Cell) -> bool) -> (Duration, usize) {
         let cells = plan.steps.iter().filter(|step| step.skip.is_none() && measured(&step.cell));
         let (mut seconds, mut guessed) = (0.0, 0);
@@ -70,12 +71,13 @@ fn key(cell: &Cell) -> String {
     let workload = serde_json::to_value(cell.workload).unwrap_or_default();
     let mut key =
         format!("{} {} {}", cell.system, workload.as_str().unwrap_or_default(), cell.placement);
-    // Overheads grow with the number of processes, so other numbers are not comparable.
+    // Overheads grow with the number of processes, so cells with other numbers of processes are not
+    // comparable.
     let processes = processes(cell);
     if processes > 2 {
         key += &format!(" {processes}");
     }
-    // Lost messages are sent again, and the cell waits for them.
+    // Lost messages are sent again, and the cell waits until they have arrived.
     if cell.link.loss_percent > 0.0 {
         key += " lossy";
     }

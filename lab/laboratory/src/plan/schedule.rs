@@ -1,4 +1,4 @@
-//! Cells in their order, and which of them are impossible.
+//! The cells in their order, and the reasons why some of them are impossible.
 
 use super::cell::{self, Cell};
 use crate::contract::{Placement, Role};
@@ -17,12 +17,12 @@ pub struct Plan {
     pub steps: Vec<Step>,
 }
 
-/// One cell in a plan.
+/// A cell in a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// The cell to measure.
     pub cell: Cell,
-    /// Why the cell cannot be measured, if so.
+    /// The reason why the cell cannot be measured, if it cannot.
     pub skip: Option<String>,
 }
 
@@ -34,8 +34,8 @@ impl Plan {
     pub fn new(grid: &str, scenarios: Vec<Scenario>, peers: &Peers, machine: &Machine) -> Self {
         let mut steps = Vec::new();
         let repetitions = scenarios.iter().map(|scenario| scenario.repetitions).max().unwrap_or(0);
-        // Repetitions are the outermost loop, and systems take turns within them: so a drift of the
-        // machine affects all systems alike.
+        // Repetitions are the outermost loop, and systems take turns within a repetition, so that a
+        // drift of the machine affects all systems alike.
         for repetition in 0..repetitions {
             for scenario in scenarios.iter().filter(|scenario| repetition < scenario.repetitions) {
                 for group in cell::groups(scenario) {
@@ -57,7 +57,7 @@ impl Plan {
         Self { grid: grid.to_owned(), scenarios, steps }
     }
 
-    /// The systems in the plan, each once, in order.
+    /// The systems in the plan, in order, without repetition.
     pub fn systems(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for name in self.scenarios.iter().flat_map(|scenario| &scenario.systems) {
@@ -68,7 +68,7 @@ impl Plan {
         names
     }
 
-    /// Why no cell of the plan can be measured, if so.
+    /// The reason why no cell of the plan can be measured, if none can.
     pub fn nothing_possible(&self) -> Option<&str> {
         let reasons: Option<Vec<&str>> =
             self.steps.iter().map(|step| step.skip.as_deref()).collect();
@@ -81,10 +81,10 @@ impl Plan {
     }
 }
 
-/// The most processes that can be participants of one ROS domain on one host.
+/// The limit on processes that can be participants of one ROS domain on one host.
 const MOST_PROCESSES: u32 = 100;
 
-/// Why a cell is impossible with this system on this machine.
+/// The reason why a cell is impossible with this system on this machine, if it is.
 fn refusal(cell: &Cell, system: SystemRef<'_>, machine: &Machine) -> Option<String> {
     let manifest = &system.peer.manifest;
     let lacks = |what: &str, which: &str| Some(format!("{} has no {what} `{which}`", cell.system));

@@ -1,4 +1,4 @@
-//! Cells, their order, which of them are skipped, and how long they take.
+//! Tests of the cells of a plan: their order, the skipped cells, and the time that cells take.
 
 use std::path::Path;
 use std::time::Duration;
@@ -90,7 +90,7 @@ fn systems_take_turns_within_a_group_and_repetitions_are_outermost() {
     assert_eq!(first, [("alpha", 256), ("beta", 256), ("alpha", 4096), ("beta", 4096)]);
     let repetitions: Vec<u32> = plan.steps.iter().map(|step| step.cell.repetition).collect();
     assert!(repetitions.is_sorted(), "{repetitions:?}");
-    // Two links for remote cells, none for local ones; skipped cells are listed once.
+    // Remote cells have two links, local cells none; skipped cells are listed once.
     assert_eq!(
         plan.steps.iter().filter(|step| step.cell.repetition == 0).count(),
         (2 + 1) * 2 * 2 * 2
@@ -131,7 +131,7 @@ fn a_limit_stands_in_each_cell_that_has_one_like_it_and_is_missing_in_none() {
     let text = SCENARIO.replace(r#"["alpha", "beta"]"#, r#"["alpha", "limit"]"#);
     let plan = plan_of(&text, &machine);
     let limits: Vec<_> = plan.steps.iter().filter(|step| step.cell.system == "limit").collect();
-    // Two sizes in two repetitions, all local, with the default QoS.
+    // A scenario with two sizes and two repetitions, all local, with the default QoS.
     assert_eq!(limits.len(), 4);
     for step in limits {
         assert_eq!((step.skip.as_deref(), step.cell.placement.word()), (None, "local"));

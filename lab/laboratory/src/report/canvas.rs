@@ -35,7 +35,7 @@ impl Frame {
         self.height - self.bottom
     }
 
-    /// An image of this size with a name and a description.
+    /// Makes an image of this size, with a name and a description.
     pub(crate) fn image(
         &self,
         class: &str,
@@ -53,7 +53,7 @@ impl Frame {
         }
     }
 
-    /// Horizontal grid lines with their numbers on the left, and the title of the axis.
+    /// Draws horizontal grid lines with their numbers on the left, and the title of the axis.
     pub(crate) fn vertical_axis(&self, scale: &Scale, unit: Unit, title: &str) -> Markup {
         let (start, end) = (self.x(0.0), self.x(1.0));
         html! {
@@ -69,7 +69,7 @@ impl Frame {
         }
     }
 
-    /// Ticks and their texts below; texts that would touch are left out.
+    /// Draws ticks with their labels below; labels that would touch others are left out.
     pub(crate) fn horizontal_axis(
         &self,
         marks: &[(f64, String)],

@@ -1,5 +1,5 @@
-//! Two runs side by side: what became better or worse from the first to the second, and where no
-//! difference can be shown.
+//! Compares two runs: the numbers that became better or worse from the first run to the second, and
+//! those for which no difference can be shown.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::statistics::{Comparison, Verdict, compare};
 /// The runs have nothing in common.
 #[derive(Debug, Error)]
 pub enum CompareError {
-    /// No scenario is in both runs, or every common one differs.
+    /// No scenario is in both runs, or every common scenario differs.
     #[error("these runs cannot be compared: {}", .0.join("; "))]
     NothingInCommon(Vec<String>),
 }
@@ -28,7 +28,7 @@ pub enum CompareError {
 /// Two runs side by side.
 #[derive(Debug, Clone)]
 pub struct SideBySide {
-    /// Reasons to doubt the comparison: other machines, other versions, interrupted runs.
+    /// Reasons to doubt the comparison: different machines or versions, interrupted runs.
     pub warnings: Vec<String>,
     /// The scenarios and cells that are not compared, and why.
     pub refused: Vec<String>,
@@ -52,9 +52,9 @@ pub struct ComparedCell {
     pub first: String,
     /// The second run's number, for people.
     pub second: String,
-    /// The second divided by the first, with its interval and the conclusion.
+    /// The second number divided by the first, with its interval, and the conclusion.
     pub comparison: Comparison,
-    /// Whether the second is better; `None` if no difference can be shown.
+    /// Whether the second run is better; `None` if no difference can be shown.
     pub better: Option<bool>,
 }
 
@@ -118,8 +118,8 @@ pub fn compare_runs(first: &Results, second: &Results) -> Result<SideBySide, Com
     Ok(SideBySide { warnings: warnings(first, second), refused, cells: compared, names })
 }
 
-/// The metrics to compare, if a cell has them. Less of one may be bought with more of another, so
-/// each is reported.
+/// The metrics to compare, if a cell has them. An improvement of one may come at the cost of
+/// another, so each is reported.
 const METRICS: [&str; 6] = [
     "latency",
     "latency_p99",
@@ -129,7 +129,7 @@ const METRICS: [&str; 6] = [
     "pss_bytes",
 ];
 
-/// The scenarios that are the same experiment in both runs.
+/// Finds the scenarios that are the same experiment in both runs.
 fn common_scenarios(first: &Results, second: &Results, refused: &mut Vec<String>) -> Vec<String> {
     let mut common = Vec::new();
     for ours in &first.run.scenarios {
@@ -155,7 +155,7 @@ fn common_scenarios(first: &Results, second: &Results, refused: &mut Vec<String>
     common
 }
 
-/// The repetitions of each cell that were tried, in order.
+/// The tried repetitions of each cell, in order.
 fn cells(results: &Results) -> Vec<(Key, Vec<Sample<'_>>)> {
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     let mut cells: Vec<(Key, Vec<Sample<'_>>)> = Vec::new();
@@ -175,7 +175,7 @@ fn cells(results: &Results) -> Vec<(Key, Vec<Sample<'_>>)> {
     cells
 }
 
-/// Why two cells of the same name are not the same experiment.
+/// The reason why two cells of the same name are not the same experiment, if they are not.
 fn differs(ours: &[Sample<'_>], theirs: &[Sample<'_>]) -> Option<String> {
     let first = |samples: &[Sample<'_>], of: fn(&Record) -> f64| {
         samples.first().map_or(0.0, |sample| of(sample.record))
@@ -217,7 +217,7 @@ fn compared_cell(
     if *metric == Metric::ReceivedPercent && first.value == second.value {
         return None;
     }
-    // A single number of one repetition has no interval, since the spread between repetitions is
+    // A single number from one repetition has no interval, since the spread between repetitions is
     // unknown.
     let unknown = found.repetitions < 2 && *metric != Metric::Latency(Statistic::Median);
     let better = match (found.verdict, metric.better()) {
@@ -317,7 +317,8 @@ impl ComparedCell {
 }
 
 impl SideBySide {
-    /// The numbers of cells that became better, became worse, and show no difference.
+    /// The number of cells that became better, of cells that became worse, and of cells without a
+    /// difference.
     pub fn counts(&self) -> (usize, usize, usize) {
         let of =
             |wanted: Option<bool>| self.cells.iter().filter(|cell| cell.better == wanted).count();

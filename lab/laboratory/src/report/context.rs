@@ -1,5 +1,5 @@
-//! The context that all figures of a report share: the run, its records, colours, and estimates
-//! that are computed once.
+//! The context that all figures of a report share: the run, its records, the colours, and
+//! estimates, each of which is computed only once.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ impl<'a> Context<'a> {
         self.records.iter().copied().filter(|record| record.scenario == name).collect()
     }
 
-    /// Like [`estimate`], but each estimate is computed once.
+    /// Like [`estimate`], but computes each estimate only once.
     pub(crate) fn estimate(
         &self,
         selection: &Selection<'_>,
@@ -72,7 +72,8 @@ impl<'a> Context<'a> {
         self.run.systems.iter().find(|system| system.name == name)
     }
 
-    /// The system that limits a panel: the figure names it, and it was measured in a cell there.
+    /// The floor whose results are the limit line of a panel: the figure names it, and it was
+    /// measured in a cell of the panel.
     pub(crate) fn floor_name(
         &self,
         selection: &Selection<'a>,
@@ -82,8 +83,8 @@ impl<'a> Context<'a> {
         self.limits(selection, panel).iter().any(Option::is_some).then_some(name)
     }
 
-    /// Whether a floor is a limit of these samples: within a process, the same kind of thread must
-    /// call back.
+    /// Whether a floor is a limit for these samples. Within a process, both must call the callback
+    /// on the same kind of thread.
     pub(crate) fn is_limit_of(&self, floor: &str, samples: &[Sample<'_>]) -> bool {
         let own = self.system(floor).and_then(|system| system.callback);
         let same = |sample: &Sample<'_>| {
@@ -93,8 +94,8 @@ impl<'a> Context<'a> {
         samples.iter().all(same)
     }
 
-    /// The limit of this machine at each value of x, in the figure's unit: the result of the
-    /// figure's floor in the same cells.
+    /// The limit of this machine at each value of x, in the figure's unit, which is the result of
+    /// the figure's floor in the same cells.
     pub(crate) fn limits(&self, selection: &Selection<'_>, panel: &Panel<'_>) -> Vec<Option<f64>> {
         let Some(name) = selection.figure.floor.as_deref() else { return Vec::new() };
         if !selection.metric.has_floor() {
@@ -114,7 +115,7 @@ impl<'a> Context<'a> {
         if title.is_empty() { selection.figure.title.clone() } else { title }
     }
 
-    /// A value of x with its dimension, as in `payload 4 KB`, or the word alone.
+    /// A value of x with its dimension, such as `payload 4 KB`, or only the value if it is a word.
     pub(crate) fn x_title(&self, selection: &Selection<'_>, x: usize) -> String {
         selection
             .x

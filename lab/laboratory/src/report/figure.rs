@@ -14,10 +14,11 @@ use super::tables;
 use super::threads::MARK_MEANS;
 use crate::record::{CallbackThread, Figure, FigureKind, Record, Status};
 
-/// The most panels that readers look at; the numbers of further ones are in the table.
+/// The limit on panels, since readers look at no more; the numbers of further panels are in the
+/// table.
 const MOST_PANELS: usize = 24;
 
-/// A figure with heading, legend, panels and numbers.
+/// Draws a figure with its heading, legend, panels and numbers.
 pub(crate) fn figure(
     context: &Context<'_>,
     figure: &Figure,
@@ -143,7 +144,7 @@ fn legend(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
     }
 }
 
-/// Explains how to read the figure.
+/// The explanation of how to read the figure.
 fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
     let repetitions =
         selection.samples().map(|sample| sample.record.repetition + 1).max().unwrap_or(0);
@@ -190,7 +191,7 @@ fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
     format!("{what}{}.{floor}{only}{marks}", capital(&times))
 }
 
-/// The part of a title that describes the variant, without its peer.
+/// The part of a title that describes the configuration, without its peer.
 pub(crate) fn title_of_variant(title: &str) -> &str {
     title.split_once(", ").map_or(title, |(_, variant)| variant)
 }
@@ -202,7 +203,7 @@ pub(crate) fn capital(text: &str) -> String {
     })
 }
 
-/// The reasons why there is nothing to show, each with its number of cells.
+/// The reasons why there is nothing to show, each with the number of cells.
 fn not_measured(selection: &Selection<'_>) -> Markup {
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for sample in selection.samples() {

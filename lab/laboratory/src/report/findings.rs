@@ -1,5 +1,5 @@
-//! The findings of this run in sentences, computed from the records and shown beside the document's
-//! finding.
+//! The findings of this run as sentences, computed from the records and shown next to the finding
+//! of the paper or report.
 
 use super::context::Context;
 use super::figure::capital;
@@ -14,10 +14,10 @@ use super::threads::{KINDS, callback, kind_title};
 use crate::record::{CallbackThread, Figure, FigureKind, Record, Value};
 use crate::statistics::{Comparison, Verdict, compare};
 
-/// The most sentences that readers accept about a figure, and about a scenario.
+/// The limits on sentences about a figure, and about a scenario: readers accept no more.
 const MOST_OF_A_FIGURE: usize = 2;
 const MOST_OF_A_SCENARIO: usize = 7;
-/// The most systems in a sentence.
+/// The limit on systems in a sentence.
 const MOST_NAMED: usize = 3;
 
 /// The findings of a scenario's figures.
@@ -33,7 +33,7 @@ pub(crate) fn findings(
             continue;
         }
         let has_kinds = [&selection.series, &selection.x].iter().any(|names| names.has_marks());
-        // Each kind of callback thread has its own sentences.
+        // Systems with different kinds of callback threads get separate sentences.
         let most = if has_kinds { 2 * MOST_OF_A_FIGURE } else { MOST_OF_A_FIGURE };
         for sentence in of_figure(context, &selection).into_iter().take(most) {
             if !sentences.contains(&sentence) {
@@ -54,8 +54,8 @@ fn of_figure(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
         _ => {
             let mut sentences = Vec::from_iter(growth(context, selection));
             if selection.series.name == "system" || selection.x.name == "system" {
-                // If a sentence already gives the growth, one end of the axis is enough: the far
-                // one.
+                // If a sentence already gives the growth, a sentence about one end of the axis is
+                // enough: the far end.
                 sentences.extend(rankings(context, selection).into_iter().skip(sentences.len()));
             } else {
                 sentences.extend(differences(context, selection));
@@ -69,7 +69,7 @@ fn delivery(metric: &Metric) -> bool {
     matches!(metric, Metric::ReceivedPercent | Metric::LostPercent)
 }
 
-/// The best system at each end of the axis, and its advantage.
+/// Sentences about the best system at each end of the axis, and its advantage.
 fn rankings(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     if selection.metric.better() == Better::Neither {
         return Vec::new();
@@ -92,8 +92,8 @@ fn rankings(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     sentences
 }
 
-/// The systems of one ranking: those at one place of a figure; within a process, only those that
-/// call back on the same kind of thread.
+/// The systems of one ranking: those at one position on the axis of a panel. Within a process, only
+/// those that call the callback on the same kind of thread.
 struct Place<'s> {
     panel: &'s Panel<'s>,
     x: usize,
@@ -163,7 +163,7 @@ fn ranking(context: &Context<'_>, selection: &Selection<'_>, place: &Place<'_>) 
     Some(sentence + ".")
 }
 
-/// The others, each as a multiple of the best, the nearest first.
+/// The other systems, each as a multiple of the best, the nearest first.
 fn against<'s>(
     context: &Context<'_>,
     selection: &Selection<'_>,
@@ -207,11 +207,12 @@ fn interval(found: &Comparison) -> String {
     if low == high { String::new() } else { format!(" ({low} to {high})") }
 }
 
-/// If the lines are not systems: each further value against the first, over all cells.
+/// Sentences for figures whose lines are not systems: they compare each further value with the
+/// first, over all cells.
 fn differences(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
     if selection.series.values.iter().any(|value| matches!(value, Value::Number(_))) {
-        // A difference between payload sizes is no finding.
+        // A difference between payload sizes is not a finding.
         return sentences;
     }
     for other in 1..selection.series.values.len() {
@@ -245,8 +246,8 @@ fn differences(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> 
     sentences
 }
 
-/// Over numbers of nodes or subscriptions: the increase per additional one, and how well a straight
-/// line explains it.
+/// Sentences for numbers of nodes or subscriptions: the increase per additional node or
+/// subscription, and how well a straight line explains it.
 fn growth(context: &Context<'_>, selection: &Selection<'_>) -> Option<String> {
     let counted = ["nodes", "subscriptions"].contains(&selection.x.name.as_str());
     let panel = selection.panels.first().filter(|_| counted && selection.x.values.len() >= 3)?;
@@ -287,7 +288,7 @@ fn growth(context: &Context<'_>, selection: &Selection<'_>) -> Option<String> {
     ))
 }
 
-/// Least squares: slope, and the share of the variance that the line explains.
+/// Least squares: the slope, and the share of the variance that the line explains.
 fn straight_line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     if points.len() < 3 {
         return None;
@@ -302,7 +303,7 @@ fn straight_line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     (xx > 0.0 && yy > 0.0).then(|| (xy / xx, xy * xy / (xx * yy)))
 }
 
-/// All cells by system, or by series if no system is named.
+/// All cells, by system, or by series if the figure has no systems.
 fn by_system<'s>(selection: &'s Selection<'s>) -> Vec<(String, Vec<&'s [Sample<'s>]>)> {
     let mut systems: Vec<(String, Vec<&'s [Sample<'s>]>)> = Vec::new();
     for panel in &selection.panels {
@@ -350,7 +351,8 @@ fn capability(selection: &Selection<'_>) -> Vec<String> {
     }
 }
 
-/// The number of cells in which nearly everything arrived, and in which nothing did.
+/// Sentences about the number of cells in which nearly everything arrived, and in which nothing
+/// did.
 fn deliveries(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     let of_system = |(name, cells): (String, Vec<&[Sample<'_>]>)| {
         let arrived: Vec<f64> = cells
@@ -410,7 +412,7 @@ fn timelines(selection: &Selection<'_>) -> Vec<String> {
     sentences
 }
 
-/// The layer that takes the most time, for each system.
+/// Sentences about the layer that takes the most time, for each system.
 fn largest_layers(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     let Some(panel) = selection.panels.first() else { return Vec::new() };
     let mut largest: Vec<(String, Vec<String>)> = Vec::new();

@@ -1,7 +1,7 @@
-//! The limits of this machine. They are systems of the peer `floors`, measured in the cells of the
-//! others: at the same rate, payload and placement, over the same link, in the same repetition. A
-//! limit that was measured once, at another rate, would say nothing, since most of it is the time
-//! that a sleeping processor takes to wake up.
+//! The limits of this machine. They are systems of the peer `floors`, measured under the same
+//! conditions as the others: at the same rate, payload and placement, over the same link, in the
+//! same repetition. A limit that was measured once, at another rate, would be meaningless, since
+//! most of it is the time that a sleeping processor takes to wake up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,19 +21,19 @@ pub(crate) fn is_floor(system: &str) -> bool {
     system.split(':').next() == Some(PEER)
 }
 
-/// Whether a record is of a limit.
+/// Whether a record belongs to a limit.
 pub(crate) fn is_of_floor(record: &Record) -> bool {
     matches!(record.dimensions.get("system"), Some(Value::Text(system)) if is_floor(system))
 }
 
-/// The limits that may stand beside a placement, the nearest first.
+/// The limits that may be shown with a placement, the nearest first.
 pub(crate) fn candidates(
     placement: &str,
     callback: Option<CallbackThread>,
 ) -> &'static [&'static str] {
     match (placement, callback) {
         ("remote", _) => &["floors:udp"],
-        // A system that builds messages in place copies nothing.
+        // A system that builds messages in the memory that it sends copies nothing.
         ("local", _) => &["floors:futex", "floors:copy"],
         (_, Some(CallbackThread::PublishingThread)) => &["floors:call"],
         _ => &["floors:thread"],
@@ -57,7 +57,7 @@ impl<'a> Floors<'a> {
         found
     }
 
-    /// The samples of a limit in the cells of these samples, if those are all in the same cell.
+    /// The samples of a limit in the cell of these samples, if all of them are in the same cell.
     pub(crate) fn beside<'s>(
         &self,
         floor: &str,
@@ -69,8 +69,9 @@ impl<'a> Floors<'a> {
         records.iter().map(|&record| Sample { record, subscription: None }).collect()
     }
 
-    /// Samples as a multiple of a limit: the median over the repetitions of the ratio within each,
-    /// because a temporary disturbance of the machine affects the cells of a repetition alike.
+    /// Samples as a multiple of a limit: the ratio is computed within each repetition, and the
+    /// median over the repetitions is taken, because a temporary disturbance of the machine affects
+    /// all cells of a repetition alike.
     pub(crate) fn ratio(
         &self,
         floor: &str,

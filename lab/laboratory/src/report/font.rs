@@ -1,6 +1,6 @@
-//! The font embedded in a page: text has the width that the layout of figures assumed on every
-//! machine, whichever fonts are installed. Inter, Latin letters, all weights; its licence is beside
-//! it.
+//! The font embedded in a page, so that text has the width that the layout of figures assumes on
+//! every machine, whichever fonts are installed. It is Inter, with Latin letters and all weights;
+//! its licence is in the same folder.
 
 use base64::Engine as _;
 use maud::{Markup, PreEscaped, html};
@@ -10,7 +10,7 @@ const FONT: &[u8] = include_bytes!("inter.woff2");
 /// The size of the figures' text in pixels, as in `style.css`.
 const SIZE: f64 = 11.5;
 
-/// The advances of the characters from the space to `~` in thousandths of the size, at weight 400,
+/// The widths of the characters from the space to `~`, in thousandths of the size, at weight 400,
 /// with digits of equal width.
 #[rustfmt::skip]
 const ADVANCES: [u16; 95] = [
@@ -22,11 +22,11 @@ const ADVANCES: [u16; 95] = [
     612, 612, 376, 528, 327, 591, 562, 818, 546, 562, 552, 391, 333, 391, 648,
 ];
 
-/// The advance of characters that are not in the table, such as `µ`, `×` and the ellipsis: that of
-/// the widest of these.
+/// The width assumed for characters that are not in the table, such as `µ`, `×` and the ellipsis:
+/// that of the widest of these.
 const OTHER: u16 = 864;
 
-/// The rule of the style sheet that brings the font.
+/// The rule of the style sheet that contains the font.
 pub(crate) fn face() -> Markup {
     let font = base64::engine::general_purpose::STANDARD.encode(FONT);
     html! { style { (PreEscaped(format!(
@@ -34,7 +34,7 @@ pub(crate) fn face() -> Markup {
     ))) } }
 }
 
-/// The width of a text of the figures.
+/// The width of a text in a figure.
 pub(crate) fn width(text: &str) -> f64 {
     let advance = |letter: char| {
         let index = (letter as usize).checked_sub(usize::from(b' '));

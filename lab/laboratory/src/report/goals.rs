@@ -1,4 +1,5 @@
-//! Goals that systems should reach relative to their references, and whether they did.
+//! Goals that systems should reach relative to reference systems, and whether they have reached
+//! them.
 
 use super::groups::{Place, cells, is_complete, label, median, varied};
 use super::metric::Metric;
@@ -15,9 +16,9 @@ pub struct GoalResult {
     pub cell: String,
     /// The system's number, with its unit.
     pub own: String,
-    /// The reference and its number.
+    /// The reference system and its number.
     pub reference: String,
-    /// The result: the median over the repetitions of the ratio within each.
+    /// The result: the ratio within each repetition, and its median over the repetitions.
     pub result: String,
     /// The bound to reach.
     pub wanted: String,
@@ -57,7 +58,7 @@ fn evaluate(goal: &Goal, records: &[&Record]) -> Vec<GoalResult> {
         records.iter().filter(is_own).copied().collect()
     };
     let mut own = cells(&of(&goal.system), &["system"]);
-    // Impossible cells have no goal.
+    // Goals do not apply to impossible cells.
     own.retain(|(_, records)| {
         records.iter().any(|record| !matches!(record.status, Status::Skipped(_)))
     });
@@ -127,8 +128,8 @@ fn numbers(metric: &Metric, records: &[&Record]) -> Option<f64> {
     median(complete.filter_map(|record| metric.number(record, None)).collect())
 }
 
-/// The median of the ratios within the repetitions, because a temporary disturbance of the machine
-/// affects the cells of a repetition alike.
+/// The median of the ratios within the repetitions; a temporary disturbance of the machine affects
+/// all cells of a repetition alike.
 fn ratio(metric: &Metric, own: &[&Record], reference: &[&Record]) -> Option<f64> {
     let number =
         |record: &Record| is_complete(record).then(|| metric.number(record, None)).flatten();
@@ -228,7 +229,7 @@ mod tests {
         evaluate(goal, &records).iter().map(|result| result.is_reached).collect()
     }
 
-    /// Ratios 2, 3 and 4, and a repetition whose reference failed.
+    /// The ratios are 2, 3 and 4; in one more repetition, the reference failed.
     fn rounds() -> Vec<Record> {
         let pairs = [(2.0, 1.0), (30.0, 10.0), (8.0, 2.0), (1000.0, 1.0)];
         let mut all = Vec::new();

@@ -1,12 +1,12 @@
-//! Groups records by cell: all its repetitions, and the dimensions that distinguish it from its
-//! neighbours.
+//! Groups records by cell: all repetitions of a cell are together, with the dimensions that
+//! distinguish the cell from others.
 
 use std::collections::BTreeMap;
 
 use super::quantity::dimension_with_value;
 use crate::record::{Record, Value};
 
-/// The dimensions of a cell, without the ignored ones.
+/// The dimensions of a cell, without the ignored dimensions.
 pub(crate) type Place = BTreeMap<String, Value>;
 
 /// The records of each cell, in the order in which cells were first measured; dimensions in
@@ -24,7 +24,8 @@ pub(crate) fn cells<'a>(records: &[&'a Record], without: &[&str]) -> Vec<(Place,
     found
 }
 
-/// The dimensions in which these cells differ: the system first, then in the order of their names.
+/// The dimensions in which these cells differ: first the system, then the others in the order of
+/// their names.
 pub(crate) fn varied<'a>(places: impl Iterator<Item = &'a Place> + Clone) -> Vec<String> {
     let first = places.clone().next();
     let differs = |name: &&String| {

@@ -1,9 +1,9 @@
-//! Cells that are no result of their system, although its programs did their work: statistics
-//! ignore them, and the report gives their number and the reason.
+//! Cells that do not count as results of their system, although its programs did their work.
+//! Statistics ignore them, and the report gives their number and the reason.
 
 use crate::record::Record;
 
-/// Why a record is left out; `None` if it counts.
+/// The reason why a record is left out; `None` if it counts.
 pub(crate) fn reason(record: &Record) -> Option<String> {
     let took = record.transport.as_deref().unwrap_or("of another name");
     record.unexpected_transport.then(|| {

@@ -1,4 +1,4 @@
-//! Lines over a dimension, each with its confidence band, and messages over time.
+//! Draws lines over a dimension, each with its confidence band, and messages over time.
 
 use maud::{Markup, html};
 
@@ -164,7 +164,7 @@ fn limit_line(
             Some((inset(axes.x.at_value(index, value)), (*nanos)?))
         })
         .collect();
-    // A limit that was measured at only one place gets a short line there.
+    // A limit that was measured at only one value of x gets a short line there.
     if let [(share, nanos)] = places[..] {
         places = vec![((share - 0.03).max(0.0), nanos), ((share + 0.03).min(1.0), nanos)];
     }
@@ -183,7 +183,8 @@ fn limit_line(
     }
 }
 
-/// Messages per second since the first: sent dashed, received in full.
+/// Draws messages per second since the first message: sent messages as a dotted line, received ones
+/// as a full line.
 pub(crate) fn timeline(
     context: &Context<'_>,
     selection: &Selection<'_>,

@@ -1,15 +1,15 @@
 //! The metrics that a figure can show of a record, by name.
 //!
-//! `latency`, `publish_call` (medians) and with an ending `_mean`, `_min`, `_p5`, `_p95`, `_p99`,
-//! `_max`; `received`, `sent`, `received_percent`, `lost_percent`, `late_percent`, `fairness` (the
-//! largest of the subscriptions' medians divided by the smallest); any of the record's values by
-//! its name (`goodput_bytes_per_second`); and `ROLE.NAME` for the sum of a value over the processes
-//! with that role (`talker.cpu_percent`).
+//! `latency` and `publish_call` are medians, or with an ending: `_mean`, `_min`, `_p5`, `_p95`,
+//! `_p99`, `_max`. The others are `received`, `sent`, `received_percent`, `lost_percent`,
+//! `late_percent`, `fairness` (the largest of the subscriptions' medians divided by the smallest);
+//! any of the record's values by its name (`goodput_bytes_per_second`); and `ROLE.NAME` for the sum
+//! of a value over the processes with that role (`talker.cpu_percent`).
 
 use super::quantity::{LARGEST, Unit, words};
 use crate::record::{Distribution, Received, Record};
 
-/// A metric of a record.
+/// A metric that a record may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Metric {
     Latency(Statistic),
@@ -155,8 +155,8 @@ impl Metric {
         matches!(self, Self::Latency(_))
     }
 
-    /// The distribution behind the number, if there is one: of one subscription (counted from 0) or
-    /// of all together.
+    /// The distribution behind the number, if there is one: for one subscription (counted from 0),
+    /// or for all together.
     pub(crate) fn distribution(
         &self,
         record: &Record,

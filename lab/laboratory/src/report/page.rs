@@ -1,4 +1,4 @@
-//! The page: one file that needs no network.
+//! The page of the report: one file, which needs no network.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +21,11 @@ use crate::record::{Record, Run, Scenario, Status, System, Value};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
-/// Runs before anything is drawn, since a page whose reader chose dark would flash otherwise.
+/// The script runs before anything is drawn; otherwise, the page would flash if the reader has
+/// chosen the dark theme.
 const EARLY_SCRIPT: &str = "try{const t=localStorage.getItem('feros-theme');if(t)document.documentElement.dataset.theme=t}catch{}";
 
-/// A whole page around a content.
+/// A whole page with this content.
 pub(crate) fn frame(title: &str, navigation: &[(String, String)], content: &Markup) -> Markup {
     html! {
         (DOCTYPE)
@@ -110,7 +111,7 @@ fn goals_part(goals: &[GoalResult]) -> Markup {
     }
 }
 
-/// The experiments by the question that they answer, after a list of them.
+/// A list of the experiments, then the experiments, grouped by the question that they answer.
 fn experiments(context: &Context<'_>) -> Markup {
     let scenarios = &context.run.scenarios;
     html! {

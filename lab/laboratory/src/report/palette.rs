@@ -1,8 +1,7 @@
 //! The colour, marker and dash of each system, the same in every figure of a report.
 //!
-//! A peer has a hue and the shape of its marker; its variants share both and differ in dash and
-//! filling. Hues are distinguishable for colour-blind people, and no information is in colour
-//! alone.
+//! Each peer has a hue and a marker shape. Its configurations share both, and differ in dash and
+//! filling. Colour-blind people can distinguish the hues, and colour is never the only difference.
 
 use maud::{Markup, html};
 
@@ -22,7 +21,7 @@ pub(crate) struct Ink {
     variant: usize,
 }
 
-/// The inks of a run's systems.
+/// The inks (colour, shape and dash) of a run's systems.
 pub(crate) struct Palette {
     systems: Vec<(String, Ink)>,
 }

@@ -1,5 +1,5 @@
-//! Medians by payload: a table for each placement; within a process, one for each kind of callback
-//! thread.
+//! Medians by payload, in a table for each placement; within a process, in a table for each kind of
+//! callback thread.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use super::threads::{KINDS, callback, kind_title};
 use crate::record::{CallbackThread, Record, Scenario, Status, Value};
 use crate::statistics::{Repetition, Verdict, compare};
 
-/// The table of one placement; within a process, of one kind of callback thread.
+/// The table of one placement and, within a process, of one kind of callback thread.
 pub(crate) struct Block {
     pub(crate) placement: String,
     pub(crate) kind: Option<CallbackThread>,
@@ -74,8 +74,8 @@ fn fits(record: &Record, placement: &str) -> bool {
         Some(Value::Number(number)) => Some(*number),
         _ => None,
     };
-    // Several subscriptions, sending without pause, a loaded machine or a lossy link measure more
-    // than the transport itself.
+    // Cells with several subscriptions, without pauses, on a loaded machine or over a lossy link
+    // measure more than the transport.
     let plain = number("subscriptions").is_none_or(|count| count == 1.0)
         && number("rate_hz") != Some(0.0)
         && ["cpu_load_percent", "loss_percent", "work_micros"]
@@ -86,7 +86,7 @@ fn fits(record: &Record, placement: &str) -> bool {
         && record.dimensions.get("placement") == Some(&Value::Text(placement.to_owned()))
         && matches!(record.dimensions.get("size_bytes"), Some(Value::Number(_)))
         && matches!(record.dimensions.get("system"), Some(Value::Text(_)))
-        // A chain of nodes is not one hop.
+        // A chain of nodes is more than one hop.
         && !record.dimensions.contains_key("nodes")
 }
 
@@ -99,7 +99,7 @@ fn blocks_of(context: &Context<'_>, placement: &str) -> Vec<Block> {
         .filter(|(_, (samples, _))| {
             samples.iter().any(|sample| METRIC.number(sample.record, None).is_some())
         })
-        // `max_by_key` takes the last of equals, but the first scenario should win.
+        // `max_by_key` takes the last of equal elements, but the first scenario should win.
         .rev()
         .max_by_key(|(_, (samples, _))| cells_of(samples));
     let Some((scenario, (samples, fixed))) = chosen else { return Vec::new() };
@@ -137,7 +137,7 @@ fn block(
         .copied()
         .find(|floor| limits(floor).iter().any(Option::is_some));
     let floors = floor.map_or_else(|| vec![None; sizes.len()], limits);
-    // A system that supports no cell needs no row.
+    // A system that supports no cell gets no row.
     let could = |sample: &&Sample<'_>| !matches!(sample.record.status, Status::Skipped(_));
     let tried: Vec<Sample<'_>> = samples.iter().filter(could).copied().collect();
     let systems = values_of("system", context.run, &tried);
@@ -167,7 +167,7 @@ fn cells_of(samples: &[Sample<'_>]) -> usize {
     cells.len()
 }
 
-/// A scenario's samples in a placement, with every other dimension fixed at its most frequent
+/// A scenario's samples in a placement, with every other dimension fixed to its most frequent
 /// value.
 fn narrowed<'a>(
     context: &Context<'a>,
@@ -245,7 +245,7 @@ fn absent(samples: &[Sample<'_>]) -> OverviewCell {
     OverviewCell::Absent { word, reason: reason.to_owned() }
 }
 
-/// Marks the lowest of each column, and those indistinguishable from it.
+/// Marks the lowest number of each column, and the numbers that cannot be distinguished from it.
 fn mark_best(
     context: &Context<'_>,
     rows: &mut [OverviewRow],

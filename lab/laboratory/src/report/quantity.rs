@@ -1,9 +1,9 @@
-//! Numbers as people read them: 4 KB, 24.1 us, 3.2 GB/s.
+//! Formats numbers for people: 4 KB, 24.1 us, 3.2 GB/s.
 
 use crate::record::Value;
 
-/// The largest plausible time in nanoseconds, size or count of a run (30 years, an exabyte): a file
-/// with a larger number is damaged.
+/// The largest plausible number in a run, whether a time in nanoseconds, a size or a count (30
+/// years, an exabyte). A file with a larger number is damaged.
 pub(crate) const LARGEST: f64 = 1e18;
 
 /// The unit of a number.
@@ -43,7 +43,7 @@ impl Unit {
             .map_or(Self::Count, |(_, unit)| unit)
     }
 
-    /// A number with its unit, in three digits.
+    /// Formats a number with its unit, with three digits.
     pub(crate) fn show(self, value: f64) -> String {
         if !value.is_finite() || value.abs() > LARGEST {
             return "–".to_owned();
@@ -62,7 +62,7 @@ impl Unit {
         }
     }
 
-    /// Whether the ticks of an axis are in steps of 1024, as for sizes, instead of 10.
+    /// Whether the ticks of an axis are in powers of 1024, as for sizes, instead of powers of 10.
     pub(crate) fn is_binary(self) -> bool {
         matches!(self, Self::Bytes | Self::BytesPerSecond)
     }
@@ -93,7 +93,7 @@ pub(crate) fn dimension_title(dimension: &str) -> String {
 }
 
 /// A value with the name of its dimension: `payload 4 KB`, `3 nodes`, `subscription 2`; a word
-/// alone.
+/// stands alone.
 pub(crate) fn dimension_with_value(dimension: &str, value: &Value) -> String {
     let shown = dimension_value(dimension, value);
     match value {
@@ -160,7 +160,8 @@ pub(crate) fn duration(seconds: f64) -> String {
 
 /// A time for people: `2026-11-21 13:05 UTC`.
 pub(crate) fn moment(unix_seconds: u64) -> String {
-    // Days to a date after Howard Hinnant's `civil_from_days`, from the era's first of March.
+    // Converts days to a date like Howard Hinnant's `civil_from_days`, from the era's first of
+    // March.
     let days = (unix_seconds / 86_400).min(1_000_000_000) as i64 + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
