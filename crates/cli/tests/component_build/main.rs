@@ -1,8 +1,9 @@
-//! `feros component build` as a user calls it: packages outside of this repository, each built by a
-//! call of its own into the default prefix, meet in a container.
+//! `feros component build` as a user calls it: packages outside of this repository, each built by
+//! its own call into the default prefix, run in one container.
 //!
-//! The test compiles Feros anew, as a user's call does, in a folder below cargo's that stays for
-//! the next run. Nothing is downloaded: the versions are those of Feros's own lock file.
+//! The test compiles Feros anew, as a user's call does, in a folder below cargo's target folder
+//! that the next run reuses. Nothing is downloaded: the versions are those of Feros's own lock
+//! file.
 #![allow(clippy::unwrap_used)]
 
 mod home;

@@ -15,8 +15,9 @@ use crate::process::{Running, context, eventually, feros, has_line, spawn};
 
 const FIBONACCI: &str = "example_interfaces/action/Fibonacci";
 
-/// A server that is spun until it is dropped: rejects negative orders, reaches even ones after
-/// feedback, aborts odd ones, and leaves 100 to be canceled; 102 cannot be canceled.
+/// A server that is spun until it is dropped. It rejects negative orders, succeeds with even orders
+/// after feedback, aborts odd orders, and leaves order 100 to be canceled; order 102 cannot be
+/// canceled.
 struct Server {
     context: Context,
     spinning: Option<std::thread::JoinHandle<()>>,
@@ -137,7 +138,7 @@ fn a_goal_is_sent_and_followed() {
 #[test]
 fn a_goal_that_is_reached_at_once_loses_nothing() {
     let _server = Server::start("/a_quick");
-    // Statuses follow each other faster than a client looks, so only the last one counts.
+    // Statuses follow each other faster than a client reads them, so only the last one counts.
     for goal in 0..20 {
         let line = ["action", "send_goal", "/a_quick", FIBONACCI, "{order: 2}", "-f"];
         let sent = feros(&line);

@@ -21,7 +21,7 @@ fn built() -> &'static Path {
     BUILT.get_or_init(|| feros_test_support::built(&["feros-container", "demo_components_library"]))
 }
 
-/// A domain and a prefix of one test.
+/// The domain and the prefix of one test.
 struct Place {
     domain: Domain,
     prefix: PathBuf,
@@ -66,8 +66,8 @@ impl Place {
         String::from_utf8(output.stderr).unwrap()
     }
 
-    /// The command shows this, sooner or later: it waits for a second, in which a busy machine may
-    /// not discover everything.
+    /// Repeats the command until it shows this: each command waits for a second, in which a busy
+    /// machine may not discover everything.
     fn shows(&self, arguments: &[&str], wanted: &str) {
         eventually(|| self.feros(arguments), |shown| shown == wanted);
     }

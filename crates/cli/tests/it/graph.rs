@@ -78,12 +78,12 @@ fn topics_nodes_and_services_are_listed() {
     });
 }
 
-/// The command shows this, sooner or later.
+/// Repeats the command until it shows this.
 fn shows(arguments: &[&str], accepted: impl Fn(&str) -> bool) {
     eventually(|| feros(arguments), |finished| finished.code == Some(0) && accepted(&finished.out));
 }
 
-/// The command fails with this error, sooner or later.
+/// Repeats the command until it fails with this error.
 fn says(arguments: &[&str], accepted: impl Fn(&str) -> bool) {
     eventually(|| feros(arguments), |finished| finished.code == Some(1) && accepted(&finished.err))
         .failure(1);

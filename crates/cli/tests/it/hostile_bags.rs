@@ -10,7 +10,7 @@ use feros_test_support::until;
 
 use crate::process::{Finished, Running, feros};
 
-/// The most memory that a verb takes for a file of a few KB, in KiB.
+/// The limit on the memory that a verb takes for a file of a few KB, in KiB.
 const MOST_MEMORY_KIB: u64 = 400 << 10;
 
 /// Runs a verb with `TMPDIR` in this folder; returns its result, and the most memory that it used.

@@ -103,7 +103,8 @@ fn components_are_asked_for_with_all_that_the_file_says() {
         .create_service::<LoadNode, _>(
             "~/_container/load_node",
             move |request: LoadNode_Request| {
-                // Its node is not spun: a service of it would make clients that ask all nodes wait.
+                // The node of the launch is not spun, so a service of that node would make clients
+                // that ask all nodes wait.
                 assert_eq!(of_launch(), [""; 0]);
                 let success = request.plugin_name == "demo::Camera";
                 sender.send(request).unwrap();
@@ -212,7 +213,7 @@ fn managed_nodes_are_configured_and_activated() {
     assert_eq!(launch.finish().code, Some(1));
 }
 
-/// The timer of more than a day ends within a moment; by any other clock the test would not end.
+/// The timer of more than a day ends within a moment; with any other clock the test would not end.
 #[test]
 fn a_timer_of_ros_time_follows_the_clock() {
     use feros::msgs::builtin_interfaces::msg::Time;

@@ -65,7 +65,7 @@ fn a_managed_node_is_seen_asked_and_changed() {
     let json = lifecycle(&["list", "/l_driver", "--json"]).json();
     let labels = [&json[0]["label"], &json[1]["label"]];
     assert_eq!(labels, ["deactivate", "shutdown"]);
-    // Without a time limit of the caller's own.
+    // This call sets no time limit.
     assert_eq!(feros(&["lifecycle", "set", "/l_driver", "shutdown"]).success(), done);
     assert_eq!(get(), "finalized [4]\n");
     let none = lifecycle(&["set", "/l_driver", "configure"]).failure(1);

@@ -57,7 +57,7 @@ fn the_engine_is_chosen_by_an_option_of_all_verbs() {
         let error = feros(&["topic", "list", "--engine", name]).failure(1);
         assert!(error.contains(&format!("cargo build --features {name}")), "{error}");
         if name == "ros1" {
-            continue; // it is none of two
+            continue; // it is never one of two engines
         }
         let line = ["--domains", "3,4", "--engines", &format!("cyclonedds,{name}")];
         let error = feros(&[&["bridge"], &line[..]].concat()).failure(1);

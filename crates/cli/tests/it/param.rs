@@ -254,7 +254,8 @@ fn a_node_is_asked_once_about_all_parameters() {
         (1, 1),
         "once for the types, and once for the values"
     );
-    // Once for all, and once for each: a stock node answers for none of them if it lacks one.
+    // One question for all parameters, and one for each: a stock node answers for none if it lacks
+    // one.
     let error = param(&["set", "/p_count", "a", "[x]", "unknown", "[]"]).failure(1);
     assert!(error.contains("node /p_count has no parameter unknown"), "{error}");
     assert_eq!(asked(&types), 3);

@@ -27,7 +27,7 @@ pub(crate) fn context() -> Context {
     context_in(domain())
 }
 
-/// ... in another one.
+/// Like [`context`], in another domain.
 pub(crate) fn context_in(domain: &Domain) -> Context {
     let session = SessionOptions {
         domain_id: domain.id().into(),
@@ -117,7 +117,7 @@ pub(crate) fn feros_on_terminal(arguments: &[&str]) -> String {
     written.join().unwrap()
 }
 
-/// Both ends of a terminal that passes output on unchanged, with room for some lines.
+/// Both ends of a terminal that passes output on unchanged, with a window of some lines.
 fn terminal() -> (OwnedFd, OwnedFd) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let ours = rustix::pty::openpt(flags).unwrap();
@@ -158,7 +158,7 @@ impl Running {
         Self::spawn(command)
     }
 
-    /// ... in a domain other than that of this test process.
+    /// Like [`Running::start_with`], in a domain other than that of this test process.
     pub(crate) fn start_with_in(
         domain: &Domain,
         arguments: &[&str],

@@ -69,7 +69,7 @@ fn shows(line: &[&str]) {
     is_harmless(line, &written);
 }
 
-/// ... as JSON, which is the same for both.
+/// Like [`shows`], as JSON, which is the same on a pipe and on a terminal.
 fn shows_json(line: &[&str]) {
     let has_all = |finished: &Finished| finished.out.contains("\\u001b]0;pwned\\u0007\\u009b35m");
     let piped = eventually(|| feros(line), has_all).success();

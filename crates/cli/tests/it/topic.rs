@@ -397,7 +397,7 @@ fn stamps_and_rates_are_those_of_a_simulation() {
     let context = context_in(&domain);
     let node = context.create_node("t_simulation").unwrap();
     let clock = node.create_publisher::<Clock>("/clock", 10).unwrap();
-    // A simulation with a thousandth of the usual speed.
+    // A simulation at a tenth of the usual speed.
     let mut millis = 5_000_u32;
     let _timer = node
         .create_wall_timer(Duration::from_millis(10), move || {

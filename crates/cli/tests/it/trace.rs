@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::process::{Finished, Running, feros};
 
-/// A folder of its own, which is removed when this is dropped.
+/// A folder for one test, which is removed when this value is dropped.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -58,7 +58,7 @@ fn topics_and_services_of_roscpp_go_both_ways() {
         let answer: Value = roscpp.run(json!(format!("call /fan {data}")));
         assert_eq!(answer, json!({"success": !data, "message": "from ROS 2"}));
     }
-    // After it is killed and started again, the bridge finds it again.
+    // The bridge finds the node again after the node was killed and restarted.
     drop(roscpp);
     let mut roscpp = world.node_of(program, "cpp");
     roscpp.run(json!("advertise /in"));

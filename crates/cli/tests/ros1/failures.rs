@@ -52,7 +52,7 @@ fn nodes_that_are_killed_are_found_again() {
             let _ = sender.send(message.data);
         })
         .unwrap();
-    // Dropping a node kills it: the master still has its registration when the next one comes.
+    // Dropping a node kills it, so the master still has its registration when the next node comes.
     for round in ["first", "second", "third"] {
         let mut ros1 = world.node("talker");
         ros1.run(json!({"do": "advertise", "topic": "/chatter", "type": "std_msgs/String"}));
@@ -75,7 +75,8 @@ fn a_bridge_that_was_killed_is_followed_by_the_next() {
     let mut ros1 = world.node("talker");
     ros1.run(json!({"do": "advertise", "topic": "/chatter", "type": "std_msgs/String"}));
     for round in ["first", "second"] {
-        // Dropping it kills it: the master still has its registrations when the next one comes.
+        // Dropping the bridge kills it, so the master still has its registrations when the next one
+        // comes.
         let mut bridge = world.bridge(&[]);
         bridge.line(|line| line.contains("bridged: topic /chatter"));
         feros_test_support::eventually(|| {
@@ -186,7 +187,7 @@ fn names_that_one_side_forbids_are_said_once() {
         let said = bridge.line(|line| line.contains(&format!("{what} is not bridged")));
         assert!(said.contains(rule) && said.contains("remap it in the node"), "{said}");
     }
-    // Several looks later; stock ROS 2 allows this name.
+    // This holds after several checks of the graphs; stock ROS 2 allows this name.
     bridge.line(|line| line.contains("bridged: topic /under__score"));
     let _late = ros2.node.create_publisher::<Text>("/late", QosProfile::default()).unwrap();
     bridge.line(|line| line.contains("bridged: topic /late"));

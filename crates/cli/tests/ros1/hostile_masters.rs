@@ -14,9 +14,10 @@ use crate::peers::World;
 
 /// The topics that the master names; a thread for each would exceed the limit below.
 const TOPICS: usize = 1500;
-/// The bridge's threads (four for connections and 32 for waiting tasks), and those of ROS 2.
+/// The limit on threads: the bridge has four for connections and 32 for waiting tasks; the rest are
+/// those of ROS 2.
 const MOST_THREADS: usize = 100;
-/// 1,024 connections, and the files of ROS 2.
+/// The limit on descriptors: 1,024 connections, and the files of ROS 2.
 const MOST_DESCRIPTORS: usize = 1024 + 100;
 
 /// The test's own master.
@@ -145,7 +146,7 @@ fn a_master_that_answers_a_byte_at_a_time_does_not_hold_the_bridge() {
     master.asked.store(0, SeqCst);
     let said = bridge.interrupt();
     assert_eq!(said.iter().filter(|line| line.contains("no ROS 1 master at")).count(), 1);
-    // The look that was under way, and one attempt to report an end, of 100.
+    // The check that was under way, and one attempt, out of 100, to report an end.
     let asked = master.asked.load(SeqCst);
     assert!(asked <= 3, "{asked} times");
 }

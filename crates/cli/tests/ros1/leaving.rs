@@ -1,5 +1,5 @@
-//! The bridge keeps nothing without a user: when the last endpoint leaves, it leaves both sides as
-//! well.
+//! The bridge keeps no endpoint without a user: when the last other endpoint leaves, the bridge
+//! leaves both sides as well.
 
 use feros::QosProfile;
 use feros::msgs::std_msgs::msg::String as Text;

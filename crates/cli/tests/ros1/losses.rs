@@ -13,7 +13,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 const FIRST: u8 = 255;
 
 /// Of 60 MB, a subscriber that reads nothing until all are published gets as much as the sockets
-/// and a queue of five hold; the bridge counts every other message.
+/// and a queue of five hold; the bridge counts all other messages as dropped.
 #[test]
 fn messages_that_give_way_are_counted() {
     let Some(world) = World::new() else { return };
@@ -38,7 +38,7 @@ fn messages_that_give_way_are_counted() {
     assert_eq!(first, FIRST);
     for number in 0..BLOCKS {
         publisher.publish(block(number, BLOCK_BYTES)).unwrap();
-        // The fast subscriber has it, so the bridge has given it to both.
+        // Once the fast subscriber has the message, the bridge has given it to both.
         while fast.heard(TOPIC)["message"]["data"]["len"] != BLOCK_BYTES {}
     }
     let numbers = slow.run(json!({"do": "read_numbers", "topic": TOPIC, "last": BLOCKS - 1}));

@@ -167,7 +167,7 @@ fn bridges_that_wait_for_each_other_say_so() {
     assert_eq!(at_a.count(WAITS), 0);
 }
 
-/// Two bridges under one master do not wait: its nodes reach each other.
+/// Two bridges under one master do not wait, because the master's nodes reach each other.
 #[test]
 fn bridges_of_one_master_do_not_wait_for_each_other() {
     const WAITS: &str = "subscribed to under that of another bridge";
@@ -183,7 +183,7 @@ fn bridges_of_one_master_do_not_wait_for_each_other() {
     });
     let ros2 = world.ros2();
     for (bridge, topic) in [(&mut one, "/in_one"), (&mut two, "/in_two")] {
-        // Once the bridge has this topic, its looks that found `/chatter` are over.
+        // Once the bridge has this topic, its checks that found `/chatter` are over.
         let (_subscription, _heard) = subscribe(&ros2, topic);
         node.run(json!({"do": "advertise", "topic": topic, "type": STRING}));
         bridge.line(|line| line.contains(&format!("bridged: topic {topic}")));
@@ -191,8 +191,8 @@ fn bridges_of_one_master_do_not_wait_for_each_other() {
     }
 }
 
-/// One master with a bridge into each of two domains: each domain receives the messages of the
-/// master's nodes, the master's nodes receive those of both domains, once, and nothing passes
+/// One master with a bridge into each of two domains. Each domain receives the messages of the
+/// master's nodes once, the master's nodes receive those of both domains once, and nothing passes
 /// through the master from domain to domain.
 #[test]
 fn two_domains_are_not_joined_by_a_master() {

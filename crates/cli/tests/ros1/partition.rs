@@ -19,9 +19,9 @@ fn number(summary: &str, word: &str) -> u64 {
     digits.parse().unwrap()
 }
 
-/// Messages flow again in both directions when the link returns. From ROS 1, where a connection
-/// keeps them, none is lost; to ROS 1, the bridge counts every message that a queue of ten could
-/// not keep.
+/// Messages flow again in both directions when the link returns. No message from ROS 1 is lost,
+/// because a connection keeps them; for ROS 1, the bridge counts every message that a queue of ten
+/// could not keep.
 #[test]
 fn messages_go_on_when_a_link_is_there_again() {
     let Some((world, link)) = World::apart() else { return };

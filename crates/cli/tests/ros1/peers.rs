@@ -54,8 +54,8 @@ impl World {
         Some((Self::new()?, Self::new()?))
     }
 
-    /// ROS 1 on one host, the command on another, and the link between them; `None` also if this
-    /// process may not make hosts, which is reported.
+    /// ROS 1 on one host, the command on another, and the link between them. `None` if this process
+    /// may not make hosts, or as for [`World::new`]; both are reported.
     pub(crate) fn apart() -> Option<(Self, Link)> {
         let hosts = match Namespace::new().and_then(|one| Ok([one, Namespace::new()?])) {
             Ok(hosts) => hosts,
@@ -278,7 +278,7 @@ impl Process {
         panic!("its only lines: {:#?}", self.said);
     }
 
-    /// Waits until a text was printed this many times; returns the last of these lines.
+    /// Waits until a text has been printed this many times; returns the last of these lines.
     pub(crate) fn line_again(&mut self, text: &str, times: usize) -> String {
         let started = Instant::now();
         while self.count(text) < times {

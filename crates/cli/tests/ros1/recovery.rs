@@ -1,6 +1,6 @@
-//! How soon messages arrive again after a master, a node or the bridge was killed and restarted. By
-//! hand: `cargo test -p feros-cli --features ros1 --test ros1 recovery -- --ignored --nocapture
-//! --test-threads 1`; its output is in note 0019.
+//! Measures how soon messages arrive again after a master, a node or the bridge was killed and
+//! restarted. It is run by hand: `cargo test -p feros-cli --features ros1 --test ros1 recovery --
+//! --ignored --nocapture --test-threads 1`; the output is in note 0019.
 
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};

@@ -23,7 +23,7 @@ fn ros2_calls_a_server_of_ros1() {
     let response = client.call_and_wait(&SetBool_Request { data: true }, WATCHDOG).unwrap();
     assert_eq!((response.success, &*response.message), (true, "from ROS 1"));
 
-    // A handler that fails has no answer in ROS 2, and is reported.
+    // A handler that fails gives ROS 2 no answer, and the failure is reported.
     ros1.run(json!({"do": "fail", "service": "/broken", "type": "std_srvs/SetBool"}));
     let client = ros2.node.create_client::<SetBool>("/broken").unwrap();
     client.wait_for_service(WATCHDOG).unwrap();

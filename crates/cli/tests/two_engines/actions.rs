@@ -71,7 +71,7 @@ fn goals_from_each_wire_are_followed_and_canceled() {
     let mut followed: Vec<_> =
         nodes.iter().zip(0..).map(|(spun, order)| Followed::new(spun, &accepted, order)).collect();
     // A server may discover a client's subscription later than the client discovers the server, and
-    // earlier feedback does not reach it.
+    // feedback from before that does not reach the client.
     let mut number = 0;
     for one in &mut followed {
         eventually(|| {

@@ -13,7 +13,7 @@ use crate::wires::{
 
 /// The number of messages that every subscription must receive from each source.
 const ENOUGH: usize = 300;
-/// The most messages that an interrupted publisher may have published without a subscription
+/// The limit on messages that an interrupted publisher may have published without a subscription
 /// receiving them.
 const IN_FLIGHT: usize = 100;
 
@@ -39,8 +39,8 @@ fn each_message_comes_once_and_is_bridged_once() {
             wires.start(engine, &[&line[..], &["--yaml-file", &file], &KEEP_ALL].concat())
         })
         .collect();
-    // A running bridge takes a node on both engines for a node on one, until it has discovered it
-    // on both.
+    // A running bridge takes a node on both engines for a node on one, until the bridge has
+    // discovered the node on both.
     until("all by their own wires", || {
         heard.subscription.publisher_count() == 3 && publisher.subscription_count() == 3
     });

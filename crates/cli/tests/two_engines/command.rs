@@ -85,8 +85,8 @@ fn what_it_lists_is_there_once() {
     sees(ZENOH, &["/on_both", "/on_zenoh"]);
 }
 
-/// It calls servers on either engine and on both, and gets one answer; a command on one engine
-/// calls a server on both once.
+/// The command calls servers on either engine and on both, and gets one answer; a command on one
+/// engine calls a server on both once.
 #[test]
 fn what_it_calls_is_called_once() {
     let wires = Wires::new();

@@ -34,7 +34,8 @@ fn what_stock_publishes_is_recorded_and_played_to_stock() {
     let recorder = stock.start_feros(&line);
     stock.peer.ask("matched", json!({"topic": "/words", "subscriptions": 1}));
     let line = ["service", "call", "/enable", SET_BOOL, "{data: true}", "--timeout", "50"];
-    // Best effort may lose a message, and events before the match reach nobody: then others follow.
+    // Best effort may lose a message, and events before the match reach nobody, so both are
+    // repeated.
     until("words and events are in the file", || {
         stock.peer.ask("publish", json!({"topic": "/words", "values": [{"data": "word"}]}));
         stock.feros(&line).success();

@@ -29,7 +29,7 @@ fn echo_prints_what_stock_publishes() {
     let line = ["topic", "echo", "/imu", "--once", "--field", "orientation", "--timeout", "50"];
     let echo = stock.start_feros(&line);
     stock.peer.ask("matched", json!({"topic": "/imu", "subscriptions": 1}));
-    // Best effort may lose a message: then another follows.
+    // Best effort may lose a message, so the test publishes until the echo has ended.
     let values = json!([{"orientation": {"x": 0.5, "w": -1}}]);
     let printed = std::thread::scope(|scope| {
         let finished = scope.spawn(|| echo.finish());
@@ -54,8 +54,8 @@ fn echo_prints_what_stock_latched() {
     // The command discovers the publisher, and its durability.
     let echoed = stock.feros(&["topic", "echo", "/map", "--once", "--json", "--timeout", "50"]);
     assert_eq!(echoed.json(), json!({"data": "new"}));
-    // Best effort has no second try; an echo takes it if the user names the type and no publisher
-    // is discovered yet.
+    // Best effort never repeats a message, and an echo chooses best effort if the user names the
+    // type and no publisher is discovered yet.
     let line = ["topic", "echo", "/map", TEXT, "--once", "--qos-durability", "transient_local"];
     let asked = [&line[..], &["--qos-reliability", "reliable", "--timeout", "50"]].concat();
     assert_eq!(stock.feros(&asked).success(), "data: new\n---\n");
