@@ -1,4 +1,4 @@
-//! Checks whether something happens as often as it should.
+//! A diagnostic task that checks whether events happen as often as they should.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,32 +9,33 @@ use feros_msgs::diagnostic_msgs::msg::DiagnosticStatus;
 
 use crate::clock::Clock;
 
-/// The expected frequency of something.
+/// The expected frequency of events.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrequencyBounds {
-    /// The least frequency, in hertz.
+    /// The least expected frequency, in hertz.
     pub min: f64,
-    /// The greatest frequency, in hertz; infinite for no bound.
+    /// The greatest expected frequency, in hertz; infinity means no upper bound.
     pub max: f64,
-    /// The tolerance of both bounds, as a fraction: 0.1 is ten percent.
+    /// The tolerance of both bounds, as a fraction: 0.1 means ten percent.
     pub tolerance: f64,
     /// The number of updates over which the frequency is computed.
     pub window: usize,
 }
 
 impl FrequencyBounds {
-    /// This frequency, give or take ten percent, over five updates.
+    /// Expects this frequency, with a tolerance of ten percent and a window of five updates.
     pub fn around(hertz: f64) -> Self {
         Self::between(hertz, hertz)
     }
 
-    /// A frequency between these, give or take ten percent, over five updates.
+    /// Expects a frequency between `min` and `max`, with a tolerance of ten percent and a window of
+    /// five updates.
     pub fn between(min: f64, max: f64) -> Self {
         Self { min, max, tolerance: 0.1, window: 5 }
     }
 }
 
-/// Counts events, and reports whether they come as often as they should. Clones share the count.
+/// Counts events, and reports whether they happen as often as they should. Clones share the count.
 #[derive(Clone)]
 pub struct FrequencyStatus {
     events: Arc<AtomicU64>,
@@ -42,14 +43,15 @@ pub struct FrequencyStatus {
     bounds: FrequencyBounds,
 }
 
-/// The updates over which a frequency is computed: their times, and the events until then.
+/// The updates over which a frequency is computed. Each has its time and the number of events until
+/// then.
 struct History {
     updates: VecDeque<(Time, u64)>,
     window: usize,
 }
 
 impl FrequencyStatus {
-    /// A status without events yet.
+    /// Makes a status that has counted no events.
     pub fn new(clock: &Clock, bounds: FrequencyBounds) -> Self {
         Self { events: Arc::default(), clock: clock.clone(), bounds }
     }
@@ -59,8 +61,8 @@ impl FrequencyStatus {
         self.events.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A task for [`DiagnosticUpdater::add`](super::DiagnosticUpdater::add). It counts events from
-    /// now on.
+    /// Makes the task for [`DiagnosticUpdater::add`](super::DiagnosticUpdater::add). Its first
+    /// window begins now.
     pub fn task(&self) -> impl FnMut(&mut DiagnosticStatus) + Send + use<> {
         let this = self.clone();
         let window = this.bounds.window.max(1);
@@ -83,7 +85,7 @@ impl History {
         self.updates.push_back((now, events));
     }
 
-    /// Seconds and events since the oldest update.
+    /// Returns the seconds and the number of events since the oldest update.
     fn since_oldest(&self, now: Time, events: u64) -> (f64, u64) {
         let (then, before) = self.updates.front().copied().unwrap_or((now, events));
         (now.saturating_since(then).as_secs_f64(), events.saturating_sub(before))

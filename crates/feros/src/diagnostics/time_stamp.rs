@@ -1,4 +1,5 @@
-//! Checks whether the stamps of messages are close to the times at which the messages arrive.
+//! A diagnostic task that checks whether the stamps of messages are close to the times at which the
+//! messages arrive.
 
 use std::sync::Arc;
 
@@ -11,20 +12,21 @@ use crate::clock::Clock;
 /// The allowed delays, in seconds, between a stamp and the arrival of its message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeStampBounds {
-    /// The least delay; negative for stamps in the future.
+    /// The least delay; a negative delay means a stamp in the future.
     pub min: f64,
     /// The greatest delay.
     pub max: f64,
 }
 
 impl Default for TimeStampBounds {
-    /// From a second in the future to five seconds in the past, as in `diagnostic_updater`.
+    /// Allows stamps from one second in the future to five seconds in the past, as in
+    /// `diagnostic_updater`.
     fn default() -> Self {
         Self { min: -1.0, max: 5.0 }
     }
 }
 
-/// Compares stamps with the clock, and reports whether the delays are within bounds. Clones share
+/// Compares stamps with a clock, and reports whether the delays are within bounds. Clones share
 /// their state.
 #[derive(Clone)]
 pub struct TimeStampStatus {
@@ -33,7 +35,7 @@ pub struct TimeStampStatus {
     bounds: TimeStampBounds,
 }
 
-/// The stamps since the last update.
+/// A summary of the stamps since the last update.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Seen {
     /// The least and the greatest delay, in seconds.
@@ -41,7 +43,7 @@ struct Seen {
     has_zero: bool,
 }
 
-/// The updates so far that found faults, by fault.
+/// The numbers of updates that found a fault, by fault.
 #[derive(Default)]
 struct Complaints {
     late: u64,
@@ -50,20 +52,20 @@ struct Complaints {
 }
 
 impl TimeStampStatus {
-    /// A status that has seen no stamp yet.
+    /// Makes a status that has seen no stamps.
     pub fn new(clock: &Clock, bounds: TimeStampBounds) -> Self {
         Self { seen: Arc::default(), clock: clock.clone(), bounds }
     }
 
-    /// Takes in the stamp of a message that has arrived now; zero means that the stamp was
-    /// forgotten.
+    /// Records the stamp of a message that has arrived now. A zero stamp is reported as an error,
+    /// because it means that the stamp was not set.
     pub fn tick(&self, stamp: impl Into<Time>) {
         let (now, stamp) = (self.clock.now(), stamp.into());
         self.seen.lock().take_in(now, stamp);
     }
 
-    /// A task for [`DiagnosticUpdater::add`](super::DiagnosticUpdater::add). Each update forgets
-    /// the earlier stamps.
+    /// Makes the task for [`DiagnosticUpdater::add`](super::DiagnosticUpdater::add). Each update
+    /// reports on the stamps since the update before.
     pub fn task(&self) -> impl FnMut(&mut DiagnosticStatus) + Send + use<> {
         let this = self.clone();
         let mut complaints = Complaints::default();
@@ -123,7 +125,7 @@ mod tests {
         Time::from_nanos(milliseconds * 1_000_000)
     }
 
-    /// The status for stamps that all arrive at 100 s.
+    /// Returns the level and the message for stamps that all arrive at 100 s.
     fn judged(stamps: &[i64]) -> (u8, String) {
         let mut seen = Seen::default();
         stamps.iter().for_each(|stamp| seen.take_in(at(100_000), at(*stamp)));

@@ -1,4 +1,4 @@
-//! Executors with other options than the default.
+//! The builder for executors with options.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,8 @@ use feros_sync::Mutex;
 
 use super::{Executor, shared_doorbell};
 
-/// Builds an [`Executor`] with several threads, another policy, real-time scheduling and so on.
+/// Builds an [`Executor`] with options, such as several threads, another policy or real-time
+/// scheduling.
 ///
 /// ```no_run
 /// use feros::{Executor, RealtimeConfig, Scheduling, policy};
@@ -26,54 +27,55 @@ pub struct ExecutorBuilder {
 }
 
 impl ExecutorBuilder {
-    /// Sets the number of threads that run callbacks: the thread that spins, and worker threads
-    /// that exist meanwhile. Zero means one for each processor, at least two. The
-    /// [groups](crate::CallbackGroup) of callbacks determine which callbacks may overlap.
+    /// Sets the number of threads that run callbacks: the thread that calls `spin`, and worker
+    /// threads that exist while it spins. Zero means one thread for each processor, but at least
+    /// two. The [groups](crate::CallbackGroup) of callbacks determine which callbacks may overlap.
     ///
-    /// `spin`, `spin_until` and `spin_until_complete` use all threads; the other methods use the
-    /// calling thread alone.
+    /// `spin`, `spin_until` and `spin_until_complete` use all threads; the other methods use only
+    /// the calling thread.
     pub fn threads(self, threads: usize) -> Self {
         Self { core: self.core.threads(threads) }
     }
 
-    /// Sets the policy that chooses the next ready callback, from [`policy`](crate::policy) or your
-    /// own; without it, callbacks run in turn.
+    /// Sets the policy that chooses the next ready callback. It is one of [`policy`](crate::policy)
+    /// or your own; by default, callbacks run in turn.
     pub fn policy(self, policy: impl Policy + 'static) -> Self {
         Self { core: self.core.policy(policy) }
     }
 
-    /// Sets the name of the worker threads; their number follows it. The kernel shows its first 15
-    /// bytes.
+    /// Sets the name of the worker threads, to which the number of each thread is appended. The
+    /// kernel shows the first 15 bytes.
     pub fn name(self, name: &str) -> Self {
         Self { core: self.core.name(name) }
     }
 
-    /// Sets the scheduling and the memory of the threads that spin. The calling thread keeps these
-    /// settings afterwards.
+    /// Sets the scheduling and the memory locking of the threads that spin. The calling thread
+    /// keeps these settings after it has spun.
     pub fn realtime(self, realtime: RealtimeConfig) -> Self {
         Self { core: self.core.realtime(realtime) }
     }
 
-    /// Sets how long a thread without work polls for work before it sleeps; of several threads, one
-    /// polls. A message that arrives meanwhile costs no system call and no wake-up: no other wait
-    /// is faster between threads and processes. Off by default.
+    /// Sets how long a thread without work polls for work before it sleeps; if there are several
+    /// threads, one of them polls. A message that arrives during the polling costs no system call
+    /// and no wake-up, which makes this the fastest way to wait for other threads and processes.
+    /// Off by default.
     ///
-    /// Polling occupies a processor as long as messages come within the duration; when they come
-    /// seldom, polls become rare, at last one per 64 sleeps.
+    /// While messages arrive within `duration` of each other, polling occupies a processor. If they
+    /// arrive more seldom, the thread polls less often, in the end before one of 64 sleeps.
     /// [`Executor::busy_waited`](crate::Executor::busy_waited) returns the time spent.
     pub fn busy_wait(self, duration: Duration) -> Self {
         Self { core: self.core.busy_wait(duration) }
     }
 
-    /// Makes the executor refuse additions after it has begun to spin: nodes, and endpoints and
-    /// timers of its nodes. An attempt is an error. The set of its callbacks is fixed from then on,
-    /// and its turns allocate nothing.
+    /// Fixes the set of callbacks when the executor begins to spin: adding a node, or an endpoint
+    /// or timer to one of its nodes, fails from then on. In return, the executor itself allocates
+    /// nothing while it spins.
     pub fn frozen(self) -> Self {
         Self { core: self.core.frozen() }
     }
 
-    /// Builds the executor. Publishers of other processes of this host can wake it, if the system
-    /// gives the process shared memory.
+    /// Builds the executor. Publishers in other processes of this host can wake it, if the process
+    /// has shared memory.
     pub fn build(self) -> Executor {
         let core = feros_executor::Executor::with_options(self.with_doorbell());
         Executor {

@@ -1,4 +1,5 @@
-//! One executor and one thread for each node, so that no node waits for the callbacks of another.
+//! Runs each node on its own executor and thread, so that no node waits for the callbacks of
+//! another node.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -9,9 +10,9 @@ use feros_sync::Mutex;
 use super::{AddNodeError, Executor};
 use crate::node::{Node, WeakNode};
 
-/// Spins each of its nodes on an executor and a thread of its own, which has the node's name. Nodes
-/// may come and go at any time; the remaining threads end when this is dropped. Remove a node
-/// before you drop it; if you do not, its thread ends only with the next addition or removal.
+/// Spins each node on a separate executor, on a thread with the node's name. Nodes may be added and
+/// removed at any time; the remaining threads end when this value is dropped. Remove a node before
+/// you drop it. Otherwise its thread ends only when the next node is added or removed.
 ///
 /// ```no_run
 /// # let (camera, planner): (feros::Node, feros::Node) = unimplemented!();
@@ -32,10 +33,10 @@ struct Isolated {
 }
 
 impl Isolated {
-    /// Ends the thread; afterwards the node is on no executor.
+    /// Ends the thread. After that, the node is on no executor.
     fn end(self) {
         self.stopper.stop();
-        // If a callback of the node calls this, the thread ends after the callback.
+        // If a callback of the node calls this function, the thread ends after the callback.
         if self.thread.thread().id() != std::thread::current().id() {
             let _ = self.thread.join(); // the panic hook has printed the reason
         }
@@ -43,13 +44,13 @@ impl Isolated {
 }
 
 impl IsolatedExecutors {
-    /// Uses default executors.
+    /// Spins nodes on executors with default options.
     pub fn new() -> Self {
         Self::with(|_| Executor::new())
     }
 
-    /// Uses executors that the closure makes, for example with real-time scheduling for one of the
-    /// nodes.
+    /// Spins nodes on executors that the closure makes, for example with real-time scheduling for
+    /// one of the nodes.
     pub fn with(make: impl Fn(&Node) -> Executor + Send + Sync + 'static) -> Self {
         Self { make: Box::new(make), running: Mutex::default() }
     }
@@ -66,8 +67,8 @@ impl IsolatedExecutors {
         dropped.into_iter().for_each(Isolated::end);
     }
 
-    /// Spins a node from now on, until the node is removed or its context is shut down. A panic of
-    /// one of its callbacks ends the spinning, unless the node [catches it](Node::on_panic).
+    /// Spins a node until the node is removed or its context is shut down. A panic in one of its
+    /// callbacks ends the spinning, unless the node [catches the panic](Node::on_panic).
     ///
     /// # Errors
     /// When the node is on an executor already, or the system cannot start a thread.
@@ -93,8 +94,8 @@ impl IsolatedExecutors {
         Ok(())
     }
 
-    /// Ends the node's thread after the callback that runs now, if any. Then the node may be added
-    /// to another executor. Returns whether the node was here.
+    /// Ends the node's thread; a callback that is running ends first. After that, the node may be
+    /// added to another executor. Returns `false` if the node was not spun here.
     pub fn remove_node(&self, node: &Node) -> bool {
         let mut running = self.running.lock();
         let is_it =
@@ -105,12 +106,12 @@ impl IsolatedExecutors {
         found.map(Isolated::end).is_some()
     }
 
-    /// The number of nodes that it spins.
+    /// The number of nodes that are spun here.
     pub fn len(&self) -> usize {
         self.running.lock().iter().filter(|isolated| isolated.node.upgrade().is_some()).count()
     }
 
-    /// Whether it spins no nodes.
+    /// Whether no nodes are spun here.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

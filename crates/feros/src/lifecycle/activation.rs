@@ -1,16 +1,16 @@
-//! Decides whether a node's managed publishers send, and counts and reports the messages that they
-//! do not send.
+//! Decides whether a node's managed publishers send messages, and counts and logs the messages that
+//! they drop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts how often the managed publishers of a node began or ceased to send: they send while the
-/// number is odd.
+/// Whether the managed publishers of a node send, as a number of periods: the number increases
+/// whenever they start or stop sending, and they send while it is odd.
 #[derive(Debug, Default)]
 pub(super) struct Activation(AtomicU64);
 
 impl Activation {
-    /// Starts or stops the publishers. One thread at a time may call this.
+    /// Starts or stops the publishers. Only one thread at a time may call this function.
     pub(super) fn set(&self, is_active: bool) {
         if self.is_active() != is_active {
             self.0.fetch_add(1, Ordering::Release);
@@ -26,14 +26,14 @@ fn is_active(period: u64) -> bool {
     period % 2 == 1
 }
 
-/// Decides which messages of one publisher are sent.
+/// Decides whether one publisher sends its messages.
 #[derive(Debug)]
 pub(super) struct Gate {
     activation: Arc<Activation>,
     topic: String,
     logger: Arc<str>,
     dropped: AtomicU64,
-    /// The period in which the publisher last warned.
+    /// The period in which the publisher last logged a warning.
     warned: AtomicU64,
 }
 
@@ -48,8 +48,8 @@ impl Gate {
         }
     }
 
-    /// Whether a message may be sent now. A message that may not is counted, and logged as a
-    /// warning if it is the first since the node was active.
+    /// Returns whether a message may be sent now. A message that may not be sent is counted, and a
+    /// warning is logged for the first such message of each period.
     pub(super) fn admits_message(&self) -> bool {
         let period = self.activation.0.load(Ordering::Acquire);
         if is_active(period) {

@@ -1,29 +1,29 @@
-//! The work of a managed node in its transitions.
+//! The callbacks of a managed node for its transitions.
 
 use crate::error::Error;
 use crate::lifecycle::node::{LifecycleNode, RunCallback};
 use crate::lifecycle_states::callback_return::CallbackReturn;
 use crate::lifecycle_states::state::State;
 
-/// The work of a managed node in its transitions. The node owns the callbacks, and calls one at a
-/// time.
+/// The callbacks of a managed node, one for each kind of transition. The node owns the callbacks
+/// and calls one at a time.
 ///
-/// Every callback gets the node, for making endpoints, and the state that the node was in. An
-/// `Err`, or a panic, is logged and means [`CallbackReturn::Error`], as an exception does in
-/// `rclcpp_lifecycle`. A callback without an implementation succeeds, except `on_error`, which
-/// fails: then the node is finalized.
+/// Every callback gets the node, with which it can make endpoints, and the state in which the node
+/// was before the transition. An `Err` or a panic is logged and counts as
+/// [`CallbackReturn::Error`], like an exception in `rclcpp_lifecycle`. The default implementations
+/// succeed, except that of `on_error`, which fails, so that the node is finalized.
 ///
-/// Callbacks keep their state in `self`. A closure that needs the node itself takes
+/// Callbacks store their state in `self`. A closure that needs the node must use
 /// [`LifecycleNode::downgrade`]: with a clone of the node in `self`, the node would own itself and
 /// never end.
 ///
-/// `()` has the default implementations of all callbacks.
+/// The type `()` implements the trait with all defaults.
 pub trait LifecycleCallbacks: Send + 'static {
-    /// Acquires the resources that the work needs: endpoints, devices, memory. Then the node is
-    /// inactive.
+    /// Acquires the resources that the node's work needs, such as endpoints, devices and memory.
+    /// After success the node is inactive.
     ///
     /// # Errors
-    /// When something breaks; the error is logged.
+    /// When the callback has an error, which is logged and leads to [`on_error`](Self::on_error).
     fn on_configure(
         &mut self,
         node: &LifecycleNode,
@@ -33,10 +33,10 @@ pub trait LifecycleCallbacks: Send + 'static {
         Ok(CallbackReturn::Success)
     }
 
-    /// Undoes [`on_configure`](Self::on_configure). Then the node is unconfigured.
+    /// Undoes [`on_configure`](Self::on_configure). After success the node is unconfigured.
     ///
     /// # Errors
-    /// When something breaks; the error is logged.
+    /// When the callback has an error, which is logged and leads to [`on_error`](Self::on_error).
     fn on_cleanup(
         &mut self,
         node: &LifecycleNode,
@@ -46,10 +46,11 @@ pub trait LifecycleCallbacks: Send + 'static {
         Ok(CallbackReturn::Success)
     }
 
-    /// Begins work. Managed publishers send from here on. Then the node is active.
+    /// Begins the node's work. Managed publishers send from the beginning of this callback on.
+    /// After success the node is active.
     ///
     /// # Errors
-    /// When something breaks; the error is logged.
+    /// When the callback has an error, which is logged and leads to [`on_error`](Self::on_error).
     fn on_activate(
         &mut self,
         node: &LifecycleNode,
@@ -59,10 +60,11 @@ pub trait LifecycleCallbacks: Send + 'static {
         Ok(CallbackReturn::Success)
     }
 
-    /// Ends work. Managed publishers send until this returns. Then the node is inactive.
+    /// Ends the node's work. Managed publishers send until this callback has returned. After
+    /// success the node is inactive.
     ///
     /// # Errors
-    /// When something breaks; the error is logged.
+    /// When the callback has an error, which is logged and leads to [`on_error`](Self::on_error).
     fn on_deactivate(
         &mut self,
         node: &LifecycleNode,
@@ -72,10 +74,11 @@ pub trait LifecycleCallbacks: Send + 'static {
         Ok(CallbackReturn::Success)
     }
 
-    /// Releases all resources. Then the node is finalized, whether this succeeds or fails.
+    /// Releases all resources. Afterwards the node is finalized, whether this callback succeeds or
+    /// fails.
     ///
     /// # Errors
-    /// When something breaks; the error is logged.
+    /// When the callback has an error, which is logged and leads to [`on_error`](Self::on_error).
     fn on_shutdown(
         &mut self,
         node: &LifecycleNode,
@@ -85,11 +88,11 @@ pub trait LifecycleCallbacks: Send + 'static {
         Ok(CallbackReturn::Success)
     }
 
-    /// Cleans up after a callback with an error. Then the node is unconfigured, or finalized if
-    /// this does not succeed.
+    /// Cleans up after a callback that had an error. Afterwards the node is unconfigured, or
+    /// finalized if this callback does not succeed.
     ///
     /// # Errors
-    /// When something breaks; the error is logged.
+    /// When the callback has an error, which is logged and leads to [`on_error`](Self::on_error).
     fn on_error(&mut self, node: &LifecycleNode, previous: State) -> Result<CallbackReturn, Error> {
         let _ = (node, previous);
         Ok(CallbackReturn::Failure)
@@ -98,7 +101,7 @@ pub trait LifecycleCallbacks: Send + 'static {
 
 impl LifecycleCallbacks for () {}
 
-/// Makes a function that calls the callback of a state.
+/// Makes the function that calls the callback of a state.
 pub(super) fn into_run_callback(mut callbacks: impl LifecycleCallbacks) -> RunCallback {
     Box::new(move |node: &LifecycleNode, running: State, previous: State| match running {
         State::Configuring => callbacks.on_configure(node, previous),

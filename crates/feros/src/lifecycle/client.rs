@@ -1,4 +1,4 @@
-//! Manages another node, of Feros or stock ROS 2.
+//! The client that manages another node, which may be a Feros node or a stock ROS 2 node.
 
 use std::time::Duration;
 
@@ -20,9 +20,9 @@ use crate::subscription::Subscription;
 
 /// Reads and changes the state of a managed node.
 ///
-/// Every call waits for the service and for its response, for at most the given time. Endpoints are
-/// made when they are first needed. States and transitions are returned as the node sends them; it
-/// may have others than those of [`State`](crate::lifecycle::State).
+/// Every call waits for the service and for the response, for at most the given time. Endpoints are
+/// made when they are first needed. States and transitions are returned as the node sends them,
+/// because it may have states that [`State`](crate::lifecycle::State) does not have.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -47,8 +47,8 @@ pub struct LifecycleClient {
 }
 
 impl LifecycleClient {
-    /// A client for the node of this name; the name is resolved like the names of `node`'s
-    /// services.
+    /// Makes a client for the node with the name `remote`, which is resolved like the names of
+    /// services of `node`.
     ///
     /// # Errors
     /// When the name is not allowed.
@@ -72,13 +72,14 @@ impl LifecycleClient {
         &self.remote
     }
 
-    /// Requests a transition, by its number, its label or as a [`Transition`](super::Transition);
-    /// returns whether the node did it. The response comes when the node's callback has ended, so
-    /// choose a timeout long enough for it.
+    /// Requests a transition, which is given as its number, its label or a
+    /// [`Transition`](super::Transition); returns whether the transition succeeded. The response
+    /// comes only when the node's callback has ended, so choose a timeout that is long enough for
+    /// the callback.
     ///
     /// # Errors
-    /// When the node's service is not there or does not answer in time; the transition may still be
-    /// under way.
+    /// When the node's service does not exist or does not answer in time; the transition may then
+    /// still be under way.
     pub fn change_state<'a>(
         &self,
         transition: impl Into<TransitionKey<'a>>,
@@ -91,7 +92,7 @@ impl LifecycleClient {
     /// Returns the state of the node.
     ///
     /// # Errors
-    /// When the node's service is not there or does not answer in time.
+    /// When the node's service does not exist or does not answer in time.
     pub fn get_state(&self, timeout: Duration) -> Result<StateMessage, Error> {
         let response = self.get_state.call(&self.node, &GetState_Request::default(), timeout)?;
         Ok(response.current_state)
@@ -100,7 +101,7 @@ impl LifecycleClient {
     /// Returns all states that the node may be in.
     ///
     /// # Errors
-    /// When the node's service is not there or does not answer in time.
+    /// When the node's service does not exist or does not answer in time.
     pub fn get_available_states(&self, timeout: Duration) -> Result<Vec<StateMessage>, Error> {
         let request = GetAvailableStates_Request::default();
         Ok(self.get_available_states.call(&self.node, &request, timeout)?.available_states)
@@ -109,7 +110,7 @@ impl LifecycleClient {
     /// Returns the transitions that begin in the node's current state.
     ///
     /// # Errors
-    /// When the node's service is not there or does not answer in time.
+    /// When the node's service does not exist or does not answer in time.
     pub fn get_available_transitions(
         &self,
         timeout: Duration,
@@ -122,7 +123,7 @@ impl LifecycleClient {
     /// Returns all transitions that the node has.
     ///
     /// # Errors
-    /// When the node's service is not there or does not answer in time.
+    /// When the node's service does not exist or does not answer in time.
     pub fn get_transition_graph(
         &self,
         timeout: Duration,
@@ -132,11 +133,12 @@ impl LifecycleClient {
         Ok(response.available_transitions)
     }
 
-    /// Calls `callback`, on the executor of the client's node, for each transition that the other
-    /// node begins or ends. Stock ROS 2 leaves `timestamp` and `transition` empty.
+    /// Makes a subscription that calls `callback`, on the executor of the client's node, for each
+    /// transition that the other node begins or ends. Stock nodes leave `timestamp` and
+    /// `transition` empty.
     ///
     /// # Errors
-    /// When the engine refuses.
+    /// When the engine refuses the subscription.
     pub fn on_transition_event(
         &self,
         mut callback: impl FnMut(TransitionEvent) + Send + 'static,

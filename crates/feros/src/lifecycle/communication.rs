@@ -1,5 +1,5 @@
-//! The services by which other nodes manage a node, and the topic on which it publishes its
-//! transitions, as in `rcl_lifecycle`.
+//! The services through which other nodes manage a node, and the topic on which the node publishes
+//! its transitions, as in `rcl_lifecycle`.
 
 use feros_msgs::lifecycle_msgs::msg::{State as StateMessage, TransitionEvent};
 use feros_msgs::lifecycle_msgs::srv::{
@@ -17,7 +17,7 @@ use crate::lifecycle_states::state::State;
 use crate::lifecycle_states::transition::{Transition, TransitionKey};
 use crate::service::{Service, ServiceOptions};
 
-/// The services that other nodes use, as long as this lives.
+/// Keeps the services for other nodes running until it is dropped.
 struct Services {
     _change_state: Service<ChangeState>,
     _get_state: Service<GetState>,
@@ -26,15 +26,16 @@ struct Services {
     _get_transition_graph: Service<GetAvailableTransitions>,
 }
 
-/// Lets other nodes manage this one. With `local_requests_only`, requests from other hosts are
-/// refused.
+/// Lets other nodes manage this node. With `local_requests_only`, requests from other hosts are
+/// ignored.
 pub(super) fn start(node: &LifecycleNode, local_requests_only: bool) -> Result<(), CreateError> {
     let options = || ServiceOptions {
         replies_on_demand: true,
         local_requests_only,
         ..ServiceOptions::default()
     };
-    // Queries only read, so they may run during a callback of a transition.
+    // Queries only read the state, so they have a separate group, which may run during the callback
+    // of a transition.
     let questions = node.create_callback_group(CallbackGroupKind::MutuallyExclusive);
     let question = || options().callback_group(&questions);
     let (changed, asked, available) = (node.downgrade(), node.downgrade(), node.downgrade());

@@ -9,10 +9,11 @@ use crate::lifecycle::options::LifecycleNodeOptions;
 
 /// # Managed nodes
 impl Context {
-    /// Makes a managed node in the namespace `/`, or as the arguments remap it. It is unconfigured.
+    /// Makes a managed node in the namespace `/`, in the state unconfigured. The arguments may
+    /// remap its name and namespace.
     ///
     /// # Errors
-    /// When the name is not allowed or the engine refuses.
+    /// When the name is not allowed, or the engine refuses the node or an endpoint.
     pub fn create_lifecycle_node(
         &self,
         name: &str,
@@ -21,11 +22,11 @@ impl Context {
         self.create_lifecycle_node_with(LifecycleNodeOptions::new(name), callbacks)
     }
 
-    /// Makes a managed node with these options, which may be [`NodeOptions`](crate::NodeOptions).
-    /// It is unconfigured.
+    /// Makes a managed node with these options, which may also be
+    /// [`NodeOptions`](crate::NodeOptions). The node is in the state unconfigured.
     ///
     /// # Errors
-    /// When a name is not allowed or the engine refuses.
+    /// When a name is not allowed, or the engine refuses the node or an endpoint.
     pub fn create_lifecycle_node_with(
         &self,
         options: impl Into<LifecycleNodeOptions>,

@@ -1,4 +1,4 @@
-//! The managed node: its state, and the running of transitions.
+//! The managed node, which has a state and runs transitions.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -26,51 +26,53 @@ use crate::logging;
 use crate::node::Node;
 use crate::publisher::{Publisher, PublisherOptions};
 
-/// The number of transitions that may wait to be published while another is being published.
+/// The limit on the transitions that wait while another transition is being published.
 const MAX_UNTOLD: usize = 64;
 
-/// A managed node; it can do all that a [`Node`] can do. Clones refer to the same node.
+/// A managed node, which has all methods of a [`Node`]. Clones refer to the same node.
 ///
-/// It begins unconfigured. Any thread may request a transition, also in callbacks of the node
-/// itself, and so may other nodes. The transition's callback runs on the thread that requests it,
-/// or where the executor runs the node's services. While one transition runs, no other begins.
+/// The node begins in the state unconfigured. Other nodes and any thread may request a transition,
+/// even in a callback of the node itself. The transition's callback runs on the thread that
+/// requests the transition; for requests of other nodes, that is the executor's thread. While one
+/// transition runs, no other transition begins.
 ///
-/// The end of the node calls no callback: code that must run then belongs in `Drop` of the
-/// callbacks.
+/// No callback is called when the node is dropped. Put code that must run then into an
+/// implementation of `Drop` for the callbacks.
 #[derive(Clone)]
 pub struct LifecycleNode(Arc<Inner>);
 
-/// A weak reference to a managed node, for closures that the node itself keeps.
+/// A weak reference to a managed node, for closures that the node itself owns.
 #[derive(Clone)]
 pub struct WeakLifecycleNode(Weak<Inner>);
 
-/// Runs the callback of the first state; the second is the state that the node was in before.
+/// Runs the callback that belongs to the first state; the second state is the one before the
+/// transition.
 pub(super) type RunCallback =
     Box<dyn FnMut(&LifecycleNode, State, State) -> Result<CallbackReturn, Error> + Send>;
 
 struct Inner {
-    /// `None` while a callback runs.
+    /// The callbacks; `None` while one of them runs.
     run_callback: Mutex<Option<RunCallback>>,
     progress: Mutex<Progress>,
     activation: Arc<Activation>,
-    /// The services by which other nodes manage this one.
+    /// The services through which other nodes manage this node.
     services: OnceLock<Box<dyn Any + Send + Sync>>,
     events: OnceLock<Publisher<TransitionEvent>>,
-    /// Transitions that other nodes requested and that were refused.
+    /// Counts transitions that other nodes requested and that failed.
     refused: FailureCounter,
-    /// Callbacks that had an error.
+    /// Counts callbacks that had an error.
     failed: FailureCounter,
-    /// Transitions that were not published.
+    /// Counts transitions that were not published.
     untold: FailureCounter,
     node: Node,
 }
 
-/// The state, and the transitions that are not published yet.
+/// The state, and the transitions that have not been published yet.
 struct Progress {
     machine: StateMachine,
     untold: VecDeque<Transition>,
     is_telling: bool,
-    /// Transitions that were not published because too many waited.
+    /// The number of transitions that were dropped because too many waited for publication.
     lost: u64,
 }
 
@@ -94,26 +96,26 @@ impl LifecycleNode {
         }))
     }
 
-    /// Logs that a transition requested by another node was refused.
+    /// Logs the error of a transition that another node requested.
     pub(super) fn refuse(&self, error: &ChangeStateError) {
         if let Some(so_far) = self.0.refused.so_far() {
             tracing::error!(ros_logger = &**self.logger(), "{error}{so_far}");
         }
     }
 
-    /// Publishes transitions with this publisher from now on, and keeps the services as long as the
+    /// Starts to publish transitions with this publisher, and stores the services as long as the
     /// node lives.
     pub(super) fn communicate(
         &self,
         events: Publisher<TransitionEvent>,
         services: Box<dyn Any + Send + Sync>,
     ) {
-        // Both are set once, when the node is made.
+        // This function is called only once, when the node is made.
         let _ = self.0.events.set(events);
         let _ = self.0.services.set(services);
     }
 
-    /// A weak reference to the node, for closures that the node itself keeps.
+    /// Makes a weak reference to the node, for closures that the node itself owns.
     pub fn downgrade(&self) -> WeakLifecycleNode {
         WeakLifecycleNode(Arc::downgrade(&self.0))
     }
@@ -123,19 +125,19 @@ impl LifecycleNode {
         self.0.progress.lock().machine.state()
     }
 
-    /// The transitions that begin in the state of the node.
+    /// The transitions that begin in the present state of the node.
     pub fn available_transitions(&self) -> Vec<Transition> {
         Transition::from_state(self.current_state()).collect()
     }
 
-    /// Whether managed publishers send now: from the beginning of the transition `activate` until
-    /// the node is no longer active.
+    /// Whether managed publishers send now. They send from the beginning of the transition
+    /// `activate` until the node is no longer active.
     pub fn is_activated(&self) -> bool {
         self.0.activation.is_active()
     }
 
-    /// Makes a publisher that sends while the node is active. In all else it is like a publisher of
-    /// [`Node::create_publisher`], which always sends.
+    /// Makes a publisher that sends only while the node is active. In all other respects it is like
+    /// a publisher of [`Node::create_publisher`], which always sends.
     ///
     /// # Errors
     /// See [`Node::create_publisher`].
@@ -148,7 +150,7 @@ impl LifecycleNode {
         Ok(LifecyclePublisher::new(publisher, &self.0.activation, self.logger()))
     }
 
-    /// Runs the transition `configure`; returns the state that it led to.
+    /// Runs the transition `configure`; returns the resulting state.
     ///
     /// # Errors
     /// See [`ChangeStateError`].
@@ -156,7 +158,7 @@ impl LifecycleNode {
         self.trigger_transition(Transition::CONFIGURE)
     }
 
-    /// Runs the transition `cleanup`; returns the state that it led to.
+    /// Runs the transition `cleanup`; returns the resulting state.
     ///
     /// # Errors
     /// See [`ChangeStateError`].
@@ -164,7 +166,7 @@ impl LifecycleNode {
         self.trigger_transition(Transition::CLEANUP)
     }
 
-    /// Runs the transition `activate`; returns the state that it led to.
+    /// Runs the transition `activate`; returns the resulting state.
     ///
     /// # Errors
     /// See [`ChangeStateError`].
@@ -172,7 +174,7 @@ impl LifecycleNode {
         self.trigger_transition(Transition::ACTIVATE)
     }
 
-    /// Runs the transition `deactivate`; returns the state that it led to.
+    /// Runs the transition `deactivate`; returns the resulting state.
     ///
     /// # Errors
     /// See [`ChangeStateError`].
@@ -180,7 +182,7 @@ impl LifecycleNode {
         self.trigger_transition(Transition::DEACTIVATE)
     }
 
-    /// Runs the transition `shutdown` of the current state; returns the state that it led to.
+    /// Runs the transition `shutdown` of the present state; returns the resulting state.
     ///
     /// # Errors
     /// See [`ChangeStateError`].
@@ -188,8 +190,8 @@ impl LifecycleNode {
         self.trigger_transition(Transition::ACTIVE_SHUTDOWN.label())
     }
 
-    /// Runs a transition, given by its number, its label or as a [`Transition`]; returns the state
-    /// that it led to.
+    /// Runs a transition, which is given as its number, its label or a [`Transition`]; returns the
+    /// resulting state.
     ///
     /// # Errors
     /// See [`ChangeStateError`].
@@ -240,7 +242,7 @@ impl LifecycleNode {
         Ok(begun)
     }
 
-    /// Takes in the result of a callback; returns the state that it leads to.
+    /// Ends the running transition with the result of its callback; returns the resulting state.
     fn finish(&self, result: CallbackReturn) -> State {
         let mut progress = self.0.progress.lock();
         let finished = progress.machine.finish(result);
@@ -254,10 +256,11 @@ impl LifecycleNode {
         state
     }
 
-    /// Runs the callback that belongs to a state.
+    /// Runs the callback that belongs to the state `running`.
     fn run(&self, running: State, previous: State) -> CallbackReturn {
         let taken = self.0.run_callback.lock().take();
-        // Only a transition takes the callback, and one transition runs at a time.
+        // This never fails: only a transition takes the callbacks, and one transition runs at a
+        // time.
         let Some(mut run_callback) = taken else { return CallbackReturn::Error };
         let logger = logging::enter_logger(self.logger());
         let result = catch_unwind(AssertUnwindSafe(|| run_callback(self, running, previous)));
@@ -277,8 +280,8 @@ impl LifecycleNode {
         CallbackReturn::Error
     }
 
-    /// Publishes the transitions that have happened, in order. One thread at a time does so for all
-    /// threads.
+    /// Publishes the transitions that have happened, in order. One thread at a time publishes the
+    /// transitions of all threads.
     fn tell(&self) {
         let Some(events) = self.0.events.get() else { return };
         if std::mem::replace(&mut self.0.progress.lock().is_telling, true) {
@@ -319,7 +322,7 @@ impl Deref for LifecycleNode {
 }
 
 impl WeakLifecycleNode {
-    /// The node, if it still exists.
+    /// Returns the node if it still exists.
     pub fn upgrade(&self) -> Option<LifecycleNode> {
         self.0.upgrade().map(LifecycleNode)
     }
@@ -335,8 +338,8 @@ impl Progress {
     }
 }
 
-/// The turn of the thread that publishes. It ends also if a subscription panics during the
-/// publication, so that other threads can publish later.
+/// Marks one thread as the one that publishes. The mark ends even if a subscription panics during
+/// the publication, so that other threads can publish later.
 struct Telling<'a> {
     inner: &'a Inner,
     is_done: bool,

@@ -2,7 +2,7 @@
 
 use crate::node::NodeOptions;
 
-/// The options of a managed node; [`NodeOptions`] are enough if the rest is default.
+/// The options of a managed node. [`NodeOptions`] convert into options with defaults for the rest.
 ///
 /// ```
 /// use feros::NodeOptions;
@@ -17,14 +17,14 @@ pub struct LifecycleNodeOptions {
 }
 
 impl LifecycleNodeOptions {
-    /// A managed node of this name in the namespace `/`.
+    /// The options of a managed node with this name in the namespace `/`.
     pub fn new(name: &str) -> Self {
         NodeOptions::new(name).into()
     }
 
-    /// Whether other nodes may ask for the node's state and change it: with five services, and with
-    /// the topic `~/transition_event`, which publishes every change. They may by default; without
-    /// this, only the node's own program manages it.
+    /// Sets whether other nodes may read and change the node's state through five services, and
+    /// learn of every change on the topic `~/transition_event`. They may by default; otherwise only
+    /// the node's own program can manage it.
     pub fn enable_communication_interface(self, enable_communication_interface: bool) -> Self {
         Self { enable_communication_interface, ..self }
     }

@@ -1,4 +1,4 @@
-//! Managed publishers: they send while their node is active.
+//! Managed publishers, which send only while their node is active.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -9,12 +9,13 @@ use crate::lifecycle::activation::{Activation, Gate};
 use crate::publish_error::PublishError;
 use crate::publisher::{GenericPublisher, Loan, Publishable, Publisher};
 
-/// A publisher that sends while its node is active, and drops messages at other times, like
+/// A publisher that sends messages while its node is active and drops them at other times, like
 /// `rclcpp_lifecycle::LifecyclePublisher`. Clones publish through the same endpoint.
 ///
-/// It sends from the beginning of `on_activate` until the node is in another primary state than
-/// active, or has an error. It counts the messages that it drops, and logs a warning for the first
-/// one after each such change. It has all methods of a [`GenericPublisher`].
+/// The publisher sends from the beginning of `on_activate` until the node has left the state
+/// active, after `on_deactivate` for example, or has an error. It counts the messages that it
+/// drops, and logs a warning for the first dropped message after each such change. It has all
+/// methods of a [`GenericPublisher`].
 pub struct LifecyclePublisher<M> {
     publisher: Publisher<M>,
     gate: Arc<Gate>,
@@ -36,7 +37,8 @@ impl<M: Message> LifecyclePublisher<M> {
         Self { publisher, gate }
     }
 
-    /// Like [`Publisher::publish`] while the node is active; at other times the message is dropped.
+    /// Publishes like [`Publisher::publish`] while the node is active; at other times the message
+    /// is dropped.
     ///
     /// # Errors
     /// See [`Publisher::publish`]; a dropped message is no error.
@@ -44,8 +46,8 @@ impl<M: Message> LifecyclePublisher<M> {
         if self.gate.admits_message() { self.publisher.publish(message) } else { Ok(()) }
     }
 
-    /// Like [`GenericPublisher::publish_serialized`] while the node is active; at other times the
-    /// message is dropped.
+    /// Publishes like [`GenericPublisher::publish_serialized`] while the node is active; at other
+    /// times the message is dropped.
     ///
     /// # Errors
     /// See [`GenericPublisher::publish_serialized`]; a dropped message is no error.
@@ -53,7 +55,7 @@ impl<M: Message> LifecyclePublisher<M> {
         if self.gate.admits_message() { self.publisher.publish_serialized(bytes) } else { Ok(()) }
     }
 
-    /// Like [`Publisher::loan`], in any state.
+    /// Lends memory like [`Publisher::loan`], in any state of the node.
     ///
     /// # Errors
     /// See [`Publisher::loan`].
@@ -61,7 +63,7 @@ impl<M: Message> LifecyclePublisher<M> {
         Ok(LifecycleLoan { loan: self.publisher.loan(shape)?, gate: self.gate.clone() })
     }
 
-    /// Whether the publisher sends.
+    /// Whether the publisher sends messages now.
     pub fn is_activated(&self) -> bool {
         self.gate.is_active()
     }
@@ -80,7 +82,7 @@ impl<M> Deref for LifecyclePublisher<M> {
     }
 }
 
-/// Memory for one message of a managed publisher; see [`LifecyclePublisher::loan`].
+/// Lent memory for one message of a managed publisher; see [`LifecyclePublisher::loan`].
 #[must_use = "the memory of a loan that is not published is returned"]
 pub struct LifecycleLoan<M> {
     loan: Loan<M>,
@@ -88,7 +90,8 @@ pub struct LifecycleLoan<M> {
 }
 
 impl<M: Message> LifecycleLoan<M> {
-    /// Like [`Loan::publish`] while the node is active; at other times the memory is returned.
+    /// Publishes like [`Loan::publish`] while the node is active; at other times the message is
+    /// dropped and the memory returned.
     ///
     /// # Errors
     /// See [`Loan::publish`]; a dropped message is no error.

@@ -4,10 +4,11 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum CallbackReturn {
-    /// The transition is done.
+    /// The transition succeeded.
     Success = 97,
-    /// The node returns to the state that it came from, or is finalized if it was shutting down.
+    /// The transition failed: the node returns to the state before it, or is finalized if it was
+    /// shutting down.
     Failure = 98,
-    /// Something broke; [`on_error`](crate::LifecycleCallbacks::on_error) is called.
+    /// The callback had an error; [`on_error`](crate::LifecycleCallbacks::on_error) is called.
     Error = 99,
 }

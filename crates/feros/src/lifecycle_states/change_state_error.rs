@@ -7,7 +7,7 @@ use crate::lifecycle_states::transition::Transition;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangeStateError {
-    /// The node's state has no such transition.
+    /// No such transition begins in the node's present state.
     #[error(
         "node {node} has no transition {transition} in state {state}; it has {}",
         possible(*.state)
@@ -20,7 +20,7 @@ pub enum ChangeStateError {
         /// The state of the node.
         state: State,
     },
-    /// A callback of another transition is running.
+    /// The callback of another transition is running.
     #[error(
         "node {node} cannot begin transition {transition}: another is under way, its state is \
          {state}. Request it again when that is done"
@@ -33,7 +33,8 @@ pub enum ChangeStateError {
         /// The state of the node.
         state: State,
     },
-    /// The callback of the transition failed; the node is in the state it came from, or finalized.
+    /// The callback of the transition failed; the node is back in the state before it, or
+    /// finalized.
     #[error("node {node} is {state}: the callback of transition {transition} failed")]
     Failed {
         /// The node.
@@ -58,7 +59,7 @@ pub enum ChangeStateError {
     },
 }
 
-/// The transitions that may be requested in a state, as text.
+/// Lists the transitions that may be requested in a state, as text.
 fn possible(state: State) -> String {
     let names: Vec<String> = Transition::from_state(state)
         .map(|transition| format!("{} [{}]", transition.label(), transition.id()))

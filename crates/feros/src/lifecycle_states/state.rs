@@ -6,19 +6,20 @@ use feros_msgs::lifecycle_msgs::msg::State as StateMessage;
 
 /// A state of a managed node.
 ///
-/// A node rests in a primary state; in the other states one of its callbacks runs.
+/// A node stays in a primary state until a transition is requested. In the other states, one of its
+/// callbacks runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum State {
-    /// Not a state of a running node.
+    /// The state is unknown, for example because the node no longer exists.
     Unknown = 0,
-    /// The node exists, without the resources for its work.
+    /// The node exists, but has not acquired the resources for its work.
     Unconfigured = 1,
     /// The node is ready to work.
     Inactive = 2,
-    /// The node works.
+    /// The node does its work.
     Active = 3,
-    /// The node has reached its end.
+    /// The node has ended its work for good.
     Finalized = 4,
     /// The node runs `on_configure`.
     Configuring = 10,
@@ -72,12 +73,12 @@ impl State {
         }
     }
 
-    /// The state with this number, if there is one.
+    /// Returns the state that has this number, if there is one.
     pub fn from_id(id: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.id() == id)
     }
 
-    /// Whether a node rests in this state: no callback of a transition runs.
+    /// Whether this is a primary state, in which no callback of a transition runs.
     pub const fn is_primary(self) -> bool {
         self.id() < Self::Configuring.id()
     }

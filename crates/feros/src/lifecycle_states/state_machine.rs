@@ -1,8 +1,9 @@
-//! The state machine of one managed node: the transitions that may begin, and where they lead.
+//! The state machine of one managed node, which determines the transitions that may begin and the
+//! states to which they lead.
 //!
-//! It differs from the state machine of `rcl_lifecycle` in one thing: while a callback runs, only
-//! the node itself can set the callback's result. In `rcl_lifecycle`, a request with the number of
-//! a result counts as the callback's result.
+//! It differs from the state machine of `rcl_lifecycle` in one point: while a callback runs, only
+//! the node itself can set the callback's result. In `rcl_lifecycle`, another node can set it by
+//! requesting the transition with the number of that result.
 
 use crate::lifecycle_states::callback_return::CallbackReturn;
 use crate::lifecycle_states::state::State;
@@ -30,7 +31,7 @@ impl StateMachine {
         self.state
     }
 
-    /// Begins the requested transition, if it may begin now.
+    /// Begins the requested transition if it may begin now.
     pub(crate) fn begin(&mut self, wanted: TransitionKey<'_>) -> Result<Transition, Refusal> {
         if !self.state.is_primary() {
             return Err(Refusal::UnderWay);
@@ -42,7 +43,8 @@ impl StateMachine {
         Ok(transition)
     }
 
-    /// Ends the running callback; `None` if no callback runs.
+    /// Takes the transition that follows from the result of the running callback; `None` if no
+    /// callback is running.
     pub(crate) fn finish(&mut self, result: CallbackReturn) -> Option<Transition> {
         let transition = Transition::after_callback(self.state, result)?;
         self.state = transition.goal();
@@ -54,8 +56,8 @@ impl StateMachine {
 mod tests {
     use super::*;
 
-    /// The transitions of `rcl_lifecycle` of Kilted (`transition_graph` of rclpy's state machine):
-    /// number, label, start, goal.
+    /// The transitions of `rcl_lifecycle` in ROS 2 Kilted, from `transition_graph` of rclpy's state
+    /// machine: number, label, start and goal.
     const RCL: [(u8, &str, u8, u8); 25] = [
         (1, "configure", 1, 10),
         (10, "transition_success", 10, 2),
@@ -109,7 +111,7 @@ mod tests {
         }
     }
 
-    /// Every state with every number and every label, also unknown ones.
+    /// Requests every number and every label, including unknown ones, in every state.
     #[test]
     fn every_transition_in_every_state_goes_as_in_rcl() {
         let labels: Vec<&str> =

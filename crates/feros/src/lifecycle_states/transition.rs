@@ -13,8 +13,8 @@ use crate::lifecycle_states::state::State::{
 
 /// A transition from one state to another.
 ///
-/// Transitions that begin in a primary state are requested; the others follow from a callback's
-/// result.
+/// Transitions that begin in a primary state are requested; the other transitions follow from the
+/// result of a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Transition {
     id: u8,
@@ -32,19 +32,19 @@ const fn edge(id: u8, label: &'static str, start: State, goal: State) -> Transit
 }
 
 impl Transition {
-    /// From unconfigured, by `on_configure`, to inactive.
+    /// From unconfigured to inactive, with the callback `on_configure`.
     pub const CONFIGURE: Self = edge(1, "configure", Unconfigured, Configuring);
-    /// From inactive, by `on_cleanup`, to unconfigured.
+    /// From inactive to unconfigured, with the callback `on_cleanup`.
     pub const CLEANUP: Self = edge(2, "cleanup", Inactive, CleaningUp);
-    /// From inactive, by `on_activate`, to active.
+    /// From inactive to active, with the callback `on_activate`.
     pub const ACTIVATE: Self = edge(3, "activate", Inactive, Activating);
-    /// From active, by `on_deactivate`, to inactive.
+    /// From active to inactive, with the callback `on_deactivate`.
     pub const DEACTIVATE: Self = edge(4, "deactivate", Active, Deactivating);
-    /// From unconfigured, by `on_shutdown`, to finalized.
+    /// From unconfigured to finalized, with the callback `on_shutdown`.
     pub const UNCONFIGURED_SHUTDOWN: Self = edge(5, "shutdown", Unconfigured, ShuttingDown);
-    /// From inactive, by `on_shutdown`, to finalized.
+    /// From inactive to finalized, with the callback `on_shutdown`.
     pub const INACTIVE_SHUTDOWN: Self = edge(6, "shutdown", Inactive, ShuttingDown);
-    /// From active, by `on_shutdown`, to finalized.
+    /// From active to finalized, with the callback `on_shutdown`.
     pub const ACTIVE_SHUTDOWN: Self = edge(7, "shutdown", Active, ShuttingDown);
 
     /// All transitions, in the order in which `rcl_lifecycle` lists them.
@@ -81,7 +81,7 @@ impl Transition {
         self.id
     }
 
-    /// The label of the transition in messages; several transitions have the same label.
+    /// The label of the transition in messages; several transitions may have the same label.
     pub const fn label(self) -> &'static str {
         self.label
     }
@@ -96,12 +96,12 @@ impl Transition {
         self.goal
     }
 
-    /// The transitions that begin in a state.
+    /// Returns the transitions that begin in a state.
     pub fn from_state(state: State) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |transition| transition.start == state)
     }
 
-    /// The transition that follows from the result of the callback in a state.
+    /// Returns the transition that follows from the result of the callback in a state.
     pub(crate) fn after_callback(state: State, result: CallbackReturn) -> Option<Self> {
         let label = match result {
             CallbackReturn::Success => SUCCESS,
@@ -128,8 +128,8 @@ impl From<Transition> for TransitionDescription {
     }
 }
 
-/// The key of a requested transition: its number, or its label, which means the transition with
-/// that label from the node's current state.
+/// Identifies a requested transition by its number or its label. A label means the transition with
+/// that label from the node's present state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransitionKey<'a> {
     /// The number.
@@ -138,7 +138,7 @@ pub enum TransitionKey<'a> {
     Label(&'a str),
 }
 
-/// The number of characters of a label that are shown.
+/// The limit on the characters of a label that are shown.
 const MAX_SHOWN: usize = 40;
 
 impl TransitionKey<'_> {
@@ -188,7 +188,8 @@ impl From<Transition> for TransitionKey<'_> {
     }
 }
 
-/// Reads a request as `rclcpp_lifecycle` does: the label if there is one, else the number.
+/// Reads a request as `rclcpp_lifecycle` does: the label counts if there is one, otherwise the
+/// number.
 impl<'a> From<&'a TransitionMessage> for TransitionKey<'a> {
     fn from(message: &'a TransitionMessage) -> Self {
         if message.label.is_empty() { Self::Id(message.id) } else { Self::Label(&message.label) }

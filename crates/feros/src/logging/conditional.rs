@@ -1,12 +1,12 @@
-//! Log messages on conditions: once, not the first time, at most once per period, or if an
-//! expression holds. Each macro call in the source counts separately.
+//! Macros that log on a condition: only the first time, not the first time, at most once per
+//! period, or if an expression is true. Each macro call in the source counts separately.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use feros_executor::Time;
 
-/// Distinguishes the first call from all later ones.
+/// Distinguishes the first call from all later calls.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct First(AtomicBool);
@@ -17,13 +17,13 @@ impl First {
         Self(AtomicBool::new(false))
     }
 
-    /// Whether this is the first call.
+    /// Returns whether this is the first call.
     pub fn is_first(&self) -> bool {
         !self.0.swap(true, Ordering::Relaxed)
     }
 }
 
-/// Lets one message pass per period.
+/// Lets at most one message pass per period.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Throttle(AtomicI64);
@@ -36,15 +36,15 @@ impl Throttle {
         Self(AtomicI64::new(Self::NEVER))
     }
 
-    /// Whether a period has passed since this last returned true. Also true after time has jumped
-    /// back, for example when a recording starts over.
+    /// Returns whether a period has passed since this function last returned true. It also returns
+    /// true after time has jumped back, for example when the playback of a recording starts over.
     pub fn is_due(&self, now: Time, period: Duration) -> bool {
         let last = self.0.load(Ordering::Relaxed);
         let (now_nanos, then) = (now.as_nanos(), Time::from_nanos(last));
         if last != Self::NEVER && now >= then && now < then + period {
             return false;
         }
-        // If several threads come at the same time, one passes.
+        // If several threads call this at the same time, the message of one thread passes.
         self.0.compare_exchange(last, now_nanos, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
@@ -55,7 +55,7 @@ impl Default for Throttle {
     }
 }
 
-/// The macros of one level. `$d` is a dollar sign for the macros that this macro defines.
+/// Defines the macros of one level. `$d` is the dollar sign for use within the defined macros.
 macro_rules! conditional_macros {
     ($d:tt $level:ident $once:ident $skip_first:ident $throttle:ident $skip_first_throttle:ident $expression:ident) => {
         #[doc = concat!("Like [`", stringify!($level), "!`](crate::", stringify!($level), "), the first time only.")]

@@ -1,4 +1,4 @@
-//! The terminal's form of a log message, as `rcutils` prints it: `[INFO] [1700000000.123456789]
+//! Formats log messages for the terminal as `rcutils` does: `[INFO] [1700000000.123456789]
 //! [talker]: text`.
 
 use std::fmt::Write as _;
@@ -9,8 +9,8 @@ use std::time::UNIX_EPOCH;
 use super::LogRecord;
 use crate::arguments::LogLevel;
 
-/// Writes one line to standard error in one piece. Errors are ignored: the loss of the terminal
-/// must not end the process.
+/// Writes a message to standard error with one call. Errors are ignored, because the loss of the
+/// terminal must not end the process.
 pub(super) fn write_to_terminal(record: &LogRecord) {
     static COLOURED: OnceLock<bool> = OnceLock::new();
     let coloured = *COLOURED

@@ -1,16 +1,16 @@
-//! Loggers of the user's own below that of a node: `robot.arm` of the node `/robot`.
+//! Loggers that a user makes below the logger of a node, such as `robot.arm` of the node `/robot`.
 
 use std::sync::{Arc, Weak};
 
 use super::{LogSink, effective_level, register_sink, set_level, unregister_sink};
 use crate::arguments::LogLevel;
 
-/// A logger below a node's own, for a part of the node whose messages are shown or silenced
-/// separately. Clones refer to the same logger.
+/// A logger below a node's own logger, for a part of the node with its own log level. Clones refer
+/// to the same logger.
 ///
-/// Its messages go to the node's `/rosout` under the logger's own name, as long as the node lives.
-/// It has the level of the logger above it unless it has one of its own. The log macros accept it
-/// in place of a node.
+/// The messages of the logger are published on `/rosout` by the node, under the logger's own name,
+/// as long as the node lives. The logger has the level of the logger above it, unless its own level
+/// is set. The log macros accept a logger in place of a node.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -23,7 +23,7 @@ pub struct Logger(Arc<Inner>);
 
 struct Inner {
     name: String,
-    /// The sink of the node; `None` if the node does not publish on `/rosout`.
+    /// The node's destination for log messages; `None` if the node does not publish on `/rosout`.
     sink: Option<Weak<dyn LogSink>>,
 }
 
@@ -35,18 +35,18 @@ impl Logger {
         Self(Arc::new(Inner { name, sink }))
     }
 
-    /// The full name: the name of the logger above it, a dot, and its own name.
+    /// The full name: the name of the logger above, a dot, and the logger's own name.
     pub fn logger_name(&self) -> &str {
         &self.0.name
     }
 
-    /// A logger below this one.
+    /// Makes a logger below this logger.
     #[must_use]
     pub fn child(&self, name: &str) -> Self {
         Self::new(format!("{}.{name}", self.0.name), self.0.sink.clone())
     }
 
-    /// Sets the least severe level that is shown, of this logger and the loggers below it.
+    /// Sets the least severe level that is shown, for this logger and the loggers below it.
     pub fn set_level(&self, level: LogLevel) {
         set_level(Some(&self.0.name), level);
     }

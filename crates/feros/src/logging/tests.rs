@@ -1,4 +1,4 @@
-//! Levels, loggers and sinks, with a subscriber of the test's own thread.
+//! Tests of levels, loggers and sinks, each with a `tracing` subscriber for the test's own thread.
 #![allow(clippy::unwrap_used)]
 
 use super::*;

@@ -1,23 +1,26 @@
-//! The types that a node's endpoints have used, for nodes that request their descriptions.
+//! The descriptions of the types that a node's endpoints have used, for nodes that request them.
 
 use feros_message::interface::TypeDescription as DynamicDescription;
 use feros_message::{TypeDescription, TypeHash};
 use feros_sync::Mutex;
 
-/// Descriptions, each once. A type stays when its last endpoint ends: counting its endpoints would
-/// cost memory for each, and the description stays true.
+/// The descriptions, each stored once. A description stays after the last endpoint of its type has
+/// ended: counting the endpoints would cost memory for each of them, and the description is still
+/// correct.
 #[derive(Default)]
 pub(crate) struct DescribedTypes {
-    /// Descriptions of generated types, in static memory; they are rendered on request.
+    /// The descriptions of generated types, which are in static memory and are converted on
+    /// request.
     generated: Mutex<Vec<&'static TypeDescription>>,
-    /// Descriptions of types that are known only at run time.
+    /// The descriptions of types that are known only at run time.
     dynamic: Mutex<Vec<DynamicDescription>>,
 }
 
 impl DescribedTypes {
     /// Adds the description of a generated type.
     pub(crate) fn note(&self, description: &'static TypeDescription) {
-        note_once(&self.generated, description); // one description may be in memory twice
+        // The content is compared, since a description may be in static memory twice.
+        note_once(&self.generated, description);
     }
 
     /// Adds the description of a type that is known only at run time.
@@ -25,7 +28,7 @@ impl DescribedTypes {
         note_once(&self.dynamic, description);
     }
 
-    /// The description with this hash.
+    /// Finds the description of the type with this hash.
     pub(crate) fn find(&self, hash: TypeHash) -> Option<DynamicDescription> {
         let generated = self.generated.lock().clone();
         let generated = generated.into_iter().map(TypeDescription::to_interface);

@@ -1,5 +1,5 @@
-//! The reactions of a node to changes of its parameters: its clock follows `use_sim_time`, the
-//! engine is informed, and the change is published on `/parameter_events`.
+//! Reacts to changes of a node's parameters: switches the node's clock according to `use_sim_time`,
+//! informs the engine, and publishes the change on `/parameter_events`.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -19,8 +19,8 @@ pub(super) struct NodeObserver {
     clock: Clock,
     switch_clock: OnceLock<Box<dyn Fn(bool) + Send + Sync>>,
     publisher: Mutex<Option<Arc<dyn EnginePublisher>>>,
-    /// The engine, which may store the values, for example on a ROS 1 master; it lives as long as
-    /// the node.
+    /// The engine's session and the node's id in it. Some engines store parameter values, for
+    /// example on a ROS 1 master.
     engine: (Weak<dyn Session>, NodeId),
     unpublished: FailureCounter,
 }
@@ -32,7 +32,7 @@ impl NodeObserver {
         Self { node, clock, switch_clock, publisher, engine, unpublished }
     }
 
-    /// Publishes changes with this publisher from now on; `None` stops it.
+    /// Sets the publisher of changes; `None` stops the publication.
     pub(super) fn publish_with(&self, publisher: Option<Arc<dyn EnginePublisher>>) {
         let mut place = self.publisher.lock();
         let former = std::mem::replace(&mut *place, publisher);
@@ -40,7 +40,8 @@ impl NodeObserver {
         drop(former); // outside the lock
     }
 
-    /// Makes the node's clock follow the parameter `use_sim_time` from now on.
+    /// Sets the function that is called with the new value when the parameter `use_sim_time`
+    /// changes.
     pub(super) fn switch_clock_with(&self, switch: impl Fn(bool) + Send + Sync + 'static) {
         let _ = self.switch_clock.set(Box::new(switch));
     }
@@ -80,7 +81,7 @@ impl ChangeObserver for NodeObserver {
     }
 }
 
-/// Whether a change of this kind is not published on `/parameter_events`.
+/// Whether changes of this kind are left out of `/parameter_events`.
 fn is_silent(kind: ChangeKind) -> bool {
     matches!(kind, ChangeKind::DeclaredWithoutValue | ChangeKind::Undeclared)
 }

@@ -37,7 +37,8 @@ pub struct NodeOptions {
 }
 
 impl Default for NodeOptions {
-    /// A node in the namespace `/`, without a name; set the name before making the node.
+    /// The default options, for a node in the namespace `/` without a name. Set the name before you
+    /// make the node.
     fn default() -> Self {
         Self {
             name: String::new(),
@@ -60,29 +61,29 @@ impl Default for NodeOptions {
 }
 
 impl NodeOptions {
-    /// A node of this name in the namespace `/`.
+    /// The options of a node with this name in the namespace `/`.
     pub fn new(name: &str) -> Self {
         Self::default().name(name)
     }
 
-    /// Sets the name, unless the arguments remap it.
+    /// Sets the name, which the arguments may remap.
     pub fn name(self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self }
     }
 
-    /// Sets the namespace, unless the arguments remap it.
+    /// Sets the namespace, which the arguments may remap.
     pub fn namespace(self, namespace: &str) -> Self {
         Self { namespace: namespace.to_owned(), ..self }
     }
 
-    /// Sets remap rules and parameters for this node alone; they take precedence over those of the
-    /// process's command line.
+    /// Sets remap rules and parameters for this node alone. They take precedence over the process's
+    /// command line.
     pub fn arguments(self, arguments: Arguments) -> Self {
         Self { arguments, ..self }
     }
 
-    /// Sets values of parameters, which override those of all arguments and the defaults that the
-    /// node declares.
+    /// Sets values of parameters, which override the values from all arguments and the defaults
+    /// that the node declares.
     pub fn parameter_overrides<N: Into<String>, V: Into<ParameterValue>>(
         mut self,
         overrides: impl IntoIterator<Item = (N, V)>,
@@ -92,66 +93,68 @@ impl NodeOptions {
         self
     }
 
-    /// Whether log messages are published on `/rosout`; they are by default.
+    /// Sets whether the node's log messages are published on `/rosout`; they are by default.
     pub fn enable_rosout(self, enable_rosout: bool) -> Self {
         Self { enable_rosout, ..self }
     }
 
-    /// Sets the QoS for log messages on `/rosout`, instead of
+    /// Sets the QoS policies for log messages on `/rosout`, instead of
     /// [`QosProfile::rosout_default`](crate::QosProfile::rosout_default).
     pub fn rosout_qos(self, rosout_qos: QosProfile) -> Self {
         Self { rosout_qos, ..self }
     }
 
-    /// Whether the process's command line remaps the node's names and sets values of its
-    /// parameters; it does by default.
+    /// Sets whether the process's command line remaps the node's names and sets its parameters; it
+    /// does by default.
     pub fn use_global_arguments(self, use_global_arguments: bool) -> Self {
         Self { use_global_arguments, ..self }
     }
 
-    /// Whether ROS time follows `/clock` from the start; the parameter `use_sim_time` sets this as
-    /// well.
+    /// Sets whether ROS time follows `/clock` from the start. This is the default of the parameter
+    /// `use_sim_time`.
     pub fn use_sim_time(self, use_sim_time: bool) -> Self {
         Self { use_sim_time, ..self }
     }
 
-    /// Whether messages between nodes of this process may take the intra-process transport; they
-    /// may by default.
+    /// Sets whether messages between nodes of this process may take the intra-process transport;
+    /// they may by default.
     pub fn use_intra_process_comms(self, use_intra_process_comms: bool) -> Self {
         Self { use_intra_process_comms, ..self }
     }
 
-    /// Whether undeclared parameters may be set, which declares them; they may not by default.
+    /// Sets whether undeclared parameters may be set, which declares them; they may not by default.
     pub fn allow_undeclared_parameters(self, allow_undeclared_parameters: bool) -> Self {
         Self { allow_undeclared_parameters, ..self }
     }
 
-    /// Whether every parameter that has a value from arguments or options is declared with it,
-    /// dynamically typed; by default only the parameters that the node declares exist.
+    /// Sets whether every parameter that has a value from arguments or options is declared
+    /// automatically, dynamically typed. By default only the parameters that the node declares
+    /// exist.
     pub fn automatically_declare_parameters_from_overrides(self, automatically: bool) -> Self {
         Self { automatically_declare_parameters_from_overrides: automatically, ..self }
     }
 
-    /// Whether other nodes may read and set the node's parameters; they may by default.
+    /// Sets whether other nodes may read and set the node's parameters; they may by default.
     pub fn start_parameter_services(self, start_parameter_services: bool) -> Self {
         Self { start_parameter_services, ..self }
     }
 
-    /// Whether only nodes of this host, judged by the address of their requests, may read and set
-    /// the node's parameters and manage a managed node; by default all may. For your own services
-    /// use [`ServiceOptions::local_requests_only`](crate::ServiceOptions::local_requests_only).
+    /// Sets whether only nodes of this host, determined by the address of their requests, may read
+    /// and set the node's parameters, set logger levels and manage a managed node; by default all
+    /// nodes may. For your own services use
+    /// [`ServiceOptions::local_requests_only`](crate::ServiceOptions::local_requests_only).
     pub fn local_requests_only(self, local_requests_only: bool) -> Self {
         Self { local_requests_only, ..self }
     }
 
-    /// Whether changes of the node's parameters are published on `/parameter_events`; they are by
-    /// default.
+    /// Sets whether changes of the node's parameters are published on `/parameter_events`; they are
+    /// by default.
     pub fn start_parameter_event_publisher(self, start_parameter_event_publisher: bool) -> Self {
         Self { start_parameter_event_publisher, ..self }
     }
 
-    /// Whether other nodes may read and set the levels of the process's loggers, with
-    /// `~/get_logger_levels` and `~/set_logger_levels`; they may not by default.
+    /// Sets whether other nodes may read and set the levels of the process's loggers, with the
+    /// services `~/get_logger_levels` and `~/set_logger_levels`; they may not by default.
     pub fn enable_logger_service(self, enable_logger_service: bool) -> Self {
         Self { enable_logger_service, ..self }
     }
@@ -162,7 +165,8 @@ impl NodeOptions {
         remap_node(self.arguments.remap_rules.iter().chain(global), &self.namespace, &self.name)
     }
 
-    /// The values with which parameters start instead of their defaults; the stronger source wins.
+    /// Collects the values with which parameters start instead of their defaults. A later source in
+    /// this function wins over an earlier source.
     pub(crate) fn resolve_overrides(
         &mut self,
         context: &Context,
@@ -178,7 +182,7 @@ impl NodeOptions {
     }
 }
 
-/// The values that the engine stores for the node, for example on a ROS 1 master.
+/// Reads the parameter values that the engine stores for the node, for example on a ROS 1 master.
 fn kept_by_engine(context: &Context, node: &NodeName) -> BTreeMap<String, ParameterValue> {
     let mut kept = BTreeMap::new();
     let initial = context.session().parameter_server().map(|server| server.initial(node));

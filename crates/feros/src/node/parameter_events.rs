@@ -1,4 +1,4 @@
-//! `/parameter_events`: the changes of parameters, as `rcl_interfaces/msg/ParameterEvent`.
+//! Publishes changes of parameters on `/parameter_events`, as `rcl_interfaces/msg/ParameterEvent`.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::serialize::serialize_into;
 
 pub(crate) const TOPIC: &str = "/parameter_events";
 
-/// The publisher of one node's events.
+/// Makes the publisher of one node's events.
 pub(super) fn publisher(
     session: &Arc<dyn Session>,
     node: NodeId,
@@ -34,7 +34,7 @@ pub(super) fn publisher(
     })
 }
 
-/// A parameter as a message.
+/// Converts a parameter into a message.
 pub(crate) fn to_message((name, value): NamedValue) -> ParameterMessage {
     ParameterMessage { name, value: value.into() }
 }

@@ -1,4 +1,4 @@
-//! The parameters of a node: their store, and the observer of their changes.
+//! The parameters of a node, with the observer of their changes.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -33,7 +33,7 @@ impl NodeParameters {
         Self { store, observer }
     }
 
-    /// Publishes changes from now on.
+    /// Starts to publish changes.
     pub(crate) fn start_events(
         &self,
         session: &Arc<dyn Session>,
@@ -44,12 +44,12 @@ impl NodeParameters {
         Ok(())
     }
 
-    /// Stops publishing changes: the node ends.
+    /// Stops publishing changes, because the node ends.
     pub(crate) fn stop_events(&self) {
         self.observer.publish_with(None);
     }
 
-    /// Declares `use_sim_time`, calls `switch` when it changes, and returns its current value.
+    /// Declares `use_sim_time` and returns its value. `switch` is called with each later value.
     pub(crate) fn declare_use_sim_time(
         &self,
         default: bool,
@@ -61,7 +61,8 @@ impl NodeParameters {
         Ok(now)
     }
 
-    /// Declares the parameter of `rclcpp` that switches the service `~/get_type_description`.
+    /// Declares the parameter that turns the service `~/get_type_description` on or off, as in
+    /// `rclcpp`.
     pub(crate) fn declare_start_type_description_service(
         &self,
     ) -> Result<(), DeclareParameterError> {
@@ -78,15 +79,14 @@ impl NodeParameters {
         self.store.get(START_TYPE_DESCRIPTION_SERVICE) == Ok(ParameterValue::Bool(true))
     }
 
-    /// Makes the parameters follow changes in the engine's own store, such as a ROS 1 master, from
-    /// now on.
+    /// Makes the parameters follow changes in a store that the engine has, such as a ROS 1 master.
     pub(crate) fn follow_engine(&self, session: &Arc<dyn Session>, node: NodeId) {
         if let Some(server) = session.parameter_server() {
             server.follow(node, Arc::new(Follower(Arc::downgrade(&self.store))));
         }
     }
 
-    /// The parameters themselves.
+    /// The store of the parameters.
     pub(crate) fn store(&self) -> &Arc<Store> {
         &self.store
     }
@@ -100,7 +100,7 @@ impl NodeParameters {
     }
 }
 
-/// Takes values that other programs have set in the engine's own store, such as a ROS 1 master.
+/// Takes over values that other programs have set in the engine's store, such as a ROS 1 master.
 struct Follower(Weak<Store>);
 
 impl TakesParameters for Follower {

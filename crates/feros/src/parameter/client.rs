@@ -1,4 +1,4 @@
-//! Parameters of another node, of Feros or stock ROS 2.
+//! The client for the parameters of another node, which may be a Feros node or a stock ROS 2 node.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::subscription::Subscription;
 
 /// Reads and sets the parameters of another node.
 ///
-/// Every call waits for the service and for its response, for at most the given time. Endpoints are
+/// Every call waits for the service and for the response, for at most the given time. Endpoints are
 /// made when they are first needed.
 ///
 /// ```no_run
@@ -50,20 +50,20 @@ pub struct ParameterClient {
     list: LazyClient<ListParameters>,
 }
 
-/// The changes of a node's parameters, as the node published them on `/parameter_events`.
+/// Changes of a node's parameters that the node published together on `/parameter_events`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParameterChanges {
-    /// Parameters that were declared.
+    /// The parameters that were declared.
     pub new: Vec<NamedValue>,
-    /// Parameters that were set.
+    /// The parameters that were set.
     pub changed: Vec<NamedValue>,
-    /// Parameters that were deleted.
+    /// The parameters that were deleted.
     pub deleted: Vec<NamedValue>,
 }
 
 impl ParameterClient {
-    /// A client for the node of this name; the name is resolved like the names of `node`'s
-    /// services.
+    /// Makes a client for the node with the name `remote`, which is resolved like the names of
+    /// services of `node`.
     ///
     /// # Errors
     /// When the name is not allowed.
@@ -88,11 +88,11 @@ impl ParameterClient {
         &self.remote
     }
 
-    /// Reads the values of parameters, in the order of `names`. The answer is empty if one of them
-    /// is not declared.
+    /// Reads the values of parameters, in the order of `names`. The result is empty if one of the
+    /// parameters is not declared.
     ///
     /// # Errors
-    /// When the node's service is not there or does not answer in time.
+    /// When the node's service does not exist or does not answer in time.
     pub fn get<N: Into<String>>(
         &self,
         names: impl IntoIterator<Item = N>,
@@ -103,8 +103,8 @@ impl ParameterClient {
         Ok(response.values.into_iter().map(Into::into).collect())
     }
 
-    /// Reads the types of parameters, in the order of `names`. The answer is empty if one of them
-    /// is not declared.
+    /// Reads the types of parameters, in the order of `names`. The result is empty if one of the
+    /// parameters is not declared.
     ///
     /// # Errors
     /// See [`ParameterClient::get`].
@@ -122,8 +122,8 @@ impl ParameterClient {
             .collect())
     }
 
-    /// Sets parameters one after the other; returns a result for each, with the node's reason if it
-    /// refused.
+    /// Sets parameters one after the other; returns a result for each parameter, with the node's
+    /// reason if the node refused the value.
     ///
     /// # Errors
     /// See [`ParameterClient::get`].
@@ -137,8 +137,8 @@ impl ParameterClient {
         Ok(response.results.into_iter().map(outcome).collect())
     }
 
-    /// Sets all of these parameters, or no parameter if the node refuses one; the inner error is
-    /// the node's reason.
+    /// Sets all of these parameters; if the node refuses one of the values, none is set. The inner
+    /// error is the node's reason.
     ///
     /// # Errors
     /// See [`ParameterClient::get`].
@@ -152,7 +152,8 @@ impl ParameterClient {
         Ok(outcome(response.result))
     }
 
-    /// Reads the descriptors of parameters. The answer is empty if one of them is not declared.
+    /// Reads the descriptors of parameters. The result is empty if one of the parameters is not
+    /// declared.
     ///
     /// # Errors
     /// See [`ParameterClient::get`].
@@ -181,11 +182,11 @@ impl ParameterClient {
         Ok(ParameterList { names: result.names, prefixes: result.prefixes })
     }
 
-    /// Calls `callback`, on the executor of the client's node, for each change of the other node's
-    /// parameters.
+    /// Makes a subscription that calls `callback`, on the executor of the client's node, for each
+    /// change of the other node's parameters.
     ///
     /// # Errors
-    /// When the engine refuses.
+    /// When the engine refuses the subscription.
     pub fn on_event(
         &self,
         mut callback: impl FnMut(ParameterChanges) + Send + 'static,

@@ -1,4 +1,4 @@
-//! The methods of a node for its parameters.
+//! The methods of a node that declare, read and set its parameters.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,15 +18,15 @@ impl Node {
         self.parameters().store()
     }
 
-    /// Declares a parameter; it starts with `default`, unless the command line, a parameter file or
-    /// the node's options give it another value.
+    /// Declares a parameter. It starts with `default`, unless the command line, a parameter file or
+    /// the node's options give another value.
     ///
-    /// The type of the default is that of the parameter: `bool`, an integer (`i64`), a
-    /// floating-point number (`f64`), a text, or a list of one of these.
+    /// The type of the default determines the type of the parameter: `bool`, an integer (`i64`), a
+    /// floating-point number (`f64`), a string, a list of one of these, or bytes.
     ///
     /// # Errors
-    /// When a parameter of that name exists, or the first value has another type or an on-set
-    /// callback refuses it.
+    /// When a parameter of that name exists, or the first value has another type or is refused by
+    /// an on-set callback.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -47,7 +47,8 @@ impl Node {
         self.build_parameter(name, default).declare()
     }
 
-    /// Builds a parameter with a description, a range and more, to be declared.
+    /// Makes a builder for a parameter, to set a description, a range and other properties before
+    /// the declaration.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -69,7 +70,7 @@ impl Node {
         ParameterBuilder::new(self.store(), name, default.into_parameter().into())
     }
 
-    /// Builds a parameter of type `T` that has no value until it is set, to be declared.
+    /// Makes a builder for a parameter of type `T` that has no value until it is set.
     pub fn build_optional_parameter<T: ParameterVariant>(
         &self,
         name: &str,
@@ -77,7 +78,7 @@ impl Node {
         ParameterBuilder::new(self.store(), name, ParameterValue::NotSet)
     }
 
-    /// Builds a parameter whose value may be of any type, to be declared.
+    /// Makes a builder for a parameter whose value may be of any type.
     pub fn build_dynamic_parameter(
         &self,
         name: &str,
@@ -86,10 +87,10 @@ impl Node {
         ParameterBuilder::new(self.store(), name, default.into())
     }
 
-    /// Removes a parameter; it must be dynamically typed and not read-only.
+    /// Undeclares a parameter, which must be dynamically typed and not read-only.
     ///
     /// # Errors
-    /// When the parameter does not meet these conditions, or does not exist.
+    /// When the parameter does not meet these conditions or does not exist.
     pub fn undeclare_parameter(&self, name: &str) -> Result<(), UndeclareParameterError> {
         self.store().undeclare(name)
     }
@@ -99,19 +100,20 @@ impl Node {
         self.store().is_declared(name)
     }
 
-    /// The value of a parameter; `NotSet` if it does not exist and undeclared parameters are
-    /// allowed.
+    /// Returns the value of a parameter; `NotSet` if the parameter does not exist and undeclared
+    /// parameters are allowed.
     ///
     /// # Errors
-    /// When the parameter does not exist, or is typed but has no value.
+    /// When the parameter does not exist and undeclared parameters are not allowed, or when it is
+    /// statically typed and has no value.
     pub fn get_parameter(&self, name: &str) -> Result<ParameterValue, GetParameterError> {
         self.store().get(name)
     }
 
-    /// The values of several parameters at one moment, in the order of `names`.
+    /// Returns the values that several parameters have at the same moment, in the order of `names`.
     ///
     /// # Errors
-    /// See [`Node::get_parameter`]; the error is that of the first parameter that fails.
+    /// See [`Node::get_parameter`]; the error is about the first parameter that fails.
     pub fn get_parameters<'a>(
         &self,
         names: impl IntoIterator<Item = &'a str>,
@@ -119,13 +121,13 @@ impl Node {
         self.store().get_all(names)
     }
 
-    /// The parameters whose names begin with `prefix.`, by the rest of their names; all parameters
-    /// if the prefix is empty.
+    /// Returns the parameters whose names begin with `prefix.`, keyed by the rest of the name. With
+    /// an empty prefix, returns all parameters.
     pub fn get_parameters_by_prefix(&self, prefix: &str) -> BTreeMap<String, ParameterValue> {
         self.store().get_by_prefix(prefix)
     }
 
-    /// The types of the values of parameters.
+    /// Returns the types of the parameters' present values.
     ///
     /// # Errors
     /// When a parameter does not exist and undeclared parameters are not allowed.
@@ -136,7 +138,7 @@ impl Node {
         self.store().types(names)
     }
 
-    /// The descriptors of parameters.
+    /// Returns the descriptors of parameters.
     ///
     /// # Errors
     /// When a parameter does not exist and undeclared parameters are not allowed.
@@ -147,8 +149,8 @@ impl Node {
         self.store().describe(names)
     }
 
-    /// The names of the parameters below one of the prefixes (or all, without prefixes), at most
-    /// `depth` parts below it; `0` means any depth.
+    /// Lists the names of the parameters below any of the prefixes, at most `depth` name parts
+    /// deep; `0` means any depth. Without prefixes, lists from the root.
     pub fn list_parameters(&self, prefixes: &[String], depth: u64) -> ParameterList {
         self.store().list(prefixes, depth)
     }
@@ -156,8 +158,8 @@ impl Node {
     /// Sets a parameter.
     ///
     /// # Errors
-    /// When the parameter is not declared, read-only, of another type, out of range, or refused by
-    /// an on-set callback.
+    /// When the parameter is not declared or is read-only, or when the value has another type, is
+    /// out of range or is refused by an on-set callback.
     pub fn set_parameter(
         &self,
         name: &str,
@@ -166,7 +168,7 @@ impl Node {
         self.store().set(vec![(name.to_owned(), value.into())])
     }
 
-    /// Sets parameters one after the other; returns a result for each.
+    /// Sets parameters one after the other; returns a result for each parameter.
     pub fn set_parameters<N: Into<String>, V: Into<ParameterValue>>(
         &self,
         parameters: impl IntoIterator<Item = (N, V)>,
@@ -175,11 +177,11 @@ impl Node {
         parameters.into_iter().map(set).collect()
     }
 
-    /// Sets all of these parameters, or no parameter if one cannot be set. Callbacks and the event
-    /// get them together.
+    /// Sets all of these parameters; if one of them cannot be set, none is set. Callbacks and
+    /// `/parameter_events` report the parameters together.
     ///
     /// # Errors
-    /// See [`Node::set_parameter`]; the error is that of the first parameter that fails.
+    /// See [`Node::set_parameter`]; the error is about the first parameter that fails.
     pub fn set_parameters_atomically<N: Into<String>, V: Into<ParameterValue>>(
         &self,
         parameters: impl IntoIterator<Item = (N, V)>,
@@ -188,11 +190,12 @@ impl Node {
         self.store().set(parameters.into_iter().map(named).collect())
     }
 
-    /// Calls `callback` before parameters are set, with the values to set: it may change, add and
-    /// remove values.
+    /// Calls `callback` with the new values before parameters are set; the callback may change, add
+    /// and remove values.
     ///
-    /// Callbacks of parameters run on the thread that sets, without any lock. They may read
-    /// parameters of the node, but not change them. The callback that was added last runs first.
+    /// Parameter callbacks run on the thread that sets the parameters, without any lock. They may
+    /// read the node's parameters but must not change them. The callback that was added last runs
+    /// first.
     pub fn add_pre_set_parameters_callback(
         &self,
         callback: impl Fn(&mut Vec<NamedValue>) + Send + Sync + 'static,
@@ -200,10 +203,11 @@ impl Node {
         self.store().add_pre_set_callback(callback)
     }
 
-    /// Asks `callback` whether parameters may be set or declared with these values, all of which
-    /// have their declared types and ranges; an error that it returns is the reason for refusing.
-    /// It should have no side effects: other callbacks may still refuse, and it may be called again
-    /// if threads set parameters at the same time.
+    /// Calls `callback` with the new values before parameters are set or declared; an error from
+    /// the callback refuses the values and gives the reason. The types and ranges of the values
+    /// have been checked before. The callback should have no side effects: other callbacks may
+    /// still refuse the values, and it may be called again for the same values if several threads
+    /// set parameters at the same time.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -221,9 +225,10 @@ impl Node {
         self.store().add_on_set_callback(callback)
     }
 
-    /// Calls `callback` after parameters were set or declared, with their values, in the order of
-    /// the changes. The call comes before the setting function returns or, if another thread is
-    /// setting parameters as well, possibly a little later on that thread.
+    /// Calls `callback` with the new values after parameters were set or declared, in the order of
+    /// the changes. Usually this happens before the function that sets the parameters returns. If
+    /// another thread is setting parameters at the same time, the call may come a little later, on
+    /// that thread.
     pub fn add_post_set_parameters_callback(
         &self,
         callback: impl Fn(&[NamedValue]) + Send + Sync + 'static,

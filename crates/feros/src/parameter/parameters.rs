@@ -1,19 +1,19 @@
-//! Structs whose fields are the handles of parameters.
+//! The trait for structs whose fields are the handles of parameters.
 
 use feros_parameter::DeclareParameterError;
 
 use crate::node::Node;
 
-/// A struct whose fields are the handles of parameters, declared together.
+/// A struct whose fields are the handles of parameters that are declared together.
 ///
-/// Derive it: the documentation of a field describes the parameter, and `#[parameter(...)]` sets
-/// the rest: `default`, `name` if it is not the field's name, `range = 10..=60`, `step`,
-/// `constraints` in words, `read_only`, `ignore_override`. A field of the type
-/// `Parameter<Option<T>>` needs no default, and one that is `nested` is a struct of parameters
-/// below its name and a dot.
+/// Derive the trait. The documentation of a field becomes the description of the parameter, and
+/// `#[parameter(...)]` sets its other properties: `default`, `name` if it differs from the field's
+/// name, `range = 10..=60`, `step`, `constraints` as text, `read_only`, `ignore_override`. A field
+/// of the type `Parameter<Option<T>>` needs no default. A field with `nested` is itself a struct of
+/// parameters, whose names begin with the field's name and a dot.
 ///
-/// A handle shows the value that was set last, by any node or program: the code copies nothing when
-/// a parameter changes.
+/// A handle always returns the value that was set last, by any node or program, so the code need
+/// not copy values when a parameter changes.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -47,7 +47,7 @@ pub trait Parameters: Sized {
     /// Declares all parameters of the struct.
     ///
     /// # Errors
-    /// When a parameter cannot be declared, see [`Node::declare_parameter`]; the parameters before
+    /// When a parameter cannot be declared (see [`Node::declare_parameter`]). The parameters before
     /// it stay declared.
     fn declare(node: &Node) -> Result<Self, DeclareParameterError> {
         Self::declare_below(node, "")

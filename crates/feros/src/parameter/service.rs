@@ -1,4 +1,4 @@
-//! The six services with which other nodes read and set a node's parameters.
+//! The six services through which other nodes read and set a node's parameters.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::create_error::CreateError;
 use crate::node::Node;
 use crate::service::{Service, ServiceOptions};
 
-/// The services for a node's parameters, as long as this lives.
+/// Keeps the services for a node's parameters running until it is dropped.
 pub(crate) struct ParameterServices {
     _get: Service<GetParameters>,
     _types: Service<GetParameterTypes>,
@@ -113,7 +113,8 @@ fn from_message(message: ParameterMessage) -> NamedValue {
     (message.name, message.value.into())
 }
 
-/// As in `rclcpp`, the answer to a query about a parameter that does not exist is empty.
+/// Converts an error into an empty answer, since `rclcpp` gives an empty answer to a query about a
+/// parameter that does not exist.
 fn ask<T>(answer: Result<Vec<T>, GetParameterError>) -> Vec<T> {
     answer.unwrap_or_else(|error| {
         tracing::debug!("a query about parameters gets an empty answer: {error}");
@@ -127,7 +128,7 @@ fn result(set: Result<(), SetParameterError>, atomically: bool) -> SetParameters
         Err(SetParameterError::NotDeclared { .. }) if atomically => {
             "One or more parameters were not declared before setting".to_owned()
         }
-        // The reason of a callback may contain a NUL, but a ROS string may not.
+        // The reason from a callback may contain a NUL character, but a ROS string may not.
         Err(error) => error.to_string().replace('\0', "\u{fffd}"),
     };
     SetParametersResult { successful: set.is_ok(), reason }

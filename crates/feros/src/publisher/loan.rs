@@ -1,4 +1,4 @@
-//! Messages that are built in the memory where subscriptions read them.
+//! Loans: messages that are built in the memory from which subscriptions read them.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,10 +11,10 @@ use feros_transport::Publisher;
 use crate::publish_error::PublishError;
 use crate::serialize::check_header;
 
-/// Memory for one message of a publisher, with all sizes fixed; see
+/// Lent memory for one message of a publisher, whose strings and sequences have fixed sizes; see
 /// [`Publisher::loan`](crate::Publisher::loan).
 ///
-/// If it is dropped without being published, the memory is returned.
+/// If the loan is dropped without being published, the memory is returned.
 #[must_use = "the memory of a loan that is not published is returned"]
 pub struct Loan<M> {
     end: Arc<Publisher>,
@@ -32,14 +32,15 @@ impl<M: Message> Loan<M> {
         Ok(Self { end: Arc::clone(end), memory, message: PhantomData })
     }
 
-    /// The message's fields, to write in place.
+    /// Returns the message's fields for writing.
     ///
-    /// They start with the message's defaults, except sequences of numbers: those hold data of an
-    /// earlier message, so write all of them.
+    /// The fields start with the message's defaults, except sequences of numbers, which contain
+    /// data of an earlier message: write every element of these.
     ///
     /// # Errors
-    /// [`PublishError::Overwritten`] when another process wrote over the shared memory. The sizes
-    /// cannot be changed through the fields, so memory of this process always keeps its layout.
+    /// [`PublishError::Overwritten`] when another process has overwritten the shared memory. Memory
+    /// that is not shared always keeps its layout, because the sizes cannot be changed through the
+    /// fields.
     pub fn fields(&mut self) -> Result<M::Fields<'_>, PublishError> {
         let overwritten = |source: BuildError| PublishError::Overwritten {
             topic: self.end.topic().to_owned(),
@@ -48,13 +49,13 @@ impl<M: Message> Loan<M> {
         feros_message::fields::<M>(self.memory.bytes_mut()).map_err(overwritten)
     }
 
-    /// Whether the memory is shared memory, which other processes of this host read in place.
+    /// Whether the memory is shared memory, from which other processes of this host read directly.
     pub fn is_shared(&self) -> bool {
         self.memory.is_shared()
     }
 
-    /// Publishes the message. Subscriptions on the shared-memory transport read it where it is; for
-    /// subscriptions on other transports it is copied once, as bytes.
+    /// Publishes the message. Subscriptions on the shared-memory transport read it from the lent
+    /// memory; for subscriptions on other transports, the serialized message is copied once.
     ///
     /// # Errors
     /// See [`Publisher::publish`](crate::Publisher::publish).
@@ -63,10 +64,10 @@ impl<M: Message> Loan<M> {
     }
 }
 
-/// Memory for one serialized message of a publisher, its 4-byte header included; see
+/// Lent memory for one serialized message of a publisher, including its 4-byte header; see
 /// [`GenericPublisher::loan_serialized`](crate::GenericPublisher::loan_serialized).
 ///
-/// If it is dropped without being published, the memory is returned.
+/// If the loan is dropped without being published, the memory is returned.
 #[must_use = "the memory of a loan that is not published is returned"]
 pub struct SerializedLoan {
     end: Arc<Publisher>,
@@ -78,18 +79,18 @@ impl SerializedLoan {
         Ok(Self { end: Arc::clone(end), memory: end.lend(size_bytes)? })
     }
 
-    /// The memory to write: it holds data of an earlier message. The body, from byte 4 on, is
-    /// aligned to 8 bytes.
+    /// Returns the memory for writing. It contains data of an earlier message. The body, from byte
+    /// 4 on, is aligned to 8 bytes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.memory.bytes_mut()
     }
 
-    /// Whether the memory is shared memory, which other processes of this host read in place.
+    /// Whether the memory is shared memory, from which other processes of this host read directly.
     pub fn is_shared(&self) -> bool {
         self.memory.is_shared()
     }
 
-    /// Publishes the message. Its content is not checked beyond the header.
+    /// Publishes the message. Only the header is checked.
     ///
     /// # Errors
     /// See [`GenericPublisher::publish_serialized`](crate::GenericPublisher::publish_serialized).

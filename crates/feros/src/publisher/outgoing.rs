@@ -1,5 +1,5 @@
-//! Messages to publish, in the forms in which the caller hands them over: given away, lent or
-//! shared, or as bytes.
+//! Messages to publish, in the forms in which the caller passes them: by value, by reference, or in
+//! an `Arc`.
 
 use std::sync::Arc;
 
@@ -12,12 +12,11 @@ use feros_transport::{Delivery, IntraProcessRoute, ObjectRoute, Outgoing};
 use crate::content::{Content, Want};
 use crate::publisher::pool::SharedPool;
 
-/// The messages that [`Publisher::publish`](crate::Publisher::publish) takes: `M`, `&M` or
-/// `Arc<M>`.
+/// The types that [`Publisher::publish`](crate::Publisher::publish) accepts: `M`, `&M` or `Arc<M>`.
 ///
-/// A message that is given away reaches subscriptions of this process without a copy; a lent
-/// message is cloned for them once; a shared message is shared with the subscriptions that take an
-/// `Arc`.
+/// A message that is passed by value reaches subscriptions of this process without a copy. A
+/// message that is passed by reference is cloned once for them. A message in an `Arc` is shared
+/// with the subscriptions that take an `Arc`.
 pub trait Publishable<M> {
     #[doc(hidden)]
     fn into_form<'a>(self) -> Form<'a, M>
@@ -25,7 +24,7 @@ pub trait Publishable<M> {
         Self: 'a;
 }
 
-/// The form in which a message is handed over.
+/// The form in which a message is passed.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum Form<'a, M> {
@@ -57,7 +56,7 @@ impl<M: Message> Publishable<M> for Arc<M> {
 
 /// A message that is being published.
 pub(crate) struct OutgoingMessage<'a, M> {
-    /// Taken when the message is given to queues; by then it is serialized, if any subscription
+    /// The message, until it is put into queues; by then it has been serialized if any subscription
     /// needs bytes.
     form: Option<Form<'a, M>>,
     pool: &'a Mutex<SharedPool<M>>,
@@ -78,7 +77,8 @@ impl<'a, M: Message> OutgoingMessage<'a, M> {
         })
     }
 
-    /// Refuses a message that exceeds a bound of its type, whatever forms subscriptions take.
+    /// Refuses a message that exceeds a bound of its type, even if no subscription needs serialized
+    /// bytes.
     pub(crate) fn check_bounds(&self) -> Result<(), EncodeError> {
         if !M::IS_BOUNDED {
             return Ok(());
@@ -86,8 +86,9 @@ impl<'a, M: Message> OutgoingMessage<'a, M> {
         self.message().map_or(Ok(()), M::check_bounds)
     }
 
-    /// Returns the message behind a pointer. The pointer is from the pool if no subscription wants
-    /// to own the message, since the pool keeps a reference to its messages.
+    /// Moves or clones the message into an `Arc`. If a subscription wants to own the message, the
+    /// `Arc` does not come from the pool, because the pool's own reference would force the
+    /// subscription to clone.
     fn into_shared(form: Form<'a, M>, pool: &Mutex<SharedPool<M>>, owners: usize) -> Arc<M> {
         let message = match form {
             Form::Shared(message) => return message,
@@ -101,8 +102,8 @@ impl<'a, M: Message> OutgoingMessage<'a, M> {
     }
 }
 
-/// The route to a subscription that takes structs of this very type; a subscription with another
-/// type of the same name gets bytes.
+/// Returns the route to a subscription that takes structs of exactly this type; `None` if the
+/// subscription needs bytes, for example because it has another type of the same name.
 fn typed<M: Message>(route: &IntraProcessRoute) -> Option<ObjectRoute<'_, Content<M>>> {
     route
         .objects::<Content<M>>(TypeHash(M::TYPE_HASH.0))
@@ -156,7 +157,8 @@ impl<M: Message> Outgoing for OutgoingMessage<'_, M> {
         }
         let mut shared = Some(Self::into_shared(form, self.pool, owners));
         for (position, route) in routes.enumerate() {
-            // The last subscription gets the pointer itself, so that the last owner need not clone.
+            // The last subscription gets this reference itself, so that the last owner need not
+            // clone the message.
             let pointer = if position + 1 == takers { shared.take() } else { shared.clone() };
             if let Some(pointer) = pointer {
                 delivery.put(&route, Content::Shared(pointer));

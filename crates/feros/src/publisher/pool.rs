@@ -1,14 +1,15 @@
-//! The memory of messages that several subscriptions of the process share, reused when all of them
-//! are done.
+//! Reuses the memory of messages that several subscriptions of the process share, when all of them
+//! have dropped a message.
 
 use std::sync::Arc;
 
-/// The number of messages that are kept: one to write, and some that subscriptions still read.
+/// The number of messages in the pool: one to write, and some that subscriptions still read.
 const KEPT: usize = 4;
 
-/// Messages of one publisher that several subscriptions share, whose memory is reused.
+/// The messages of one publisher that several subscriptions share.
 ///
-/// The last messages stay until they are replaced: this is the price of sharing without allocating.
+/// The last messages stay in memory until they are replaced, which is the price of sharing without
+/// allocating.
 pub(crate) struct SharedPool<M>(Vec<Arc<M>>);
 
 impl<M> Default for SharedPool<M> {
@@ -18,7 +19,8 @@ impl<M> Default for SharedPool<M> {
 }
 
 impl<M> SharedPool<M> {
-    /// Puts the message behind a pointer. Allocates only when all the pool's pointers are in use.
+    /// Puts a message into an `Arc` of the pool. Allocates only if all messages of the pool are
+    /// still in use.
     pub(crate) fn share(&mut self, message: M) -> Arc<M> {
         for known in &mut self.0 {
             if let Some(place) = Arc::get_mut(known) {

@@ -1,4 +1,4 @@
-//! The closures that a service accepts: one that returns the response, or one that sends it later.
+//! The closures that a service accepts: they either return the response or send it later.
 
 use feros_message::Service;
 
@@ -7,9 +7,9 @@ use crate::service::responder::Responder;
 
 /// A closure that answers the requests of a service.
 ///
-/// Implemented for `FnMut(S::Request) -> S::Response`, and for `FnMut(S::Request, Responder<S>)` if
-/// the response comes later or from another thread. `Form` tells the compiler which of the two it
-/// is; it is always inferred.
+/// The trait is implemented for `FnMut(S::Request) -> S::Response`, and for `FnMut(S::Request,
+/// Responder<S>)`, for responses that come later or from another thread. `Form` distinguishes the
+/// two implementations for the compiler and is always inferred.
 pub trait ServiceCallback<S: Service, Form>: Send + 'static {
     /// Answers the request.
     ///
@@ -18,7 +18,7 @@ pub trait ServiceCallback<S: Service, Form>: Send + 'static {
     fn call(&mut self, request: S::Request, responder: Responder<S>) -> Result<(), PublishError>;
 }
 
-/// Markers that keep the forms of callbacks apart.
+/// Marker types that distinguish the implementations of the trait.
 #[doc(hidden)]
 pub(crate) mod service_form {
     pub enum Returned {}

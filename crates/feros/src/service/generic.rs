@@ -1,5 +1,5 @@
-//! Servers of services whose type is known only at run time: requests and responses are serialized
-//! messages. Other languages build their servers on this.
+//! Servers of services whose type is known only at run time. Requests and responses are serialized
+//! messages. The servers of other languages are built on this module.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::publish_error::PublishError;
 use crate::serialize::copy_into;
 use crate::service_introspection::CallId;
 
-/// Answers the requests of a service with a closure, as serialized messages, as long as it lives;
-/// the executor that spins its node calls the closure.
+/// Answers the requests of a service, which are serialized messages, as long as it lives. The
+/// executor that spins its node calls the closure.
 #[must_use = "a service ends when it is dropped"]
 pub struct GenericService {
     name: Arc<str>,
@@ -53,7 +53,7 @@ impl GenericService {
         Ok(Self { name, end, _member: member, _entry: entry })
     }
 
-    /// The fully qualified name, after remapping.
+    /// The fully qualified name of the service, after remapping.
     pub fn service_name(&self) -> &str {
         &self.name
     }
@@ -63,29 +63,30 @@ impl GenericService {
         self.end.qos()
     }
 
-    /// Identity of the endpoint that receives requests.
+    /// The identity of the endpoint that receives requests.
     pub fn gid(&self) -> Gid {
         self.end.gid()
     }
 
-    /// The transport of each client's requests, and why it is not a shorter one.
+    /// The transport of each client's requests, with the reason why no shorter transport is used.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.end.transports()
     }
 
-    /// The requests and responses so far, by transport.
+    /// The numbers of requests and responses so far, by transport.
     pub fn counts(&self) -> CallCounts {
         self.end.counts()
     }
 }
 
-/// Takes one request per turn and hands it to the closure.
+/// The executor's side of a server: takes one request per call and passes it to the closure.
 struct Server<C> {
     troubles: Arc<Troubles>,
     end: feros_transport::Service,
     callback: C,
     logger: Arc<str>,
-    /// A request that was taken before its turn.
+    /// A request that the executor had taken ahead of its execution, for a policy that takes all
+    /// inputs first.
     taken: Option<(Request, Sample)>,
 }
 
@@ -121,7 +122,8 @@ impl<C> Server<C> {
 
 /// Sends the serialized response to one request, now or later, from any thread.
 ///
-/// Dropping it without a response leaves the client waiting; a warning is logged.
+/// If the responder is dropped without a response, the client keeps waiting, and a warning is
+/// logged.
 #[must_use = "the client waits for a response"]
 pub struct SerializedResponder {
     end: feros_transport::Service,
@@ -131,10 +133,10 @@ pub struct SerializedResponder {
 }
 
 impl SerializedResponder {
-    /// Sends the response, which is serialized already, with its 4-byte header.
+    /// Sends the response, which is already serialized, with its 4-byte header.
     ///
     /// # Errors
-    /// When the bytes cannot be a message, or the client left.
+    /// When the bytes are not a serialized message, or the client has left.
     pub fn send(mut self, response: &[u8]) -> Result<(), PublishError> {
         self.answered = true;
         copy_into(response, self.troubles.service(), |size, fill| {
@@ -142,7 +144,8 @@ impl SerializedResponder {
         })
     }
 
-    /// Leaves the request without a response on purpose: its client waits until it gives up.
+    /// Leaves the request without a response on purpose, without a warning. The client waits until
+    /// its timeout.
     pub fn give_up(mut self) {
         self.answered = true;
     }
@@ -152,7 +155,7 @@ impl SerializedResponder {
         self.request.call_id()
     }
 
-    /// The id of the request that this answers.
+    /// The id of the request.
     pub fn request_id(&self) -> &RequestId {
         self.request.id()
     }

@@ -1,17 +1,17 @@
-//! A request between its arrival and its response.
+//! A request that has arrived and has no response yet.
 
 use feros_rmw::{Gid, RequestId, Sample, ServiceMapping};
 use feros_transport::Request;
 
 use crate::service_introspection::CallId;
 
-/// A request that waits for its response.
+/// A request that has no response yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PendingRequest {
-    /// The address of the response, and its transport.
+    /// The address and the transport for the response.
     pub(crate) request: Request,
-    /// The client: the endpoint that receives its responses or, in the mapping that does not name
-    /// that endpoint, the endpoint that sent the request.
+    /// The client's identity: the endpoint that receives the responses. The mapping `PayloadHeader`
+    /// does not name that endpoint; there, this is the endpoint that sent the request.
     pub(crate) client: Gid,
 }
 
@@ -24,7 +24,7 @@ impl PendingRequest {
         Self { request, client }
     }
 
-    /// The client's number of the call, and the client's address.
+    /// The id of the request: the client's address, and the number that the client gave the call.
     pub(crate) fn id(&self) -> &RequestId {
         self.request.id()
     }

@@ -1,5 +1,5 @@
-//! The servers of this process by identity: a client that waits inside a callback checks whether
-//! its server can run meanwhile.
+//! The servers of this process, by identity. A client that waits inside a callback checks here
+//! whether its server can run meanwhile.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use crate::node_members::{Member, WeakMember};
 
 static SERVERS: LazyLock<Mutex<HashMap<Gid, WeakMember>>> = LazyLock::new(Mutex::default);
 
-/// The registration of a server; dropping it removes the server.
+/// The registration of a server, which ends when this value is dropped.
 pub(crate) struct Entry(Gid);
 
 pub(crate) fn enter(server: Gid, member: &Member) -> Entry {
@@ -27,13 +27,14 @@ impl Drop for Entry {
     }
 }
 
-/// The resource that keeps all these servers from running during the callback on this thread.
-/// `None` if one of them may run, for example one of another process.
+/// Returns the resource that keeps all of these servers from running while this thread runs its
+/// present callback. `None` if one of the servers may run, for example because it belongs to
+/// another process.
 pub(crate) fn obstacle(servers: &[Gid]) -> Option<Obstacle> {
     let known = SERVERS.lock();
     let members: Option<Vec<WeakMember>> =
         servers.iter().map(|server| known.get(server).cloned()).collect();
-    drop(known); // the check below may drop the last reference to a member
+    drop(known); // unlocked, because the check below may drop the last reference to a member
     let members = members?;
     let mut obstacles = members.iter().map(WeakMember::obstacle);
     let first = obstacles.next()??;

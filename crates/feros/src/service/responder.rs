@@ -13,7 +13,8 @@ use crate::service_introspection::ServiceEvents;
 
 /// Sends the response to one request, now or later, from any thread.
 ///
-/// Dropping it without a response leaves the client waiting; a warning is logged.
+/// If the responder is dropped without a response, the client keeps waiting, and a warning is
+/// logged.
 #[must_use = "the client waits for a response"]
 pub struct Responder<S: ServiceType> {
     end: feros_transport::Service,

@@ -1,5 +1,6 @@
-//! Problems with the requests of a service: each kind is logged the first time and then each time
-//! its count doubles, so that a client that calls forever does not fill the disk.
+//! Counts and logs problems with the requests of a service. Each kind of problem is logged the
+//! first time and then each time its count doubles, so that a client that calls forever does not
+//! fill the disk.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use feros_rmw::{FailureCounter, TakeError};
 
 use crate::publish_error::PublishError;
 
-/// Counts and logs problems.
+/// Counts and logs the problems of one service.
 pub(crate) struct Troubles {
     service: Arc<str>,
     logger: Arc<str>,
@@ -48,7 +49,7 @@ impl Troubles {
         }
     }
 
-    /// Counts and logs a request that was dropped.
+    /// Counts and logs a request that was dropped without a response.
     #[cold]
     pub(crate) fn dropped(&self) {
         if let Some(so_far) = self.dropped.so_far() {

@@ -1,5 +1,5 @@
-//! The closures that a subscription accepts: a message as owned struct, `Arc`, view or raw bytes,
-//! with or without information about it.
+//! The closures that a subscription accepts. They take a message as an owned struct, an `Arc`, a
+//! view or raw bytes, with or without a `MessageInfo`.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use crate::message_forms::{SerializedMessage, View};
 
 /// A closure that takes the messages of a subscription.
 ///
-/// Implemented for closures with one of the parameters `M`, `Arc<M>`, `View<M>` or
-/// `SerializedMessage`, alone or followed by a [`MessageInfo`]. `Form` tells the compiler which of
-/// these it is; it is always inferred.
+/// The trait is implemented for closures that take an `M`, `Arc<M>`, `View<M>` or
+/// `SerializedMessage`, alone or followed by a [`MessageInfo`]. `Form` distinguishes these
+/// implementations for the compiler and is always inferred.
 ///
-/// The cost of each form, by the transport of the message:
+/// The cost of each form depends on the transport of the message:
 ///
 /// | form | intra-process | shared memory | network |
 /// |---|---|---|---|
-/// | `M` | nothing for one owning subscription; a clone for each further one while others still read the message | decoding | decoding |
+/// | `M` | nothing if only one subscription gets the message; otherwise a clone, except for the last subscription that uses the message | decoding | decoding |
 /// | `Arc<M>` | nothing | decoding | decoding |
-/// | `View<M>`, `SerializedMessage` | the publisher serializes once for all subscriptions | nothing | nothing |
+/// | `View<M>`, `SerializedMessage` | the publisher serializes the message once for all subscriptions | nothing | nothing |
 pub trait SubscriptionCallback<M, Form>: Send + 'static {
     #[doc(hidden)]
     const WANT: Want;
@@ -31,11 +31,11 @@ pub trait SubscriptionCallback<M, Form>: Send + 'static {
     /// Converts the message into the form that the closure takes, and calls the closure.
     ///
     /// # Errors
-    /// When the message arrived as bytes that are not a valid `M`; the closure is not called then.
+    /// When the message arrived as bytes that are not a valid `M`. The closure is then not called.
     fn call(&mut self, message: Received<Content<M>>) -> Result<(), DecodeError>;
 }
 
-/// Markers that keep the forms of callbacks apart.
+/// Marker types that distinguish the implementations of the trait.
 #[doc(hidden)]
 pub(crate) mod form {
     pub enum Owned {}
@@ -45,7 +45,8 @@ pub(crate) mod form {
     pub struct WithInfo<F>(F);
 }
 
-/// Makes the argument of a callback between its trace points; the callback is called next.
+/// Makes the argument of a callback, and records the trace points before and after. The caller
+/// calls the callback next.
 pub(crate) fn traced<T>(make: impl FnOnce() -> Result<T, DecodeError>) -> Result<T, DecodeError> {
     feros_trace::delivery(Point::DeserializeBegin);
     let made = make()?;

@@ -1,4 +1,5 @@
-//! Content filters of a subscription, applied on reception: every transport delivers all messages.
+//! Content filters of subscriptions. A filter is applied on reception: every transport delivers all
+//! messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,18 +13,19 @@ use feros_sync::RwLock;
 
 use crate::content::Content;
 
-/// The messages of a topic that a subscription wants.
+/// The options of a content filter, which selects the messages that a subscription wants.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ContentFilterOptions {
     /// The expression, as in DDS: `percentage < %0 AND location LIKE 'slot %'`. The empty
-    /// expression wants all messages.
+    /// expression selects all messages.
     pub expression: String,
-    /// The values of `%0`, `%1` and so on: numbers, `TRUE`, `FALSE`, or texts as `'text'`.
+    /// The values of `%0`, `%1` and so on: numbers, `TRUE`, `FALSE`, or strings in the form
+    /// `'text'`.
     pub parameters: Vec<String>,
 }
 
 impl ContentFilterOptions {
-    /// A filter with this expression and these parameters.
+    /// The options of a filter with this expression and these parameters.
     pub fn new<P: Into<String>>(expression: &str, parameters: impl IntoIterator<Item = P>) -> Self {
         let parameters = parameters.into_iter().map(Into::into).collect();
         Self { expression: expression.to_owned(), parameters }
@@ -34,7 +36,7 @@ impl ContentFilterOptions {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetContentFilterError {
-    /// The subscription takes messages in a form that is not filtered.
+    /// The subscription was made without a content filter.
     #[error(
         "the subscription of {topic} was made without a content filter: make it with one, which may be empty, to set it later"
     )]
@@ -47,8 +49,8 @@ pub enum SetContentFilterError {
     Filter(#[from] ContentFilterError),
 }
 
-/// The content filter of one subscription, for types that are known only at run time; a
-/// [`Subscription`](crate::Subscription) has its own, set with
+/// The content filter of one subscription to a type that is known only at run time. A
+/// [`Subscription`](crate::Subscription) has a built-in filter, which is set with
 /// [`SubscriptionOptions::content_filter`](crate::SubscriptionOptions::content_filter).
 ///
 /// ```
@@ -85,17 +87,18 @@ impl Current {
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub enum SerializedFilterError {
-    /// The description is not that of a message.
+    /// The description is not the description of a message.
     Type(#[from] DynamicTypeError),
     /// The expression does not fit messages of the type.
     Filter(#[from] ContentFilterError),
 }
 
 impl SerializedFilter {
-    /// A filter for messages of a type.
+    /// Makes a filter for messages of a type.
     ///
     /// # Errors
-    /// When the description is not that of a message, or the expression does not fit it.
+    /// When the description is not the description of a message, or the expression does not fit the
+    /// message.
     pub fn new(
         description: &TypeDescription,
         options: ContentFilterOptions,
@@ -105,7 +108,7 @@ impl SerializedFilter {
         Ok(Self { ty, current, filtered: AtomicU64::new(0) })
     }
 
-    /// A filter for messages of the type `M`.
+    /// Makes a filter for messages of the type `M`.
     pub(super) fn of<M: Message>(options: ContentFilterOptions) -> Result<Self, String> {
         let filter = Self::new(&M::TYPE_DESCRIPTION.to_interface(), options);
         filter.map_err(|error| error.to_string())
@@ -114,7 +117,7 @@ impl SerializedFilter {
     /// Replaces the filter, from the next message on.
     ///
     /// # Errors
-    /// When the expression does not fit messages of the type; the former filter stays.
+    /// When the expression does not fit messages of the type; the former filter then stays.
     pub fn set(&self, options: ContentFilterOptions) -> Result<(), ContentFilterError> {
         let new = Arc::new(Current::new(&self.ty, options)?);
         let former = std::mem::replace(&mut *self.current.write(), new);
@@ -122,18 +125,19 @@ impl SerializedFilter {
         Ok(())
     }
 
-    /// The filter as it was given.
+    /// The options with which the filter was set.
     pub fn options(&self) -> ContentFilterOptions {
         self.current.read().options.clone()
     }
 
-    /// The number of messages that were not wanted.
+    /// The number of messages that the filter has rejected.
     pub fn filtered(&self) -> u64 {
         self.filtered.load(Ordering::Relaxed)
     }
 
-    /// Whether a serialized message, with its 4-byte header, is wanted; an unwanted message is
-    /// counted. Bytes that are not a message count as wanted, so that the refusal is logged.
+    /// Returns whether the filter selects a serialized message, with its 4-byte header; counts the
+    /// message if not. Bytes that are not a message are selected, so that decoding them fails later
+    /// and is logged.
     pub fn wants_bytes(&self, message: &[u8]) -> bool {
         self.note(self.ty.decode(message).ok())
     }

@@ -1,5 +1,5 @@
-//! A subscription on an executor: it hands one message per turn, from any transport, to the user's
-//! closure.
+//! The executor's side of a subscription: passes one message per call, from any transport, to the
+//! user's closure.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::logging;
 use crate::node::WeakNode;
 use crate::subscription::turns::Turns;
 
-/// Takes one message per turn and hands it to the closure.
+/// Takes one message per call and passes it to the closure.
 pub(super) struct Receiver<O: Object, D> {
     pub(super) node: WeakNode,
     pub(super) topic: String,
@@ -23,7 +23,8 @@ pub(super) struct Receiver<O: Object, D> {
     pub(super) deliver: D,
     pub(super) malformed: Arc<FailureCounter>,
     pub(super) untaken: FailureCounter,
-    /// A message that was taken before its turn.
+    /// A message that the executor had taken ahead of its execution, for a policy that takes all
+    /// inputs first.
     pub(super) taken: Option<Received<O>>,
     pub(super) logger: Arc<str>,
 }
@@ -103,8 +104,8 @@ where
         }
     }
 
-    /// Logs the refusal each time the count doubles, so that a stream of malformed messages does
-    /// not fill the disk.
+    /// Counts a malformed message. The count is logged each time it doubles, so that a stream of
+    /// malformed messages does not fill the disk.
     #[cold]
     fn refuse(&self, publisher: Gid, size_bytes: usize, error: &DecodeError) {
         let Some(count) = self.malformed.count() else { return };
@@ -127,7 +128,7 @@ where
     O: Object,
     D: FnMut(Received<O>) -> Result<(), DecodeError>,
 {
-    /// The executor's turn: one message.
+    /// Receives one message on the executor's thread.
     pub(super) fn receive_one(&self) -> Progress {
         let Some(mut receiver) = self.begin() else { return Progress::Done };
         let progress = receiver.receive_one();
@@ -135,14 +136,15 @@ where
         if self.is_wanted() { Progress::More } else { progress }
     }
 
-    /// The publishing thread's turn: all messages from publishers of this process. The rest is for
-    /// the executor.
+    /// Receives all messages from publishers of this process, on the publishing thread. Other
+    /// messages are left to the executor.
     pub(super) fn receive_all(&self, ringer: &Ringer) {
         let mut turn = self.begin();
         while let Some(mut receiver) = turn {
             let mut progress = Progress::Done;
             while receiver.messages.has_messages_of_this_process() {
-                feros_trace::begin_turn(0); // not the executor's, which may be another entity's turn
+                // This is not the executor's turn, which may belong to another entity.
+                feros_trace::begin_turn(0);
                 progress = receiver.receive_one();
             }
             drop(receiver);

@@ -1,14 +1,15 @@
-//! Work that several threads may do, one at a time and without a lock held: the thread that has the
-//! worker also does the work of the other threads.
+//! Lets several threads use one worker, one thread at a time and without holding a lock. The thread
+//! that has the worker also does the work that other threads bring meanwhile.
 
 use std::ops::{Deref, DerefMut};
 
 use feros_sync::{AtomicBool, Mutex, Ordering};
 
-/// A worker that threads take in turns.
+/// A worker that threads use in turns.
 pub(crate) struct Turns<W> {
     worker: Mutex<Option<Box<W>>>,
-    /// Another thread came while a thread had the worker.
+    /// Set when a thread asks for the worker, so that the thread that has the worker takes another
+    /// turn.
     is_wanted: AtomicBool,
 }
 
@@ -17,18 +18,19 @@ impl<W> Turns<W> {
         Self { worker: Mutex::new(Some(Box::new(worker))), is_wanted: AtomicBool::new(false) }
     }
 
-    /// Takes the worker, unless another thread has it: then that thread takes another turn when it
-    /// is done, and finds the work that the caller added before this call.
+    /// Takes the worker. Returns `None` if another thread has it; that thread then takes another
+    /// turn when it is done, and finds the work that the caller added before this call.
     pub(crate) fn begin(&self) -> Option<Turn<'_, W>> {
-        // This comes before the attempt to take the worker: if that fails, the thread with the
-        // worker sees the flag after giving the worker back. If that thread clears the flag only
-        // now, it has not begun to work, and finds the caller's work.
+        // The flag is set before the attempt to take the worker. If the attempt fails, the thread
+        // with the worker sees the flag after it has given the worker back. If that thread clears
+        // the flag after this store, it has not begun to work yet, and finds the caller's work.
         self.is_wanted.store(true, Ordering::SeqCst);
         self.take()
     }
 
-    /// Takes another turn if another thread came meanwhile; call it after each turn. It does not
-    /// set the flag, so that two threads cannot keep each other going without work.
+    /// Takes another turn if a thread has asked for the worker meanwhile; must be called after each
+    /// turn. This function does not set the flag, so that two threads cannot keep each other busy
+    /// without work.
     pub(crate) fn begin_again(&self) -> Option<Turn<'_, W>> {
         if self.is_wanted() { self.take() } else { None }
     }
@@ -39,13 +41,14 @@ impl<W> Turns<W> {
         Some(Turn { turns: self, worker: Some(worker) })
     }
 
-    /// Whether a thread came while another had the worker, so that another turn is due.
+    /// Whether a thread has asked for the worker since the last turn began, so that another turn is
+    /// due.
     pub(crate) fn is_wanted(&self) -> bool {
         self.is_wanted.load(Ordering::SeqCst)
     }
 }
 
-/// The right to use the worker; dropping it gives the worker back, also during a panic.
+/// The right to use the worker. Dropping it gives the worker back, even during a panic.
 pub(crate) struct Turn<'a, W> {
     turns: &'a Turns<W>,
     worker: Option<Box<W>>,
