@@ -1,15 +1,16 @@
-//! The announcement of an endpoint on one of the engines.
+//! The announcement of an endpoint, as found on one of the two engines.
 
 use std::sync::Arc;
 
 use feros_rmw::{BridgeMark, Gid, twin};
 
-/// The content of an endpoint's announcement on one of the engines.
+/// The content of an endpoint's announcement on one of the two engines.
 pub(crate) struct Announced {
     pub(crate) identity: Gid,
     pub(crate) is_twin: bool,
-    /// The rest of its announcement. Endpoints arrange transports beyond engines if they know each
-    /// other by one gid; on the second engine, only twins do.
+    /// The announcement without the part about a twin, if the endpoint can be reached over
+    /// transports without engines. For those, two endpoints must know each other by the same gid,
+    /// so on the second engine only twins can be reached.
     pub(crate) announcement: Option<Arc<str>>,
 }
 
@@ -23,8 +24,8 @@ impl Announced {
         Self { identity: named.unwrap_or(gid), is_twin: named.is_some(), announcement }
     }
 
-    /// Like [`new`](Self::new), but for the messages of a publisher: messages that a bridge passes
-    /// on belong to their original publisher.
+    /// Like [`new`](Self::new), but for messages: if the publisher belongs to a bridge, its
+    /// messages have the identity of their original publisher.
     pub(crate) fn of_messages(side: usize, gid: Gid, announcement: Option<&Arc<str>>) -> Self {
         let said = Self::new(side, gid, announcement);
         match BridgeMark::origin(announcement.map(AsRef::as_ref)) {

@@ -1,4 +1,4 @@
-//! A client on both engines. It asks the first engine that has a server.
+//! A client on both engines. It sends requests to the first engine that has a server.
 
 use std::sync::Arc;
 
@@ -18,11 +18,12 @@ pub(crate) struct PairClient {
     sides: [Arc<dyn Client>; 2],
     watch: Arc<Watch>,
     joiner: Mutex<Joiner>,
-    /// Whether the second engine has ever sent a request; a response to it may still come.
+    /// Whether a request was ever sent on the second engine, so that a response may still arrive
+    /// there.
     has_asked_second: AtomicBool,
 }
 
-/// The servers of both engines, and the engine that gets requests.
+/// The servers on both engines, and the engine that requests are sent on.
 struct Servers {
     joined: Vec<Joined>,
     of: [Vec<ServerMatch>; 2],

@@ -1,4 +1,4 @@
-//! Joins two graphs into one: an endpoint on both engines counts once.
+//! Joins two graphs into one, in which an endpoint on both engines appears once.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -12,8 +12,9 @@ use crate::announced::Announced;
 
 /// Joins the graphs of both engines.
 ///
-/// Endpoints are the same if one names the other as its twin. Nodes announce nothing; a node is the
-/// same if one of its endpoints is, or if its session belongs to this process.
+/// Two endpoints are the same if one names the other as its twin. Nodes have no announcements, so
+/// two nodes with the same name are the same if they have endpoints that are twins, or if they
+/// belong to the same session of this process.
 pub(crate) fn join(of: &[Arc<GraphSnapshot>; 2]) -> GraphSnapshot {
     let mut endpoints: Vec<EndpointInfo> = Vec::new();
     let mut places = HashMap::new();
@@ -58,15 +59,15 @@ pub(crate) fn join(of: &[Arc<GraphSnapshot>; 2]) -> GraphSnapshot {
     GraphSnapshot { generation: of[0].generation + of[1].generation, nodes, endpoints }
 }
 
-/// The sessions of this process that are on two engines: the gid on the first engine by the gid on
-/// the second.
+/// The sessions of this process that are on two engines. The key is the gid on the second engine,
+/// the value the gid on the first.
 static OWN_SESSIONS: LazyLock<RwLock<HashMap<Gid, Gid>>> = LazyLock::new(RwLock::default);
 
 fn own_session(second: Gid) -> Gid {
     OWN_SESSIONS.read().get(&second).copied().unwrap_or(second)
 }
 
-/// Keeps the gids of a session of this process registered.
+/// Keeps a session of this process registered.
 pub(crate) struct OwnSession(Gid);
 
 impl OwnSession {

@@ -1,22 +1,25 @@
-//! The messages of a twin that have been received already, by either engine.
+//! The messages of one publisher that either engine has delivered already.
 //!
-//! A publisher on two engines numbers its messages alike on both. Each engine keeps their order, so
-//! the received numbers are mostly one range that grows at its end.
+//! A publisher on two engines gives a message the same number on both. Each engine delivers in
+//! order, so the received numbers mostly form one range that grows at its end.
 
-/// The number of gaps that are remembered; a message in an older gap counts as received.
+/// The limit on ranges that are remembered. A message in a gap between older ranges counts as
+/// received.
 const REMEMBERED_RANGES: usize = 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    /// The first and last numbers of ranges, in order, with gaps between them.
+    /// The first and last numbers of the received ranges, in ascending order, with gaps between
+    /// them.
     ranges: Vec<(u64, u64)>,
-    /// Whether each engine has delivered something.
+    /// Whether each engine has delivered a message.
     pub(crate) by: [bool; 2],
 }
 
 impl Heard {
-    /// Notes a message, and returns whether it is new. With `in_order`, a message older than the
-    /// last one is not new: it may have been lost, but messages do not overtake each other.
+    /// Records a message and returns whether it is new. With `in_order`, a message with a smaller
+    /// number than the last one does not count as new, because messages must not arrive out of
+    /// order.
     pub(crate) fn note(&mut self, number: u64, in_order: bool) -> bool {
         let last = self.ranges.last().map_or(0, |range| range.1);
         if number > last {
@@ -34,7 +37,7 @@ impl Heard {
         true
     }
 
-    /// Notes a message in a gap; returns false if it was received before.
+    /// Records a message in a gap; returns false if the message was received before.
     fn fill(&mut self, number: u64) -> bool {
         let at = self.ranges.partition_point(|range| range.1 < number);
         if self.ranges[at].0 <= number {
@@ -68,7 +71,7 @@ mod tests {
         let mut state = 7_u64;
         for _ in 0..5000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // Never more gaps than the remembered number.
+            // The numbers are so few that there are never more ranges than are remembered.
             let number = state >> 60;
             assert_eq!(heard.note(number.max(1), false), known.insert(number.max(1)), "{number}");
         }

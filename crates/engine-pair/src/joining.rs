@@ -1,4 +1,4 @@
-//! The matches of an endpoint, joined from both engines: twins count as one endpoint.
+//! The matches of an endpoint, joined from both engines: two twins count as one match.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,14 +10,15 @@ use crate::announced::Announced;
 use crate::later::Watch;
 use crate::shared::Shared;
 
-/// An endpoint that matches.
+/// A matching endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Joined {
-    /// Its own gid: that on its only engine, or on its first one.
+    /// The gid of the endpoint on the first engine, or on its only engine.
     pub(crate) identity: Gid,
-    /// Its gid on each engine.
+    /// The gid of the endpoint on each engine.
     pub(crate) on: [Option<Gid>; 2],
-    /// Its announcement on the first engine, or that of a twin on the second.
+    /// The announcement of the endpoint on the first engine; if it is only on the second engine,
+    /// its announcement there if it is a twin.
     pub(crate) announcement: Option<Arc<str>>,
     pub(crate) qos: QosProfile,
 }
@@ -28,8 +29,8 @@ impl Joined {
     }
 }
 
-/// Joins the matches of both engines. `is_due` tells whether a twin that only the second engine has
-/// found counts already.
+/// Joins the matches of both engines. `is_due` returns whether a twin that only the second engine
+/// has found already counts as a match.
 pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) -> Vec<Joined> {
     let mut joined: Vec<Joined> = Vec::with_capacity(lists[0].len() + lists[1].len());
     let mut places = HashMap::with_capacity(lists[0].len());
@@ -37,7 +38,8 @@ pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) 
         for found in list {
             let said = Announced::of_messages(side, found.gid, found.announcement.as_ref());
             if let Some(place) = places.get(&said.identity) {
-                // The first engine's data take precedence: the other may report a change later.
+                // The first engine's data take precedence, because the other engine may report a
+                // change later.
                 let known: &mut Joined = &mut joined[*place];
                 known.on[side] = Some(found.gid);
                 continue;
@@ -55,11 +57,11 @@ pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) 
     joined
 }
 
-/// Joins the matches of one endpoint repeatedly.
+/// Joins the matches of one endpoint, repeatedly.
 pub(crate) struct Joiner {
     shared: Arc<Shared>,
     pub(crate) watch: Arc<Watch>,
-    /// When twins were first seen.
+    /// When each twin was first seen.
     since: HashMap<Gid, Instant>,
 }
 
@@ -68,8 +70,9 @@ impl Joiner {
         Self { shared: shared.clone(), watch, since: HashMap::new() }
     }
 
-    /// Like [`join`](Self::join), for publishers and servers: leaves out endpoints that a bridge
-    /// brings from one of the engines to the other without naming their origin.
+    /// Like [`join`](Self::join), but for publishers and servers. Leaves out endpoints with which a
+    /// bridge repeats on one engine what the other engine has, unless they name the original
+    /// publisher.
     pub(crate) fn join_offers(&mut self, mut lists: [Vec<Match>; 2]) -> Vec<Joined> {
         for (side, list) in lists.iter_mut().enumerate() {
             list.retain(|found| {
@@ -81,8 +84,8 @@ impl Joiner {
         self.join(lists)
     }
 
-    /// Joins the current matches. If a twin has to wait, the endpoint is notified when that is
-    /// over.
+    /// Joins the current matches. If a twin does not count yet, the endpoint is notified when the
+    /// wait for the twin is over.
     pub(crate) fn join(&mut self, lists: [Vec<Match>; 2]) -> Vec<Joined> {
         let Self { shared, watch, since } = self;
         let now = Instant::now();
@@ -120,7 +123,7 @@ mod tests {
         }
     }
 
-    /// Identity, gids and announcement.
+    /// The identity, the gids and the announcement.
     type Shown<'a> = (u8, [Option<u8>; 2], Option<&'a str>);
 
     fn shown(joined: &[Joined]) -> Vec<Shown<'_>> {
@@ -134,8 +137,9 @@ mod tests {
     #[test]
     fn twins_are_one_whichever_engine_is_their_first() {
         let of = |gid: u8, text: &str| twin::announcement(Gid([gid; 16]), text);
-        // 1 and 11 are twins of a process with the same order of engines, 2 and 12 of one with the
-        // other order; 3 and 13 are on one engine each; of 4 only the twin 14 is seen.
+        // 1 and 11 are twins of a process with the same order of engines; 2 and 12 are twins of a
+        // process with the reverse order. 3 and 13 are each on one engine. Of endpoint 4, only the
+        // twin 14 is seen.
         let first = vec![found(1, "x"), found(2, &of(12, "y")), found(3, "z")];
         let second =
             vec![found(11, &of(1, "x")), found(12, "y"), found(13, "v"), found(14, &of(4, "w"))];

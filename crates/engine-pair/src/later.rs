@@ -1,5 +1,5 @@
-//! Notifies endpoints when a match has waited long enough, since no engine reports the passing of
-//! time.
+//! Notifies an endpoint when the wait for a twin is over. The engines cannot do this, because they
+//! report events, not the passing of time.
 
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
@@ -8,7 +8,8 @@ use std::time::Instant;
 use feros_rmw::Notify;
 use feros_sync::{AtomicBool, Condvar, Mutex, Ordering};
 
-/// Whether matches may have changed since the last look, and the notification for it.
+/// Whether matches may have changed since they were last examined, and the notification for such
+/// changes.
 pub(crate) struct Watch {
     has_changed: AtomicBool,
     notify: Mutex<Option<Notify>>,
@@ -19,7 +20,7 @@ impl Watch {
         Arc::new(Self { has_changed: AtomicBool::new(true), notify: Mutex::new(notify) })
     }
 
-    /// The notification for an engine.
+    /// Returns the notification for an engine to call.
     pub(crate) fn notifier(self: &Arc<Self>) -> Notify {
         let watch = self.clone();
         Arc::new(move || watch.tell())
@@ -32,19 +33,20 @@ impl Watch {
         }
     }
 
-    /// Whether to look at the matches again. Called before each message: mostly one load.
+    /// Returns whether the matches must be examined again. This is called before each message and
+    /// is usually a single load.
     pub(crate) fn take_change(&self) -> bool {
         self.has_changed.load(Ordering::Relaxed) && self.has_changed.swap(false, Ordering::AcqRel)
     }
 
-    /// Ends the notifications; none runs after the return.
+    /// Closes the notification; it does not run after this function has returned.
     pub(crate) fn close(&self) {
         let notify = self.notify.lock().take();
-        drop(notify); // outside the lock
+        drop(notify); // dropped without the lock
     }
 }
 
-/// Notifies endpoints at a given time. Starts its thread when the first one waits.
+/// Notifies endpoints at given times. The first endpoint that has to wait starts the thread.
 #[derive(Default)]
 pub(crate) struct Later {
     shared: Arc<Shared>,
@@ -64,7 +66,8 @@ struct Due {
 }
 
 impl Later {
-    /// Notifies the endpoint at this time, or earlier if that is planned already.
+    /// Notifies the endpoint at this time, unless a notification is already planned for an earlier
+    /// time.
     pub(crate) fn tell_at(&self, at: Instant, watch: &Arc<Watch>) {
         let mut due = self.shared.due.lock();
         let of_watch = |(_, known): &&mut (Instant, Weak<Watch>)| {

@@ -1,24 +1,26 @@
-//! Two engines as one: a context whose nodes are on both, for example for a robot on DDS that an
-//! operator reaches by Zenoh.
+//! Joins two engines into one. The nodes of a context are then on both engines, for example if a
+//! robot uses DDS and an operator reaches it over Zenoh.
 //!
-//! Every endpoint is an endpoint on each of the two engines. The announcement of the one on the
-//! second engine names its twin on the first ([`feros_rmw::twin`]), so other endpoints on both
-//! engines know the two as one, by the gid on the first.
+//! Every endpoint of the context consists of two endpoints, its twins: one on each engine. The
+//! announcement of the twin on the second engine names the twin on the first ([`feros_rmw::twin`]).
+//! So other contexts on both engines recognize the two as one endpoint, identified by the gid on
+//! the first engine.
 //!
-//! - *A message goes where it is needed*: always to the first engine, and to the second if that has
-//!   a subscription that the first lacks, or if a policy needs the writing. Both engines count it,
-//!   written or not, so its number is the same on both, and a subscription on both recognizes
-//!   messages that it has received already.
-//! - *Endpoints on both engines match by the first.* A match that only the second has found counts
-//!   after [`PairEngine::settling`], and only if the first does not know the endpoint: a
-//!   subscription that the first refuses for its policies is not served by the second.
-//! - *A client asks the first engine that has a server*, and a response goes to the engine that its
-//!   request came from.
-//! - *If one engine loses an endpoint, the other continues.* Messages that the first engine had not
-//!   delivered when it lost a subscription, which it notices after its own timeout, are lost and
-//!   counted; from then on the second serves it.
-//! - *Beyond engines*, as by shared memory, endpoints reach each other if they know each other by
-//!   one gid: twins, and endpoints on the first engine.
+//! - *A message goes only where it is needed.* It always goes to the first engine. It goes to the
+//!   second if a subscription is only there, or if a policy requires it. Both engines count every
+//!   message, sent or not, so a message has the same number on both, and a subscription on both
+//!   recognizes messages that it has already received.
+//! - *Endpoints on both engines match on the first.* A match that only the second engine has found
+//!   counts after [`PairEngine::settling`], and only if the first engine does not know the
+//!   endpoint: if the first engine refuses a subscription for its policies, the second does not
+//!   serve it either.
+//! - *A client uses the first engine that has a server.* A response uses the engine that its
+//!   request came over.
+//! - *If one engine loses an endpoint, the other continues.* The first engine notices the loss of a
+//!   subscription only after a timeout of its own. Messages that it has not delivered by then are
+//!   lost and counted; from then on, the second engine delivers.
+//! - *Transports without engines*, such as shared memory, need endpoints that know each other by
+//!   the same gid. These are twins and endpoints on the first engine.
 //!
 //! | module | holds |
 //! |---|---|
@@ -31,8 +33,8 @@
 //!
 //! # Invariants
 //!
-//! The crate knows no engine and no message type. Both engines count a publisher's messages alike.
-//! No message is passed from engine to engine.
+//! The crate knows no engine and no message type. Both engines count a publisher's messages in the
+//! same way. No message is passed from one engine to the other.
 #![forbid(unsafe_code)]
 
 mod announced;
@@ -58,10 +60,10 @@ use feros_sync::Mutex;
 use session::PairSession;
 use shared::Shared;
 
-/// How long the first engine is given to find an endpoint on both that the second has found.
+/// How long the second engine waits for the first to find an endpoint that is on both engines.
 const SETTLING: Duration = Duration::from_secs(1);
 
-/// Two engines as one; the first one takes precedence.
+/// Two engines that act as one. The first engine takes precedence.
 pub struct PairEngine {
     engines: [Arc<dyn Engine>; 2],
     name: &'static str,
@@ -69,16 +71,16 @@ pub struct PairEngine {
 }
 
 impl PairEngine {
-    /// A pair of these two; both can be the same engine if each opens its sessions in another
-    /// domain.
+    /// Joins these two engines. Both can be the same engine if each opens its sessions in a
+    /// different domain.
     #[must_use]
     pub fn new(engines: [Arc<dyn Engine>; 2]) -> Self {
         let name = interned(&format!("{},{}", engines[0].name(), engines[1].name()));
         Self { engines, name, settling: SETTLING }
     }
 
-    /// Sets how long the first engine is given to find an endpoint on both that the second has
-    /// found; the default is a second.
+    /// Sets how long the first engine has to find an endpoint on both engines that the second
+    /// engine has already found. The default is a second.
     #[must_use]
     pub fn settling(mut self, time: Duration) -> Self {
         self.settling = time;
@@ -111,7 +113,8 @@ impl Engine for PairEngine {
     }
 }
 
-/// The names are leaked: there are only as many as pairs of engines.
+/// Returns the name with a static lifetime. The memory is never freed, but there are only as many
+/// names as pairs of engines.
 fn interned(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock();

@@ -1,4 +1,4 @@
-//! A publisher on both engines: one order, one number and one stamp for each message.
+//! A publisher on both engines. A message has the same position, number and stamp on both.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,23 +18,25 @@ use crate::later::Watch;
 use crate::shared::Shared;
 use crate::status::PublisherStatus;
 
-/// The largest message that is queued; the limit of an engine may be lower.
+/// The size limit of a queued message, in bytes. An engine may have a lower limit.
 const LARGEST_BYTES: usize = i32::MAX as usize;
 
-/// How long the first message over another engine waits for the messages before it.
+/// When a subscription moves to the first engine, how long its first message there waits for the
+/// earlier messages on the second.
 const HANDOVER_WAIT: Duration = Duration::from_secs(1);
 
-/// The copy of a message for the second engine keeps its memory up to this size.
+/// The buffer for the second engine's copy of a message is shrunk to this size after use.
 const KEPT_BYTES: usize = 1 << 20;
 
 pub(crate) struct PairPublisher {
-    // The drop order: first the sending thread ends, then both endpoints are dropped.
-    /// One queue for both engines, so that dropped messages are dropped on both, which count alike.
+    // The sending thread must end before both endpoints are dropped.
+    /// The queue for both engines. Because there is only one, both engines drop the same messages
+    /// and their numbers stay equal.
     sender: Option<SendingThread<(Vec<u8>, Stamp)>>,
     writer: Arc<Writer>,
 }
 
-/// Sends messages; an asynchronous publisher shares it with its thread.
+/// Sends messages. An asynchronous publisher shares it with its sending thread.
 pub(crate) struct Writer {
     sides: [Arc<dyn Publisher>; 2],
     names: [&'static str; 2],
@@ -42,12 +44,12 @@ pub(crate) struct Writer {
     watch: Arc<Watch>,
     matches: Mutex<Matches>,
     matched: AtomicUsize,
-    /// Whether the second engine has to get each message.
+    /// Whether each message must be sent on the second engine.
     needs_second: AtomicBool,
-    /// Whether a policy needs each message on both engines, whatever the matches are.
+    /// Whether a policy requires each message on both engines, regardless of the matches.
     keeps_promises: bool,
-    /// Held while both engines write, so that they count alike; contains the copy for the second
-    /// one.
+    /// Held while both engines send, so that a message has the same number on both. Contains the
+    /// copy of the message for the second engine.
     order: Mutex<Vec<u8>>,
     refused: FailureCounter,
     announcement: Mutex<String>,
@@ -57,12 +59,12 @@ struct Matches {
     joiner: Joiner,
     last: Vec<Joined>,
     status: PublisherStatus,
-    /// The second engine's gids of subscriptions that the first engine has found later.
+    /// The gids, on the second engine, of subscriptions that the first engine found later.
     handovers: Vec<Gid>,
 }
 
-/// Whether a policy needs each message on each engine: a history for late subscriptions, or the
-/// sign that the publisher is alive.
+/// Whether a policy requires each message on both engines, because late subscriptions need the
+/// history or because the message shows that the publisher is alive.
 fn keeps_promises(qos: &QosProfile) -> bool {
     qos.durability == Durability::TransientLocal
         || matches!(qos.deadline, QosDuration::Finite(_))
@@ -127,7 +129,7 @@ impl PairPublisher {
 }
 
 impl Writer {
-    /// Looks at the matches again if they may have changed.
+    /// Examines the matches again if they may have changed.
     fn refresh(&self) {
         if self.watch.take_change() {
             self.look(&mut self.matches.lock());
@@ -150,8 +152,8 @@ impl Writer {
         matches.last = joined;
     }
 
-    /// Before the first engine takes over a subscription, waits for the messages that the second
-    /// one is still delivering to it, so that none is overtaken.
+    /// If the first engine takes over a subscription, waits for the messages that the second engine
+    /// is still delivering to it, so that no later message overtakes them.
     fn hand_over(&self) {
         self.refresh();
         let handovers = std::mem::take(&mut self.matches.lock().handovers);
@@ -184,7 +186,7 @@ impl Writer {
         Ok(number)
     }
 
-    /// Publishes on both engines. A message that only one of them refuses still counts on both.
+    /// Publishes on both engines. A message that only one engine refuses counts on both.
     fn write_on_both(
         &self,
         stamp: Stamp,
@@ -239,7 +241,7 @@ impl Writer {
         number
     }
 
-    /// The gids of a subscription on both engines.
+    /// Returns the gids of a subscription on both engines.
     fn gids_of(&self, subscription: Gid) -> [Option<Gid>; 2] {
         let matches = self.matches.lock();
         let found = matches.last.iter().find(|one| one.identity == subscription);
@@ -304,7 +306,7 @@ impl Publisher for PairPublisher {
         let mut former = self.writer.announcement.lock();
         first.announce(&twin::first_announcement(announcement))?;
         if let Err(error) = second.announce(&twin::announcement(first.gid(), announcement)) {
-            // The error of the second engine is returned.
+            // If this also fails, the second engine's error is returned nevertheless.
             let _ = first.announce(&twin::first_announcement(&former));
             return Err(error);
         }

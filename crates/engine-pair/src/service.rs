@@ -1,5 +1,5 @@
-//! A server on both engines. A response goes to the engine that its request came from, which the
-//! request's number encodes.
+//! A server on both engines. The number of a request encodes the engine that the request came over,
+//! and the response uses the same engine.
 
 use std::sync::Arc;
 
@@ -13,16 +13,17 @@ use feros_sync::{AtomicUsize, Ordering};
 use crate::joining::{Joined, join};
 use crate::shared::Shared;
 
-/// Added to the request numbers of the second engine. Clients never count this far, and requests by
-/// shorter transports are numbered from twice this value on (`feros_transport`).
+/// The offset that is added to the request numbers of the second engine. Clients never reach such
+/// numbers, and the numbers of requests that come over other transports start at twice this value
+/// (`feros_transport`).
 const OF_SECOND: i64 = 1 << 61;
 
-/// The number for the user.
+/// Converts an engine's number to the number for the user.
 pub(crate) fn to_pair(side: usize, number: i64) -> i64 {
     if side == 1 && (0..OF_SECOND).contains(&number) { number + OF_SECOND } else { number }
 }
 
-/// The engine, and its own number.
+/// Converts the user's number to the engine and the engine's number.
 pub(crate) fn of_pair(number: i64) -> (usize, i64) {
     let is_of_second = (OF_SECOND..2 * OF_SECOND).contains(&number);
     if is_of_second { (1, number - OF_SECOND) } else { (0, number) }
@@ -30,7 +31,7 @@ pub(crate) fn of_pair(number: i64) -> (usize, i64) {
 
 pub(crate) struct PairService {
     sides: [Arc<dyn Service>; 2],
-    /// Alternates between the engines.
+    /// The engine to take from first; alternates between the two.
     next: AtomicUsize,
 }
 
@@ -110,7 +111,8 @@ mod tests {
             assert_eq!(of_pair(to_pair(1, number)), (1, number));
             assert_ne!(to_pair(0, number), to_pair(1, number));
         }
-        // Numbers of requests by shorter transports, and numbers that only hostile clients send.
+        // Numbers of requests that came over other transports, and numbers that only hostile
+        // clients send.
         for number in [1 << 62, i64::MAX, -1, i64::MIN] {
             assert_eq!([to_pair(0, number), to_pair(1, number)], [number; 2]);
             assert_eq!(of_pair(number), (0, number));

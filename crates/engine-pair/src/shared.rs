@@ -1,5 +1,5 @@
-//! The state that the endpoints of a session share: both engines' sessions, and their joined
-//! graphs.
+//! The state that the endpoints of a session share: the sessions of both engines, and the joined
+//! graph.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::later::Later;
 
 pub(crate) struct Shared {
     pub(crate) sides: [Arc<dyn Session>; 2],
-    /// How long a twin that only the second engine has found waits for the first one to find it.
+    /// How long a twin that only the second engine has found waits for the first to find it.
     pub(crate) settle: Duration,
     pub(crate) later: Later,
     nodes: Mutex<Nodes>,
@@ -75,7 +75,8 @@ impl Shared {
         self.sides.iter().zip(ids).for_each(|(side, id)| side.remove_node(id));
     }
 
-    /// The ids of a node on each engine; `name` is the name of an endpoint to create on it.
+    /// Returns the ids of a node on each engine. `name` is the name of the endpoint that is being
+    /// created, for the error.
     pub(crate) fn node(
         &self,
         node: NodeId,
@@ -85,13 +86,13 @@ impl Shared {
         found.ok_or_else(|| CreateEndpointError::NoNode { name: name.to_owned() })
     }
 
-    /// The graph of both engines.
+    /// Returns the joined graph of both engines.
     pub(crate) fn graph(&self) -> Arc<GraphSnapshot> {
         let of = self.sides.each_ref().map(|side| side.graph());
         let mut known = self.graph.lock();
         if let Some(graph) = &*known {
             let is_same = |side: usize| Arc::ptr_eq(&graph.of[side], &of[side]);
-            // Another thread may have seen a later graph already.
+            // Another thread may already have joined a later graph.
             let is_later = |side: usize| graph.of[side].generation > of[side].generation;
             if [0, 1].into_iter().all(|side| is_same(side) || is_later(side)) {
                 return graph.joined.clone();
@@ -102,20 +103,21 @@ impl Shared {
         joined
     }
 
-    /// A number that grows with each change of a graph.
+    /// A number that grows with each change of either graph.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Whether the first engine knows the endpoint, matched or not.
+    /// Whether the first engine's graph contains the endpoint, matched or not.
     pub(crate) fn first_shows(&self, gid: Gid) -> bool {
         self.sides[0].graph().endpoints.iter().any(|endpoint| endpoint.gid == gid)
     }
 
-    /// Whether a bridge made the endpoint and the other engine has the same messages. Then they
-    /// come from there, and the bridge takes them there; or they come from elsewhere to both
-    /// engines, and the first one's count. A bridge uses the same mark for what it takes from a
-    /// side and what it brings from it.
+    /// Whether an endpoint on engine `side` belongs to a bridge that repeats messages which the
+    /// other engine also has. There are two cases. The bridge takes the messages from the other
+    /// engine; or it takes them from a third side and brings them to both engines, and then the
+    /// first engine's messages are used. A bridge gives the same mark to the endpoints that take
+    /// from a side and to those that bring the same messages to other sides.
     pub(crate) fn repeats_the_other(&self, side: usize, announcement: Option<&str>) -> bool {
         let Some(mark) = BridgeMark::read(announcement) else { return false };
         let takes = |kind| matches!(kind, EndpointKind::Subscription | EndpointKind::Client);

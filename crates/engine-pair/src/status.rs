@@ -1,15 +1,15 @@
-//! Events of an endpoint, joined from both engines.
+//! The events of an endpoint, joined from both engines.
 //!
-//! Matches are counted by their identities. For events that engines report only as numbers (missed
-//! deadlines, endpoints with incompatible policies or types, publishers that are not alive), the
-//! larger count is used, as most of them are seen on both.
+//! Matches are counted by identity. Engines report other events only as numbers: missed deadlines,
+//! endpoints with incompatible policies or types, and publishers that are not alive. For these, the
+//! larger of the two counts is used, since both engines see most of them.
 
 use std::collections::HashSet;
 
 use feros_rmw::event::difference;
 use feros_rmw::{Gid, MatchedStatus, PublisherEvent, QosPolicyKind, SubscriptionEvent};
 
-/// A count that both engines keep.
+/// A count that both engines report, of which the larger value is used.
 #[derive(Default)]
 struct Larger {
     of: [u32; 2],
@@ -21,7 +21,7 @@ impl Larger {
         self.of[0].max(self.of[1])
     }
 
-    /// Total and change, if there is a change.
+    /// Returns the total and its change since the last call, if it has changed.
     fn take(&mut self) -> Option<(u32, u32)> {
         let (now, taken) = (self.now(), self.taken);
         self.taken = now;
@@ -29,7 +29,7 @@ impl Larger {
     }
 }
 
-/// The matching endpoints.
+/// The numbers of matching endpoints.
 #[derive(Default)]
 struct Matched {
     current: HashSet<Gid>,
@@ -62,7 +62,7 @@ fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Events of a publisher.
+/// The events of a publisher.
 #[derive(Default)]
 pub(crate) struct PublisherStatus {
     matched: Matched,
@@ -78,7 +78,7 @@ impl PublisherStatus {
         self.matched.set(now);
     }
 
-    /// Notes an event of one engine.
+    /// Records an event of one engine.
     pub(crate) fn note(&mut self, side: usize, event: PublisherEvent) {
         match event {
             PublisherEvent::OfferedQosIncompatible { total, last_policy, .. } => {
@@ -92,12 +92,12 @@ impl PublisherStatus {
             PublisherEvent::IncompatibleType { total, .. } => {
                 self.incompatible_type.of[side] = total;
             }
-            // Matches are counted by their identities.
+            // Matches are counted by identity.
             _ => {}
         }
     }
 
-    /// Takes the next event that was not taken yet.
+    /// Takes the next event that has not been taken yet.
     pub(crate) fn take(&mut self) -> Option<PublisherEvent> {
         if let Some(status) = self.matched.take() {
             return Some(PublisherEvent::Matched(status));
@@ -117,14 +117,14 @@ impl PublisherStatus {
     }
 }
 
-/// Events of a subscription.
+/// The events of a subscription.
 #[derive(Default)]
 pub(crate) struct SubscriptionStatus {
     matched: Matched,
     incompatible_qos: Larger,
     policy: Option<QosPolicyKind>,
     deadline_missed: Larger,
-    /// Matched publishers that are not alive.
+    /// The number of matched publishers that are not alive, for each engine.
     not_alive: [u32; 2],
     alive_taken: (u32, u32),
     lost: u64,
@@ -141,7 +141,8 @@ impl SubscriptionStatus {
         self.lost = self.lost.saturating_add(more);
     }
 
-    /// Notes an event of one engine. Losses are counted over the messages of both.
+    /// Records an event of one engine. Losses are counted from the messages of both engines
+    /// instead.
     pub(crate) fn note(&mut self, side: usize, event: SubscriptionEvent) {
         match event {
             SubscriptionEvent::RequestedQosIncompatible { total, last_policy, .. } => {
@@ -174,7 +175,7 @@ impl SubscriptionStatus {
         })
     }
 
-    /// Takes the next event that was not taken yet.
+    /// Takes the next event that has not been taken yet.
     pub(crate) fn take(&mut self) -> Option<SubscriptionEvent> {
         if let Some(status) = self.matched.take() {
             return Some(SubscriptionEvent::Matched(status));
@@ -230,8 +231,8 @@ mod tests {
         let clash = SubscriptionEvent::IncompatibleType { total: 2, change: 2 };
         assert_eq!(status.take(), Some(clash));
         assert_eq!(status.take(), None);
-        // An engine with leases reports that one publisher is silent; the other engine has no
-        // leases.
+        // One engine enforces leases and reports a publisher that is not alive. The other engine
+        // has no leases.
         let silent = SubscriptionEvent::LivelinessChanged {
             alive: 1,
             not_alive: 1,

@@ -1,4 +1,5 @@
-//! A subscription on both engines: each message once, and each publisher's messages in order.
+//! A subscription on both engines. It delivers each message once, and each publisher's messages in
+//! order.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,11 +19,12 @@ use crate::later::Watch;
 use crate::shared::Shared;
 use crate::status::SubscriptionStatus;
 
-/// The number of remembered publishers above which departed ones are forgotten.
+/// With more publishers than this, those that no longer match are forgotten.
 const REMEMBERED_PUBLISHERS: usize = 256;
 
-/// When an engine first delivers a message of a twin, the other engine's messages of it go first.
-/// They are searched for among at most this many messages, the usual limit of a history.
+/// When an engine delivers its first message of a twin, the other engine's waiting messages are
+/// taken first, because they may include earlier messages of the twin. This limits their number to
+/// the usual limit of a history.
 const DRAIN_LIMIT: usize = 1024;
 
 pub(crate) struct PairSubscription {
@@ -39,20 +41,22 @@ struct Matches {
     joiner: Joiner,
     last: Vec<Joined>,
     status: SubscriptionStatus,
-    /// The sources of messages, by the publisher's gid on an engine.
+    /// The sources of messages on each engine, by the publisher's gid there.
     sources: [HashMap<Gid, Source>; 2],
-    /// The graph's version when the sources were determined.
+    /// The graph's version when the sources were last determined.
     version: u64,
 }
 
-/// The source of the messages from one gid on one engine.
+/// Where the messages with one gid on one engine come from.
 #[derive(Clone, Copy)]
 enum Source {
-    /// A publisher that only one engine delivers.
+    /// A publisher that is on this engine only.
     Single(Gid),
-    /// A publisher that may be on both, or whose messages a bridge passes on with their numbers.
+    /// A publisher that may be on both engines, or whose messages a bridge forwards with their
+    /// numbers.
     Twin { identity: Gid, in_order: bool },
-    /// A bridge that does not name the origin; `repeats` if the other engine delivers the same.
+    /// A bridge that does not name the original publisher. `repeats` is true if the other engine
+    /// delivers the same messages.
     Bridge { gid: Gid, repeats: bool },
 }
 
@@ -61,7 +65,7 @@ struct Reception {
     heads: [Option<Sample>; 2],
     heard: HashMap<Gid, Heard>,
     gaps: Gaps,
-    /// Alternates between the engines.
+    /// The engine to take from next; alternates between the two.
     next: usize,
     drained: usize,
 }
@@ -102,7 +106,7 @@ impl PairSubscription {
         })
     }
 
-    /// Looks at the matches again if they may have changed.
+    /// Examines the matches again if they may have changed.
     fn refresh(&self) {
         if self.watch.take_change() {
             self.look(&mut self.matches.lock());
@@ -115,7 +119,8 @@ impl PairSubscription {
         let lists = self.sides.each_ref().map(|side| side.matches());
         for (side, list) in lists.iter().enumerate() {
             let known = &mut matches.sources[side];
-            // Messages of a departed publisher may not be taken yet.
+            // Publishers that left are remembered for a while, because their messages may not have
+            // been taken yet.
             if known.len() > REMEMBERED_PUBLISHERS + list.len() {
                 known.clear();
             }
@@ -148,7 +153,7 @@ impl PairSubscription {
         Source::Twin { identity, in_order }
     }
 
-    /// The source of a message.
+    /// Returns the source of a message.
     fn source_of(&self, side: usize, gid: Gid) -> Source {
         self.refresh();
         let mut matches = self.matches.lock();
@@ -167,7 +172,7 @@ impl PairSubscription {
         found.unwrap_or_else(|| self.source_of_unmatched(side, gid))
     }
 
-    /// The source of a message that arrives before its publisher's match.
+    /// Returns the source of a message that arrived before its publisher matched.
     fn source_of_unmatched(&self, side: usize, gid: Gid) -> Source {
         let graph = self.shared.sides[side].graph();
         let found = graph.endpoints.iter().find(|endpoint| endpoint.gid == gid);
@@ -191,8 +196,8 @@ impl PairSubscription {
         Ok(())
     }
 
-    /// Chooses the engine of the next message. If both come from one publisher, the older goes
-    /// first.
+    /// Chooses the engine whose message is delivered next. If both messages come from the same
+    /// publisher, the older message is next.
     fn choose(&self, reception: &mut Reception) -> Option<usize> {
         let gids = reception.heads.each_ref().map(|head| Some(head.as_ref()?.info.publisher_gid));
         let [Some(first), Some(second)] = gids else {
@@ -221,7 +226,7 @@ impl PairSubscription {
         Some(reception.next)
     }
 
-    /// Returns the message for delivery, if it is new.
+    /// Returns the message if it is new and must be delivered.
     fn receive(
         &self,
         side: usize,
@@ -232,7 +237,7 @@ impl PairSubscription {
         let (from, in_order, is_twin) = match self.source_of(side, sample.info.publisher_gid) {
             Source::Bridge { repeats: true, .. } => return None,
             Source::Bridge { gid, repeats: false } => (gid, false, false),
-            // The other engine may still find the publisher, and bring its latched messages.
+            // The other engine may find the publisher later and deliver the latched messages again.
             Source::Single(gid) => (gid, false, false),
             Source::Twin { identity, in_order } => (identity, in_order, true),
         };
@@ -243,7 +248,8 @@ impl PairSubscription {
             reception.drained = 0;
         }
         let is_new = number.is_none_or(|number| heard.note(number, in_order));
-        // A bridged message may come before it is known that its publisher is on both sides.
+        // A bridged message may arrive before this subscription knows that the publisher is on both
+        // sides.
         if !is_new && (is_twin || heard.by[1 - side]) {
             return None;
         }
@@ -265,7 +271,7 @@ impl PairSubscription {
         }
     }
 
-    /// The matching publishers.
+    /// Returns the matching publishers.
     fn known(&self) -> Vec<Gid> {
         self.matches.lock().last.iter().map(|one| one.identity).collect()
     }
@@ -310,7 +316,7 @@ impl Subscription for PairSubscription {
         let mut former = self.announcement.lock();
         first.announce(&twin::first_announcement(announcement))?;
         if let Err(error) = second.announce(&twin::announcement(first.gid(), announcement)) {
-            // The error of the second engine is returned.
+            // If this also fails, the second engine's error is returned nevertheless.
             let _ = first.announce(&twin::first_announcement(&former));
             return Err(error);
         }

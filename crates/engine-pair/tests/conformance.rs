@@ -1,5 +1,5 @@
-//! The conformance suite on a pair: Cyclone DDS in two domains, within one session, between
-//! sessions of one process, and across the network.
+//! Runs the conformance suite with a pair, which consists of Cyclone DDS in two domains: within one
+//! session, between sessions of one process, and across the network.
 #![allow(clippy::unwrap_used)]
 
 mod domains;
@@ -13,11 +13,11 @@ use feros_rmw::{Engine, Session, SessionOptions};
 
 use domains::{InDomain, patient};
 
-/// The domains of these tests.
+/// The domains that these tests use.
 const DOMAIN_IDS: [u32; 2] = [126, 127];
 
-/// Ids that are the others' on the network: with them, this process gets separate stacks that
-/// communicate over the network, like two processes.
+/// Ids that stand for the same domains on the network. They give this process additional stacks,
+/// which communicate over the network with the first ones, like two processes.
 const OTHER_STACK_IDS: [u32; 2] = [128, 129];
 
 fn elsewhere() -> Arc<dyn Session> {

@@ -1,9 +1,9 @@
-//! The conformance suite on a pair of Cyclone DDS and Fast DDS in either order, each in its own
-//! domain: in a shared domain, all other nodes, and they themselves, would see each node twice
+//! Runs the conformance suite with a pair of Cyclone DDS and Fast DDS, in either order. Each engine
+//! has its own domain: in a shared domain, every node would see each node of the pair twice
 //! (`docs/decisions/0023-engine-pair.md`).
 //!
 //! `VIRTUAL_ENV=.venv cargo test -p feros-engine-pair --features fastdds --test fastdds`. Fast DDS
-//! may hang (.config/nextest.toml), so these tests are a feature.
+//! may hang (.config/nextest.toml), so these tests need a Cargo feature.
 #![allow(clippy::unwrap_used)]
 
 mod domains;
@@ -23,13 +23,13 @@ use feros_test_support::{Watchdog, eventually, until};
 
 use domains::{InDomain, single};
 
-/// The domains of these tests: of Cyclone DDS, and of Fast DDS.
+/// The domains that these tests use for Cyclone DDS and for Fast DDS.
 const DOMAIN_IDS: [u32; 2] = [118, 119];
 
-/// A domain for both engines.
+/// A domain that both engines use.
 const SHARED_DOMAIN_ID: u32 = 120;
 
-/// Fast DDS in a fixed domain, whichever domain the session asks for.
+/// Fast DDS in a fixed domain, regardless of the domain that the session requests.
 struct FastDds(u32);
 
 impl Engine for FastDds {
@@ -46,7 +46,8 @@ impl Engine for FastDds {
     }
 }
 
-/// A session that waits for its first engine without limit, as twins are on both.
+/// Opens a session that waits for its first engine without limit, because all twins are on both
+/// engines.
 fn session(engines: [Arc<dyn Engine>; 2]) -> Arc<dyn Session> {
     let engine = PairEngine::new(engines).settling(Duration::from_secs(3600));
     engine.open(&SessionOptions::default()).unwrap()
@@ -92,8 +93,8 @@ fn fill(memory: &mut [u8]) -> Result<(), feros_rmw::FillAborted> {
     Ok(())
 }
 
-/// The reason why `feros::engine` refuses the pair: a node that knows nothing of twins matches each
-/// endpoint on both engines, has its request served twice, and gets latched messages twice.
+/// Shows why `feros::engine` refuses this pair. A node that does not know about twins matches each
+/// endpoint on both engines, its request is served twice, and it gets latched messages twice.
 #[test]
 fn in_one_domain_others_meet_each_endpoint_twice() {
     let _watchdog = Watchdog::start();

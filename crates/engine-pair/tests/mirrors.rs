@@ -1,5 +1,5 @@
 //! A subscription on both sides of a bridge gets each message once, whichever side delivers it
-//! first: the origin that the bridge's publisher announces is sufficient.
+//! first. It recognizes duplicates by the original publisher that the bridge's publisher announces.
 #![allow(clippy::unwrap_used)]
 
 mod domains;
@@ -76,7 +76,7 @@ fn what_a_bridge_passes_on_is_heard_once() {
             assert_eq!((number, sample.info.publisher_gid), (expected, origin.gid()));
             assert_eq!(sample.info.publication_sequence_number, Some(number.into()));
         };
-        // The mirror gets its first message with number 2, and delivers it first.
+        // The mirror's first message has number 2 and is delivered before the original.
         mirror.skip(1);
         say(&mirror, 2);
         next(2);

@@ -1,4 +1,4 @@
-//! Pairs of one engine in two domains, for tests that need no second engine.
+//! Pairs that consist of one engine in two domains, for tests that need no second engine.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use feros_engine_pair::PairEngine;
 use feros_rmw::{DiscoveryRange, Engine, OpenError, Session, SessionOptions};
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 
-/// Cyclone DDS in a fixed domain, whichever domain the session asks for.
+/// Cyclone DDS in a fixed domain, regardless of the domain that the session requests.
 pub(crate) struct InDomain {
     pub(crate) domain_id: u32,
     /// Additional configuration of the engine.
@@ -36,19 +36,19 @@ impl Engine for InDomain {
     }
 }
 
-/// A session in one of the domains.
+/// Opens a session in a single domain.
 pub(crate) fn single(domain_id: u32) -> Arc<dyn Session> {
     InDomain::of(domain_id).open(&SessionOptions::default()).unwrap()
 }
 
-/// A session in both domains that waits for the first without limit: an endpoint on both is always
-/// found by the first, however busy the machine is.
+/// Opens a session in both domains that waits for the first domain without limit. The first always
+/// finds an endpoint that is in both, however busy the machine is.
 pub(crate) fn patient(domains: [u32; 2]) -> Arc<dyn Session> {
     let engine = PairEngine::new(domains.map(InDomain::of)).settling(Duration::from_secs(3600));
     engine.open(&SessionOptions::default()).unwrap()
 }
 
-/// A session in both domains that does not wait for the first.
+/// Opens a session in both domains that does not wait for the first domain.
 pub(crate) fn hasty(domains: [u32; 2]) -> Arc<dyn Session> {
     let engine = PairEngine::new(domains.map(InDomain::of)).settling(Duration::ZERO);
     engine.open(&SessionOptions::default()).unwrap()
