@@ -1,5 +1,5 @@
-//! Endpoints that announce two engines but are seen on only one so far: bridging them now would
-//! duplicate messages for endpoints that are about to get them directly.
+//! Endpoints that announce two engines but have been found on only one so far. If they were bridged
+//! now, subscriptions that are about to receive their messages directly would receive them twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,13 +10,14 @@ use feros_rmw::{EndpointInfo, Gid, GraphSnapshot, twin};
 /// When endpoints on two engines were first seen.
 #[derive(Default)]
 pub(crate) struct Arrivals {
-    /// The times by the gid on the first engine.
+    /// The times, by the gid on the first engine.
     since: BTreeMap<Gid, Instant>,
 }
 
 impl Arrivals {
-    /// Returns the endpoints that must not be bridged yet, since their twin may appear on another
-    /// side. After `settle`, the twin is assumed to be elsewhere.
+    /// Returns the endpoints that must not be bridged yet, because their twin may still appear on
+    /// another side. If the twin has not appeared after `settle`, it is on an engine that is not a
+    /// side of this bridge.
     pub(crate) fn look(
         &mut self,
         graphs: &[Arc<GraphSnapshot>],
@@ -38,7 +39,7 @@ impl Arrivals {
     }
 }
 
-/// The endpoint and its gid on the first engine, if the endpoint is on two engines.
+/// Returns the endpoint and its gid on the first engine, if the endpoint is on two engines.
 fn of_two(endpoint: &EndpointInfo) -> Option<(Gid, &EndpointInfo)> {
     let text = endpoint.announcement.as_deref()?;
     let named = twin::read(text).0;
@@ -89,9 +90,9 @@ mod tests {
             assert_eq!(look([half, &[(OTHER, "x")]], 0.0), BTreeSet::from([gid]));
             assert_eq!(look([half, &[]], 0.9), BTreeSet::from([gid]));
             assert_eq!(look([&[(FIRST, &first)], &[(SECOND, &second)]], 0.95), none);
-            // The endpoint is known, so a lost engine delays nothing.
+            // The endpoint has been seen before, so the loss of an engine delays nothing.
             assert_eq!(look([half, &[]], 1.1), none);
-            // An endpoint that comes back counts as new.
+            // An endpoint that disappears and comes back counts as new.
             assert_eq!(look([&[], &[]], 1.2), none);
             assert_eq!(look([half, &[]], 1.3), BTreeSet::from([gid]));
             assert_eq!(look([half, &[]], 2.4), none);

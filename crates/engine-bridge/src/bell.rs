@@ -1,4 +1,4 @@
-//! The doorbell of a bridge thread: engines ring it, from any of their threads.
+//! The doorbell of a bridge thread. Engines ring it, from any of their threads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use feros_rmw::Notify;
 use feros_sync::{Condvar, Mutex};
 
-/// Remembers a ring until the next wait.
+/// A doorbell that remembers a ring until the next wait.
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
     is_rung: Mutex<bool>,
@@ -19,14 +19,14 @@ impl Bell {
         self.rung.notify_all();
     }
 
-    /// A notification that rings the doorbell.
+    /// Returns a notification that rings the doorbell.
     pub(crate) fn notify(self: &Arc<Self>) -> Notify {
         let bell = self.clone();
         Arc::new(move || bell.ring())
     }
 
-    /// Sleeps until a ring, or returns at once if there was one since the last wait; returns at the
-    /// timeout, and waits forever with `None`. May return early.
+    /// Sleeps until the doorbell rings or the timeout expires; `None` means no timeout. Returns
+    /// immediately if the doorbell has rung since the last wait. May return early.
     pub(crate) fn wait(&self, timeout: Option<Duration>) {
         let mut is_rung = self.is_rung.lock();
         if !*is_rung {

@@ -1,12 +1,12 @@
 //! Quality of service across the bridge.
 //!
-//! Publishers are one class if one subscription can receive them all without requesting less of any
-//! than it offers. The classes of a topic are bridged separately, so that a best-effort publisher
-//! does not degrade a reliable one.
+//! Several publishers belong to one class if a single subscription can receive from all of them
+//! without requesting less from any publisher than it offers. Each class of a topic is bridged
+//! separately, so that a best-effort publisher does not degrade a reliable one.
 
 use feros_rmw::{Durability, History, QosDuration, QosProfile, Reliability};
 
-/// The policies that a subscription has to request of its publishers.
+/// The policies of a publisher that determine what the bridge's subscription requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Class {
     is_reliable: bool,
@@ -14,14 +14,15 @@ pub(crate) struct Class {
     keeps_all: bool,
 }
 
-/// The histories of all latched publishers of a topic arrive in one queue.
+/// The depth of the bridge's subscription to a latched topic. It is large because the histories of
+/// all publishers arrive in one queue.
 const LATCHED_DEPTH: usize = 1000;
 
-/// The deepest history that the bridge keeps.
+/// The limit on the depth of the history that the bridge's publisher keeps.
 const DEEPEST: usize = 10_000;
 
 impl Class {
-    /// The class of a publisher with these policies.
+    /// Returns the class of a publisher with these policies.
     pub(crate) fn of(offered: &QosProfile) -> Self {
         Self {
             is_reliable: offered.reliability == Reliability::Reliable,
@@ -34,7 +35,7 @@ impl Class {
         self.keeps_all
     }
 
-    /// The policies that the bridge's subscription requests.
+    /// Returns the policies that the bridge's subscription requests.
     pub(crate) fn requested(self, queue_len: usize) -> QosProfile {
         let depth = if self.is_transient_local { queue_len.max(LATCHED_DEPTH) } else { queue_len };
         let history = if self.keeps_all { History::KeepAll } else { History::KeepLast };
@@ -44,8 +45,9 @@ impl Class {
     }
 }
 
-/// The policies that the bridge offers for a publisher: the same ones. A history that was not
-/// announced becomes the default one for latched topics, and the queue length for others.
+/// Returns the policies that the bridge offers on behalf of a publisher, which are the publisher's
+/// own. If the publisher does not announce its history, the bridge offers the default depth for
+/// latched topics and the queue length for others.
 pub(crate) fn mirrored(offered: &QosProfile, queue_len: usize) -> QosProfile {
     let is_latched = Class::of(offered).is_transient_local;
     let unknown = if is_latched { QosProfile::default().depth } else { queue_len };

@@ -1,4 +1,4 @@
-//! The counts of a bridge, and its warnings so far.
+//! The counts of a bridge, and the warnings that it has logged.
 
 use feros_rmw::SaidOnce;
 use feros_sync::{AtomicU64, Ordering};
@@ -6,13 +6,14 @@ use feros_sync::{AtomicU64, Ordering};
 /// The traffic from one side to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Messages that were published on the other side.
+    /// The number of messages that were published on the other side.
     pub messages: u64,
-    /// Calls that were answered.
+    /// The number of calls that got a response.
     pub calls: u64,
-    /// Messages and requests that were lost before they reached the bridge.
+    /// The number of messages and requests that were lost before they reached the bridge.
     pub lost: u64,
-    /// Messages and responses that the other side refused, and calls that were never answered.
+    /// The number of messages and responses that the other side refused, and of calls that never
+    /// got a response.
     pub failed: u64,
 }
 
@@ -41,7 +42,7 @@ impl Counters {
     }
 }
 
-/// Warnings that are given once.
+/// Warnings that are logged only once.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings(SaidOnce);
 

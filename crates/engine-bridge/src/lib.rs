@@ -1,9 +1,11 @@
-//! The bridge between engines: topics and services between robots that use different engines or
-//! domains, and could not communicate without it.
+//! The bridge between engines. It connects topics and services of robots that use different engines
+//! or domains and could not communicate otherwise.
 //!
-//! The bridge knows no types: serialized bytes are published unchanged on the other side. It
-//! watches all sides, and bridges a name that is offered on one side and wanted on another.
-//! Nothing comes back or comes twice.
+//! The bridge does not know types: it publishes the serialized bytes unchanged on the other side. A
+//! *side* is a session on one engine. The bridge watches all its sides and bridges each name that
+//! is offered on one side and wanted on another: publishers offer a topic and subscriptions want
+//! it, servers offer a service and clients want it. No message comes back to its own side or
+//! arrives twice.
 //!
 //! | module | holds |
 //! |---|---|
@@ -19,8 +21,9 @@
 //!
 //! # Invariants
 //!
-//! The crate knows no engine and no message type. Nothing is carried without a receiver. Endpoints
-//! that a bridge made are not bridged again, and one bridge carries each name.
+//! The crate knows no engine and no message type. A topic without a subscription is bridged only
+//! with [`BridgeOptions::all_topics`]. Endpoints of a bridge are not bridged again, and only one
+//! bridge handles each name.
 #![forbid(unsafe_code)]
 
 mod arrivals;
@@ -59,23 +62,23 @@ use view::View;
 /// The options of a bridge.
 #[derive(Clone, Debug)]
 pub struct BridgeOptions {
-    /// The bridge's node on all sides.
+    /// The name of the bridge's node, on all sides.
     pub node: NodeName,
     /// The topics to bridge.
     pub topics: Selection,
     /// The services to bridge.
     pub services: Selection,
-    /// Bridges topics even without a subscription.
+    /// Whether topics are bridged even without a subscription.
     pub all_topics: bool,
-    /// The most messages of a topic that wait for the bridge.
+    /// The limit on messages of a topic that wait for the bridge.
     pub queue_len: usize,
-    /// How long the bridge watches all sides before it bridges anything, so that it sees other
-    /// bridges.
+    /// How long the bridge watches all sides before it bridges any name, so that it discovers other
+    /// bridges first.
     pub settle: Duration,
 }
 
 impl Default for BridgeOptions {
-    /// All topics and services that are wanted; 100 messages per queue.
+    /// Selects all topics and services, with queues of 100 messages.
     fn default() -> Self {
         Self {
             node: NodeName::announced("/", "feros_bridge"),
@@ -98,7 +101,8 @@ pub enum BridgeError {
         /// The number of sides.
         sides: usize,
     },
-    /// A side refused the bridge's node or sign.
+    /// A side refused the bridge's node or its sign, the subscription by which other bridges
+    /// recognize it.
     #[error("the bridge cannot join {side}: {error}")]
     Join {
         /// The side.
@@ -111,29 +115,29 @@ pub enum BridgeError {
 /// A name that is bridged from one side to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bridged {
-    /// True for a service, and `from` is then the server's side; false for a topic.
+    /// True for a service, where `from` is the server's side; false for a topic.
     pub is_service: bool,
     /// The name.
     pub name: String,
     /// The type.
     pub type_name: String,
-    /// The side of the offer, as given to [`Bridge::new`].
+    /// The side where the name is offered, as an index into the sessions given to [`Bridge::new`].
     pub from: usize,
-    /// The side that it is bridged to.
+    /// The side where the name is wanted.
     pub to: usize,
 }
 
-/// How long each bridge with precedence is given to start bridging a name.
+/// How long this bridge waits, for each bridge with precedence, before it starts to bridge a name.
 const PRECEDENCE: Duration = Duration::from_secs(2);
 
-/// The most bridged names; each has a thread.
+/// The limit on bridged names. Each name has a thread.
 const MOST_WAYS: usize = 2000;
 
-/// The most names that wait for another bridge; further ones do not wait.
+/// The limit on names that wait because other bridges have precedence. Further names do not wait.
 const MOST_WAITING: usize = 65_536;
 
 /// A bridge. Call [`Bridge::update`] repeatedly, ideally after [`Bridge::wait_for_change`].
-/// Dropping the bridge passes on the messages that have arrived, and withdraws all endpoints.
+/// Dropping the bridge forwards the messages that have arrived and withdraws all endpoints.
 pub struct Bridge {
     id: u64,
     options: BridgeOptions,
@@ -141,37 +145,38 @@ pub struct Bridge {
     arrivals: Arrivals,
     topics: BTreeMap<TopicKey, TopicWay>,
     services: BTreeMap<ServiceKey, Way>,
-    /// Threads that pass on the last messages of a name.
+    /// Topics whose threads are forwarding their last messages.
     ending_topics: Vec<(TopicKey, TopicWay)>,
     ending_services: Vec<(ServiceKey, Way)>,
-    /// When names began to wait for another bridge.
+    /// When names started to wait for a bridge with precedence.
     waiting: Waits,
     counters: BTreeMap<(usize, usize), Arc<Counters>>,
     warnings: Arc<Warnings>,
     bell: Arc<Bell>,
-    /// Last, since the threads need them.
+    /// Dropped last, because the threads need the sides.
     sides: Vec<Side>,
 }
 
-/// When a name began to wait for another bridge, by its sides (from, to).
+/// When a name started to wait for a bridge with precedence. The key is (from, to, name).
 type Waits = BTreeMap<(usize, usize, String), Instant>;
 
-/// Ends a wait of [`Bridge::wait_for_change`] from another thread.
+/// Ends a call of [`Bridge::wait_for_change`] from another thread.
 #[derive(Clone)]
 pub struct Waker(Arc<Bell>);
 
 impl Waker {
-    /// Ends the current wait, or the next one.
+    /// Ends the current call of [`Bridge::wait_for_change`], or the next one.
     pub fn wake(&self) {
         self.0.ring();
     }
 }
 
 impl Bridge {
-    /// A bridge between sessions, each with a name for log messages.
+    /// Creates a bridge between sessions. Each session has a name for log messages.
     ///
     /// # Errors
-    /// When there are fewer than two sessions, or one refuses the bridge's node.
+    /// Returns an error if there are fewer than two sessions or one of them refuses the bridge's
+    /// node.
     pub fn new(
         sessions: Vec<(String, Arc<dyn Session>)>,
         options: BridgeOptions,
@@ -179,7 +184,8 @@ impl Bridge {
         if sessions.len() < 2 {
             return Err(BridgeError::Sides { sides: sessions.len() });
         }
-        // The standard library seeds the keys of its maps from the system's randomness.
+        // The standard library seeds the hash keys from the system's randomness, so the id is
+        // random.
         let id = RandomState::new().hash_one("feros bridge");
         let bell = Arc::<Bell>::default();
         let mut sides = Vec::new();
@@ -207,7 +213,7 @@ impl Bridge {
         })
     }
 
-    /// Bridges the names that are offered on one side and wanted on another.
+    /// Updates which names are bridged: those that are offered on one side and wanted on another.
     pub fn update(&mut self) {
         self.ending_topics.retain(|(_, topic)| !topic.way.has_ended());
         let going_on = self.ending_topics.extract_if(.., |(_, topic)| topic.goes_on());
@@ -296,7 +302,8 @@ impl Bridge {
         }
     }
 
-    /// Whether a name has waited long enough for the `rank` other bridges with precedence.
+    /// Whether a name has waited long enough. `rank` is the number of bridges with precedence;
+    /// `None` means that another bridge already handles the name.
     fn may_begin(
         &self,
         place: (usize, usize, String),
@@ -331,24 +338,24 @@ impl Bridge {
         self.warnings.warn_once(format!("{name} is not bridged: {reason}"));
     }
 
-    /// Waits until an endpoint comes or goes on any side, at most `timeout`. May return early.
+    /// Waits until an endpoint appears or leaves on any side, at most `timeout`. May return early.
     pub fn wait_for_change(&self, timeout: Duration) {
         self.bell.wait(Some(timeout));
     }
 
-    /// Returns a handle that ends such a wait.
+    /// Returns a handle that ends a call of [`Bridge::wait_for_change`].
     #[must_use]
     pub fn waker(&self) -> Waker {
         Waker(self.bell.clone())
     }
 
-    /// The counts so far, by the sides (from, to), for pairs of sides with bridged names.
+    /// Returns the counts so far for each pair of sides (from, to) that has bridged names.
     #[must_use]
     pub fn counts(&self) -> BTreeMap<(usize, usize), Counts> {
         self.counters.iter().map(|(way, counters)| (*way, counters.read())).collect()
     }
 
-    /// The currently bridged names.
+    /// Returns the names that are currently bridged.
     #[must_use]
     pub fn bridged(&self) -> Vec<Bridged> {
         let topics = self.topics.keys().map(|key| Bridged {
@@ -371,7 +378,7 @@ impl Bridge {
         all
     }
 
-    /// The number of other bridges that share at least two sides with this one.
+    /// The number of other bridges that share at least two sides with this bridge.
     #[must_use]
     pub fn other_bridges(&self) -> usize {
         let mut seen = BTreeMap::<u64, usize>::new();
@@ -383,7 +390,7 @@ impl Bridge {
         seen.into_iter().filter(|(bridge, sides)| *bridge != self.id && *sides > 1).count()
     }
 
-    /// Passes on the messages that have arrived, withdraws all endpoints, and returns the final
+    /// Forwards the messages that have arrived, withdraws all endpoints, and returns the final
     /// counts.
     #[must_use]
     pub fn finish(mut self) -> BTreeMap<(usize, usize), Counts> {
@@ -391,7 +398,7 @@ impl Bridge {
         self.counts()
     }
 
-    /// Ends all threads at the same time.
+    /// Ends all threads in parallel.
     fn end_all(&mut self) {
         let topics = self.topics.values().map(|topic| &topic.way);
         topics.chain(self.services.values()).for_each(Way::end);

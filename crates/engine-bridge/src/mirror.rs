@@ -1,5 +1,6 @@
-//! The publisher that represents one publisher on the other side: with its policies, its messages,
-//! and their numbers, so that subscriptions on both sides can drop messages that they have already.
+//! A mirror is a publisher that represents one original publisher on the other side. It has the
+//! same policies, messages and numbers, so that subscriptions on both sides can drop messages that
+//! they have already received.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,13 +19,15 @@ use crate::topic_key::TopicKey;
 /// How long to wait for acknowledgements on the other side after a publisher has left.
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
-/// How long the first message waits for the subscriptions of the other side.
+/// How long the first message waits for the subscriptions on the other side to match.
 const MEETING: Duration = Duration::from_secs(1);
 
-/// The wait is split, since a subscription that leaves meanwhile does not ring.
+/// The wait is split into parts of this length, because a subscription that leaves meanwhile does
+/// not ring the doorbell.
 const MOST_BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-/// Greater numbers are not kept: real counts are far smaller, and counting must not overflow.
+/// Numbers above this limit are not kept. Real counts are far smaller, and counting must not
+/// overflow.
 const LAST_NUMBER: u64 = 1 << 62;
 
 /// Creates the mirrors of a topic.
@@ -37,14 +40,14 @@ pub(crate) struct Mirrors {
 }
 
 impl Mirrors {
-    /// A mirror of a publisher.
+    /// Creates a mirror of a publisher.
     pub(crate) fn of(&self, found: &Match) -> Result<Mirror, CreateEndpointError> {
         let announcement = found.announcement.as_deref().unwrap_or_default();
         let identity = twin::read(announcement).0.unwrap_or(found.gid);
         self.make(mirrored(&found.qos, self.queue_len), Some(identity))
     }
 
-    /// A mirror for all publishers that the engine does not identify.
+    /// Creates the mirror for all publishers that the engine does not identify.
     pub(crate) fn of_strangers(&self) -> Result<Mirror, CreateEndpointError> {
         self.make(mirrored(&self.key.class.requested(self.queue_len), self.queue_len), None)
     }
@@ -68,8 +71,8 @@ impl Mirrors {
         Ok(Mirror { publisher, qos, next: origin.map(|_| 1), meets: Some(met) })
     }
 
-    /// The subscriptions of the other side that a publisher with this QoS will match, except those
-    /// of bridges.
+    /// Returns the subscriptions on the other side that a publisher with this QoS will match,
+    /// except subscriptions of bridges.
     fn awaited(&self, qos: &QosProfile) -> Vec<Gid> {
         let graph = self.to.session.graph();
         let fits = graph.endpoints_of(EndpointKind::Subscription, &self.key.topic).filter(|one| {
@@ -81,19 +84,20 @@ impl Mirrors {
     }
 }
 
-/// A publisher that passes on messages of another one.
+/// A publisher that forwards the messages of another publisher.
 pub(crate) struct Mirror {
     publisher: Arc<dyn Publisher>,
     qos: QosProfile,
-    /// The number that its publisher gives the next message; `None` if numbers are not kept.
+    /// The number of the mirror's next message; `None` if the original numbers are not kept.
     next: Option<u64>,
-    /// Rings when a subscription has matched; `None` once the first message was published.
+    /// The doorbell that rings when a subscription matches; `None` once the first message was
+    /// published.
     meets: Option<Arc<Bell>>,
 }
 
 impl Mirror {
-    /// Publishes a message with its original number. A class that keeps all waits for room until
-    /// `is_ending`.
+    /// Publishes a message with its original number. If the class is keep-all, waits for room until
+    /// `is_ending` is set.
     pub(crate) fn publish(
         &mut self,
         (number, stamp): (Option<u64>, Stamp),
@@ -121,11 +125,11 @@ impl Mirror {
         Ok(())
     }
 
-    /// Waits until the subscriptions that the topic is bridged for match. The original publisher
-    /// has the bridge's subscription as a match already, so its first message must not be lost.
+    /// Waits until the subscriptions on the other side match. The original publisher already
+    /// matches the bridge's subscription and so expects that its first message is not lost.
     fn meet(&self, met: &Bell, mirrors: &Mirrors) {
         if self.qos.durability == Durability::TransientLocal {
-            return; // later matches get the message as well
+            return; // subscriptions that match later get the message as well
         }
         let until = Instant::now() + MEETING;
         loop {
@@ -153,7 +157,7 @@ impl Mirror {
         }
     }
 
-    /// Continues without a promise about numbers, like for a publisher that does not count.
+    /// Continues without the original numbers, as for a publisher whose messages have no numbers.
     #[cold]
     fn give_up_numbers(&mut self, mirrors: &Mirrors) {
         self.next = None;
@@ -171,7 +175,8 @@ impl Mirror {
         self.publisher.wait_for_all_acked(Duration::ZERO).is_ok()
     }
 
-    /// A subscription that has not acknowledged by then misses messages, as when a publisher ends.
+    /// Waits for acknowledgements until this time. A subscription that has not acknowledged by then
+    /// misses messages, as when any publisher ends.
     pub(crate) fn wait_until_acked(&self, until: Instant) {
         let _ = self.publisher.wait_for_all_acked(until.saturating_duration_since(Instant::now()));
     }

@@ -1,4 +1,4 @@
-//! Decides which names to bridge, and warns about others.
+//! Decides which names to bridge, and warns about names that cannot be bridged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,15 +16,17 @@ use crate::view::{Name, View, carriers, hashes, types, without_processes_of, wit
 #[derive(Debug)]
 pub(crate) struct PlannedTopic {
     pub(crate) hash: Option<TypeHash>,
-    /// Publishers of processes that publish on both sides themselves.
+    /// Publishers that are not bridged because their processes also publish on the other side.
     pub(crate) left: BTreeSet<Gid>,
-    /// Whether the topic continues to be bridged if it already is.
+    /// Whether to continue bridging the topic if this bridge already does.
     pub(crate) keeps: bool,
-    /// The number of bridges with precedence to start it; `None` if another bridge has it.
+    /// How many bridges have precedence in starting to bridge the topic; `None` if another bridge
+    /// already does.
     pub(crate) begins_after: Option<u32>,
 }
 
-/// A service that is offered on one side and wanted on another; hashes of servers and of clients.
+/// A service that is offered on one side and wanted on another. The hashes are those of the servers
+/// and of the clients.
 #[derive(Debug)]
 pub(crate) struct PlannedService {
     pub(crate) hashes: [Option<TypeHash>; 2],
@@ -47,16 +49,18 @@ pub(crate) struct Planner<'a> {
     pub(crate) warnings: &'a Warnings,
 }
 
-/// A name on two sides.
+/// A name, and the two sides between which it may be bridged.
 struct Between<'a> {
     from: usize,
     to: usize,
     name: &'a str,
     here: &'a Name<'a>,
     there: &'a Name<'a>,
-    /// Endpoints that offer it here, of processes that do not offer it there as well.
+    /// The endpoints that offer the name on the side `from`, without those whose processes also
+    /// offer it on the side `to`.
     offers: Vec<&'a EndpointInfo>,
-    /// Endpoints that want it there, of processes that do not want it here as well.
+    /// The endpoints that want the name on the side `to`, without those whose processes also want
+    /// it on the side `from`.
     wants: Vec<&'a EndpointInfo>,
 }
 
@@ -83,7 +87,8 @@ impl Planner<'_> {
                     let there = other.topics.get(name).unwrap_or(&empty);
                     if self.options.topics.has(name) && !here.offers.is_empty() {
                         let mut at = Between::new((from, to), name, (here, there));
-                        // An endpoint that is on several sides is bridged from the first.
+                        // A publisher that is on several sides is bridged only from the first of
+                        // them.
                         for view in
                             self.views[..from].iter().filter_map(|view| view.topics.get(name))
                         {
@@ -149,7 +154,7 @@ impl Planner<'_> {
             view.services.get(at.name).is_some_and(|found| !found.offers.is_empty())
         };
         if self.views[..at.from].iter().any(is_served) {
-            return; // the first side with a server answers
+            return; // the first side with a server responds
         }
         let (served, called) = (types(&at.offers), types(&at.wants));
         let Some(type_name) = served.intersection(&called).next() else {
@@ -167,8 +172,8 @@ impl Planner<'_> {
         plan.services.insert(key, PlannedService { hashes, keeps, begins_after });
     }
 
-    /// The type's hash that both sides share, as far as known; `None` if the sides have different
-    /// definitions.
+    /// Returns the type hash that both sides share: `Some(None)` if neither side announces one,
+    /// `None` if the sides use different definitions of the type.
     fn common_hash(&self, at: &Between<'_>, type_name: &str) -> Option<Option<TypeHash>> {
         let offered = hashes(&at.offers, type_name);
         let wanted = hashes(&at.wants, type_name);
@@ -186,10 +191,12 @@ impl Planner<'_> {
         common.map(Some)
     }
 
-    /// Whether to keep bridging a name, and how many bridges take precedence in starting it.
+    /// Returns whether to continue bridging a name, and how many bridges have precedence in
+    /// starting it.
     ///
-    /// A bridge that has a name keeps it. Two that started at the same time see each other, and the
-    /// one with the lower id continues. A bridge with a lower id is also given time to start first.
+    /// A bridge continues with the names that it has. If two bridges start with a name at the same
+    /// time, they discover each other, and the one with the lower id continues. A bridge also waits
+    /// for bridges with lower ids to start first.
     fn precedence(&self, at: &Between<'_>) -> (bool, Option<u32>) {
         let carried_by = carriers(at.here, at.there, self.own);
         let keeps = carried_by.iter().all(|other| self.own < *other);

@@ -1,9 +1,10 @@
-//! The process of an endpoint: a process that is on two sides itself needs no bridge between them.
+//! The process of an endpoint. A process that is on two sides itself needs no bridge between them.
 
 use feros_rmw::twin;
 
-/// The process of a Feros endpoint: its announcement up to the process's random token
-/// (`feros_shm::Announcement`); `None` for endpoints of other systems.
+/// Returns a string that identifies the process of a Feros endpoint: its announcement up to and
+/// including the process's random token (`feros_shm::Announcement`). Returns `None` for endpoints
+/// of other systems.
 pub(crate) fn process(announcement: Option<&str>) -> Option<&str> {
     let (_, text) = twin::read(announcement?);
     if text.starts_with('-') {

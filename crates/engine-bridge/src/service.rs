@@ -1,4 +1,5 @@
-//! Bridges one service: a server for clients on one side, and a client of the server on the other.
+//! Bridges one service, with a server for the clients on one side and a client of the original
+//! server on the other side.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::counts::Counters;
 use crate::side::Side;
 use crate::topic::{Shared, Way};
 
-/// A bridged service: the server is on the side `from`, its clients are on the side `to`.
+/// A bridged service. The original server is on the side `from`, its clients are on the side `to`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ServiceKey {
     pub(crate) from: usize,
@@ -23,13 +24,14 @@ pub(crate) struct ServiceKey {
     pub(crate) type_name: String,
 }
 
-/// The most calls that wait for a response; the oldest one is dropped for a new one.
+/// The limit on calls that wait for a response. The oldest call is dropped for a new one.
 const MOST_PENDING: usize = 4096;
 
-/// As deep as for parameter services, since one thread handles a burst of calls.
+/// The depth of the queues, as large as for parameter services, because one thread handles a burst
+/// of calls.
 const DEPTH: usize = 1000;
 
-/// Starts bridging a service. The hashes are those that its servers and its clients announce, each
+/// Starts to bridge a service. The hashes are those that the servers and the clients announce, each
 /// in the form of its engine.
 pub(crate) fn carry(
     key: &ServiceKey,
@@ -82,7 +84,7 @@ struct Operator {
     client: Arc<dyn Client>,
     server: Arc<dyn Service>,
     shared: Shared,
-    /// The original requests, by their numbers on the other side.
+    /// The original requests, by the numbers that they have on the other side.
     pending: BTreeMap<i64, RequestId>,
     bell: Arc<Bell>,
     lost: u64,
@@ -102,7 +104,7 @@ impl Operator {
         }
     }
 
-    /// Passes requests on. They stay queued until the server on the other side is ready for them.
+    /// Forwards requests. They stay queued until the server on the other side is available.
     fn pass_on_requests(&mut self) {
         while self.client.service_is_available() {
             let (asked, sample) = match self.server.take_request() {
@@ -131,8 +133,7 @@ impl Operator {
                 Ok(None) => return,
                 Err(error) => return self.shared.warnings.warn_once(error.to_string()),
             };
-            // If there is a second response, from another server, the first one counts, as
-            // everywhere.
+            // A second response, from another server, is ignored, as by any client.
             let Some(asked) = self.pending.remove(&number) else { continue };
             let size_bytes = sample.payload.len();
             match self.server.send_response(&asked, size_bytes, &mut copy(&sample.payload)) {

@@ -1,5 +1,5 @@
-//! One side of a bridge: its session, the bridge's node in it, and the sign of the bridge's
-//! presence.
+//! One side of a bridge: its session, the bridge's node in the session, and the sign by which other
+//! bridges recognize it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use feros_rmw::{
 
 use crate::bell::Bell;
 
-/// A side of a bridge. Clones share one state.
+/// A side of a bridge. Clones share the node and the sign.
 #[derive(Clone)]
 pub(crate) struct Side {
     pub(crate) name: String,
@@ -19,7 +19,7 @@ pub(crate) struct Side {
     _there: Arc<There>,
 }
 
-/// The node and the sign, which are withdrawn with the last clone.
+/// The node and the sign, which are withdrawn when the last clone is dropped.
 struct There {
     session: Arc<dyn Session>,
     node: NodeId,
@@ -27,7 +27,8 @@ struct There {
     _changes: GraphChangeGuard,
 }
 
-/// A topic without publishers. On it, bridges see each other before any of them bridges anything.
+/// The topic of the sign, which is a subscription; the topic has no publishers. By the sign,
+/// bridges discover each other before any of them bridges a name.
 const SIGN: (&str, &str) = ("/_feros_bridge", "std_msgs/msg/Empty");
 
 impl Side {
@@ -53,7 +54,7 @@ impl Side {
             session: session.clone(),
             node,
             _changes: session.on_graph_change(bell.notify()),
-            // On a failure, this removes the node.
+            // If the subscription could not be created, dropping this removes the node.
             sign: sign.as_ref().ok().cloned(),
         };
         sign.map(|_| Self { name, session, node, _there: Arc::new(there) })

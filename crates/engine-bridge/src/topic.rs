@@ -1,6 +1,7 @@
-//! Bridges one topic from one side to another: a subscription there, and here a mirror for each
-//! publisher found, with the same policies. Latched messages of a publisher are kept as long as it
-//! exists; losses of one publisher do not affect the others.
+//! Bridges one topic from one side to another, with a subscription on the one side and a mirror for
+//! each publisher on the other. A mirror has the policies of its publisher. It keeps the
+//! publisher's latched messages as long as the publisher exists, and losses of one publisher do not
+//! affect others.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::mirror::{LINGER, Mirror, Mirrors};
 use crate::side::Side;
 use crate::topic_key::TopicKey;
 
-/// The state that all threads of a bridge share.
+/// The data that all threads of a bridge need.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) mark: BridgeMark,
@@ -29,10 +30,10 @@ pub(crate) struct Shared {
     pub(crate) warnings: Arc<Warnings>,
 }
 
-/// How often to check whether the last messages of a departed publisher have arrived.
+/// How often to check whether the last messages of a departed publisher have been acknowledged.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A thread that ends on request, after it has passed on the messages that had arrived.
+/// A thread that ends on request, after it has forwarded the messages that have arrived.
 pub(crate) struct Way {
     bell: Arc<Bell>,
     is_ending: Arc<AtomicBool>,
@@ -40,8 +41,8 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Starts `work` on a thread. At each ring of the doorbell, it has to check the flag given to
-    /// it, and to end if that is set.
+    /// Starts `work` on a thread. Whenever the doorbell rings, `work` must check the flag that it
+    /// receives, and return if the flag is set.
     pub(crate) fn start(
         name: &str,
         bell: Arc<Bell>,
@@ -54,7 +55,7 @@ impl Way {
         Ok(Self { bell, is_ending, thread: Some(thread) })
     }
 
-    /// Tells the thread to end.
+    /// Asks the thread to end.
     pub(crate) fn end(&self) {
         self.is_ending.store(true, Ordering::Release);
         self.bell.ring();
@@ -82,18 +83,18 @@ pub(crate) struct TopicWay {
     pub(crate) way: Way,
 }
 
-/// The state of a topic whose publishers have all left. Until its subscription is gone, a new
-/// publisher may match that, and its messages must not be lost.
+/// The state of a topic whose publishers have all left. Until the bridge's subscription is
+/// withdrawn, a new publisher may match the subscription, and its messages must not be lost.
 #[derive(Default)]
 struct Desertion {
-    /// Whether the topic ends because it has no publisher.
+    /// Whether the topic shall end because it has no publisher.
     is_deserted: AtomicBool,
-    /// Whether the topic continues, since a publisher has come.
+    /// Whether the topic continues because a publisher has appeared.
     goes_on: AtomicBool,
 }
 
 impl TopicWay {
-    /// Does not bridge these publishers from now on.
+    /// Sets the publishers that are not bridged from now on.
     pub(crate) fn leave(&self, left: BTreeSet<Gid>) {
         let mut known = self.left.lock();
         if *known != left {
@@ -103,19 +104,19 @@ impl TopicWay {
         }
     }
 
-    /// Ends the topic because it has no publisher, unless one has just come.
+    /// Ends the topic because it has no publisher, unless one has appeared meanwhile.
     pub(crate) fn end_deserted(&self) {
         self.desertion.is_deserted.store(true, Ordering::Release);
         self.way.bell.ring();
     }
 
-    /// Whether the topic continues although it was to end.
+    /// Whether a topic that was to end continues. Resets the flag.
     pub(crate) fn goes_on(&self) -> bool {
         self.desertion.goes_on.swap(false, Ordering::AcqRel)
     }
 }
 
-/// Starts bridging a topic, except for the publishers in `left`.
+/// Starts to bridge a topic. The publishers in `left` are not bridged.
 pub(crate) fn carry(
     key: &TopicKey,
     (hash, left): (Option<TypeHash>, BTreeSet<Gid>),
@@ -169,16 +170,18 @@ pub(crate) fn carry(
 
 /// A publisher on the side that messages come from.
 struct Source {
-    /// Its mirror on the other side; `None` if it is not bridged here.
+    /// The publisher's mirror on the other side; `None` if the publisher is not bridged by this
+    /// thread.
     mirror: Option<Mirror>,
-    /// Whether it is on the other side itself, and so is not bridged.
+    /// Whether the publisher is not bridged because its process also publishes on the other side.
     is_left: bool,
-    /// When it left.
+    /// When the publisher left.
     gone: Option<Instant>,
 }
 
 impl Source {
-    /// Whether the publisher has left, and its messages are acknowledged or given up.
+    /// Whether the publisher can be forgotten: it has left, and its messages have been acknowledged
+    /// or the wait for this has timed out.
     fn may_go(&self) -> bool {
         self.gone.is_some_and(|since| {
             since.elapsed() >= LINGER || self.mirror.as_ref().is_none_or(Mirror::is_acked)
@@ -191,22 +194,22 @@ struct Carrier {
     subscription: Arc<dyn Subscription>,
     mirrors: Mirrors,
     shared: Shared,
-    /// Publishers that are on the other side themselves.
+    /// The publishers that are not bridged because their processes also publish on the other side.
     left: Arc<Mutex<BTreeSet<Gid>>>,
-    /// Whether an endpoint came or went, or something was lost.
+    /// Whether an endpoint has appeared or left, or a message was lost.
     has_news: Arc<AtomicBool>,
     sources: HashMap<Gid, Source>,
     bell: Arc<Bell>,
 }
 
-/// Stands for all publishers that the engine does not identify; they share one mirror.
+/// The key for all publishers that the engine does not identify. They share one mirror.
 const STRANGER: Gid = Gid([0; 16]);
 
 impl Carrier {
     fn run(mut self, is_ending: &AtomicBool) {
         loop {
-            // Read before the arrived messages are taken, so that all of them are passed on before
-            // the end.
+            // The flag is read before the messages are taken, so that all messages that arrived
+            // before the request to end are forwarded.
             let must_end = is_ending.load(Ordering::Acquire);
             let is_last = must_end || self.desertion.is_deserted.load(Ordering::Acquire);
             let has_news = self.has_news.swap(false, Ordering::AcqRel);
@@ -230,12 +233,12 @@ impl Carrier {
         }
     }
 
-    /// Creates a mirror for each new publisher.
+    /// Creates a mirror for each new publisher, and notes which publishers have left.
     fn see_who_is_there(&mut self) {
         let matches = self.subscription.matches();
         let there: HashSet<Gid> = matches.iter().map(|found| found.gid).collect();
         let left = self.left.lock().clone();
-        // A publisher for which this has changed is handled anew.
+        // A publisher that has moved into or out of `left` is treated as new.
         self.sources
             .retain(|gid, source| !there.contains(gid) || left.contains(gid) == source.is_left);
         for found in &matches {
@@ -264,7 +267,7 @@ impl Carrier {
         mirror.inspect_err(|error| self.shared.warnings.warn_once(error.to_string())).ok()
     }
 
-    /// Passes on the messages that have arrived; returns whether there were any.
+    /// Forwards the messages that have arrived; returns whether there were any.
     fn pass_on(&mut self, is_ending: &AtomicBool) -> bool {
         let mut has_passed_on = false;
         loop {
@@ -316,7 +319,7 @@ impl Carrier {
         }
     }
 
-    /// Whether a publisher has come to a topic that was ending without one; it then continues.
+    /// Whether a publisher has appeared on a topic that was about to end. The topic then continues.
     fn goes_on(&mut self) -> bool {
         self.see_who_is_there();
         let is_used =
@@ -328,7 +331,7 @@ impl Carrier {
         is_used
     }
 
-    /// Waits for the delivery of messages whose publisher has left.
+    /// Waits until the messages of departed publishers have been delivered.
     fn linger(&self) {
         let until = Instant::now() + LINGER;
         for mirror in self.sources.values().filter_map(|source| source.mirror.as_ref()) {

@@ -1,8 +1,8 @@
-//! The endpoints of a side: those that offer a name and those that want it, without those of
-//! bridges.
+//! The endpoints on a side: those that offer a name and those that want it, without the endpoints
+//! of bridges.
 //!
 //! Publishers offer a topic and subscriptions want it; servers offer a service and clients want it.
-//! A bridge takes an offer from one side, and makes it on the other.
+//! A bridge takes the offers of one side and repeats them on another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ use crate::process::process;
 pub(crate) struct Name<'a> {
     pub(crate) offers: Vec<&'a EndpointInfo>,
     pub(crate) wants: Vec<&'a EndpointInfo>,
-    /// The marks of the bridges that take it from here.
+    /// The marks of the bridges that take the name from this side to another.
     pub(crate) taken: BTreeSet<BridgeMark>,
-    /// The marks of the bridges that bring it here.
+    /// The marks of the bridges that bring the name from another side to this one.
     pub(crate) brought: BTreeSet<BridgeMark>,
 }
 
-/// A snapshot of one side.
+/// A snapshot of the endpoints on one side.
 #[derive(Debug, Default)]
 pub(crate) struct View<'a> {
     pub(crate) topics: BTreeMap<&'a str, Name<'a>>,
@@ -31,7 +31,8 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Leaves out the endpoints whose gids are in `left_alone`.
+    /// Sorts the endpoints of a side by name. Endpoints whose gids are in `left_alone` are left
+    /// out.
     pub(crate) fn of(graph: &'a GraphSnapshot, left_alone: &BTreeSet<Gid>) -> Self {
         let mut view = Self::default();
         let is_seen =
@@ -58,14 +59,14 @@ impl<'a> View<'a> {
     }
 }
 
-/// The other bridges that take a name from one side to the other.
+/// Returns the other bridges that take a name from one side to the other.
 pub(crate) fn carriers(from: &Name<'_>, to: &Name<'_>, own: u64) -> BTreeSet<u64> {
     let others = from.taken.intersection(&to.brought).map(|mark| mark.bridge);
     others.filter(|bridge| *bridge != own).collect()
 }
 
-/// The `endpoints` that have no twin among the `others` and whose process has none of the `others`;
-/// those left out are on both sides themselves.
+/// Returns the `endpoints` that have no twin among the `others` and whose process has no endpoint
+/// among the `others`. The omitted endpoints are on both sides themselves.
 pub(crate) fn without_processes_of<'a>(
     endpoints: &[&'a EndpointInfo],
     others: &[&EndpointInfo],
@@ -77,7 +78,7 @@ pub(crate) fn without_processes_of<'a>(
     without_twins_of(endpoints, others).into_iter().filter(is_apart).collect()
 }
 
-/// The `endpoints` that have no twin among the `others`.
+/// Returns the `endpoints` that have no twin among the `others`.
 pub(crate) fn without_twins_of<'a>(
     endpoints: &[&'a EndpointInfo],
     others: &[&EndpointInfo],
@@ -91,17 +92,18 @@ fn process_of(endpoint: &EndpointInfo) -> Option<&str> {
     process(endpoint.announcement.as_deref())
 }
 
-/// The gid of an endpoint on its first engine, if it is on two engines; otherwise its own gid.
+/// Returns the gid of an endpoint on its first engine if the endpoint is on two engines, and its
+/// own gid otherwise.
 fn identity_of(endpoint: &EndpointInfo) -> Gid {
     twin::read(endpoint.announcement.as_deref().unwrap_or_default()).0.unwrap_or(endpoint.gid)
 }
 
-/// The types of the endpoints.
+/// Returns the types of the endpoints.
 pub(crate) fn types<'a>(endpoints: &[&'a EndpointInfo]) -> BTreeSet<&'a str> {
     endpoints.iter().map(|endpoint| &*endpoint.type_name).collect()
 }
 
-/// The hashes that endpoints of a type announce.
+/// Returns the hashes that the endpoints with this type announce.
 pub(crate) fn hashes(endpoints: &[&EndpointInfo], type_name: &str) -> Vec<TypeHash> {
     let of_type = endpoints.iter().filter(|endpoint| endpoint.type_name == type_name);
     let mut hashes: Vec<TypeHash> = of_type.filter_map(|endpoint| endpoint.type_hash).collect();

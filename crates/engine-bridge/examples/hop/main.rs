@@ -1,4 +1,5 @@
-//! Measures the cost of the bridge between two domains of Cyclone DDS, beside direct communication.
+//! Measures the cost of the bridge between two domains of Cyclone DDS, in comparison with direct
+//! communication.
 //!
 //! ```console
 //! cargo run --release -p feros-engine-bridge --example hop -- 201 202 > hops.csv

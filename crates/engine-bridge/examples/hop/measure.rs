@@ -1,7 +1,9 @@
-//! Measures three paths in turn, each half a round trip from this process to another one: on one
-//! side, on the other side, and from one side to the other over a bridge in a third process.
+//! Measures the latency from this process to another one on three routes in turn: within one side,
+//! within the other side, and from one side to the other through a bridge in a third process. The
+//! latency is half of a round trip.
 //!
-//! A line is `way,bytes,microseconds`; standard error gets medians and 99th percentiles.
+//! Each output line is `way,bytes,microseconds`. Medians and 99th percentiles are printed to
+//! standard error.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -15,15 +17,15 @@ use feros_rmw::{
     SubscriptionOptions,
 };
 
-/// Bytes, messages per turn, and the pause between two messages.
+/// The size in bytes, the number of messages per turn, and the pause between two messages.
 const SIZES: [(usize, usize, Duration); 2] =
     [(256, 400, Duration::from_millis(2)), (1_000_000, 100, Duration::from_millis(10))];
 const TURNS: usize = 10;
 
-/// Opens a session on the named side.
+/// A function that opens a session on the named side.
 type Open = fn(&str) -> Arc<dyn Session>;
 
-/// Follows the command line: measures, or acts as one of the helper processes.
+/// Acts on the command line: measures, or plays one of the helper processes.
 pub(crate) fn run(usage: &str, open: Open) {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -35,7 +37,7 @@ pub(crate) fn run(usage: &str, open: Open) {
     }
 }
 
-/// Both ends of a path: messages sent on the one topic come back on the other.
+/// One end of a route. It sends messages on one topic and receives them back on another.
 struct End {
     publisher: Arc<dyn Publisher>,
     subscription: Arc<dyn Subscription>,
@@ -65,7 +67,7 @@ impl End {
             qos: QosProfile::default(),
             announcement: "",
             ignore_local_publications: true,
-            // If a ring is pending already, it suffices.
+            // If a notification is already pending, no other is needed.
             on_data: Arc::new(move || ring.try_send(()).unwrap_or(())),
             on_event: None,
         });
@@ -92,7 +94,7 @@ impl End {
 
 fn end_with_input() {
     let wait = || {
-        let _ = std::io::stdin().read_to_end(&mut Vec::new()); // only its end matters
+        let _ = std::io::stdin().read_to_end(&mut Vec::new()); // waits for the end of the input
         std::process::exit(0);
     };
     std::thread::Builder::new().name("input".to_owned()).spawn(wait).unwrap();
@@ -106,7 +108,7 @@ fn pong(way: &str, session: &Arc<dyn Session>) {
         if let Some(sample) = end.subscription.take().unwrap() {
             end.send(&sample.payload);
         } else {
-            let _ = end.arrived.recv_timeout(Duration::from_secs(1)); // checks again in any case
+            let _ = end.arrived.recv_timeout(Duration::from_secs(1)); // the loop checks again
         }
     }
 }
@@ -120,7 +122,7 @@ fn bridge(sides: [(String, Arc<dyn Session>); 2]) {
     }
 }
 
-/// A process of this program, which ends with its input.
+/// Another process of this program. It ends when its input ends.
 struct Other(Child, Option<ChildStdin>);
 
 impl Other {
@@ -167,7 +169,7 @@ fn measure(open: Open, [near, far]: [&str; 2]) {
                     end.send(&message);
                     drop(end.next());
                     let half = began.elapsed().as_secs_f64() * 1e6 / 2.0;
-                    // The first turn warms up.
+                    // The first turn is for warm-up.
                     if turn > 0 {
                         times[way].push(half);
                         writeln!(out, "{},{bytes},{half:.2}", ways[way].0).unwrap();

@@ -1,4 +1,4 @@
-//! Robots in two domains with their endpoints, and a running bridge.
+//! Robots in two domains with their endpoints, and a bridge that runs.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use feros_test_support::{Background, eventually, until};
 pub(crate) const STRING: &str = "std_msgs/msg/String";
 pub(crate) const HASH: TypeHash = TypeHash([0x5a; 32]);
 
-/// Domains that only this test uses.
+/// The domains of a test. No other test uses them.
 pub(crate) struct World {
     domains: Vec<Domain>,
 }
@@ -47,7 +47,7 @@ impl World {
         bridge_of(&sessions, options)
     }
 
-    /// A bridge of all wanted names.
+    /// Starts a bridge of all names that are wanted.
     pub(crate) fn running(&self) -> Running {
         Running::start(self.bridge(BridgeOptions::default()))
     }
@@ -68,7 +68,7 @@ pub(crate) fn bridge_of(sessions: &[Arc<dyn Session>], options: BridgeOptions) -
     Bridge::new(sessions.iter().enumerate().map(name).collect(), options).unwrap()
 }
 
-/// A bridge that is updated until this is dropped.
+/// A bridge that is kept up to date until this is dropped.
 pub(crate) struct Running {
     bridge: Arc<feros_sync::Mutex<Option<Bridge>>>,
     thread: Option<Background>,
@@ -99,7 +99,7 @@ impl Running {
         look(self.bridge.lock().as_ref().unwrap())
     }
 
-    /// The bridged names, with their sides.
+    /// Returns the bridged names, with their sides.
     pub(crate) fn bridged(&self) -> Vec<(String, usize, usize)> {
         let all = self.look(Bridge::bridged);
         all.into_iter().map(|one| (one.name, one.from, one.to)).collect()
@@ -109,7 +109,7 @@ impl Running {
         self.look(|bridge| bridge.counts().get(&(from, to)).copied().unwrap_or_default())
     }
 
-    /// Ends the bridge; returns the counts from the first side to the second.
+    /// Ends the bridge and returns the counts from the first side to the second.
     pub(crate) fn finish(mut self) -> Counts {
         drop(self.thread.take());
         let counts = self.bridge.lock().take().unwrap().finish();
@@ -220,7 +220,7 @@ impl Robot {
     }
 }
 
-/// A message that contains a number.
+/// Creates a message that contains a number.
 pub(crate) fn numbered(number: u32) -> Vec<u8> {
     [[0, 1, 0, 0], number.to_le_bytes()].concat()
 }

@@ -1,4 +1,4 @@
-//! A bridge is killed while another one stands by.
+//! A bridge is killed while another bridge stands by.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
@@ -9,19 +9,20 @@ use feros_test_support::{Watchdog, until};
 
 use crate::ends::{Running, World, bridge_of, numbered, session};
 
-/// The domains of a bridge in a separate process of this program.
+/// The variable for the domains of a bridge in a separate process of this program.
 const DOMAINS_VARIABLE: &str = "FEROS_TEST_BRIDGED_DOMAINS";
-/// The time after which a silent process is declared gone; ten seconds by default in Cyclone DDS.
+/// The time after which a silent process is considered gone, instead of Cyclone DDS's default of
+/// ten seconds.
 const LEASE: &str = "<Domain><Discovery><LeaseDuration>2s</LeaseDuration></Discovery></Domain>";
 
-/// A bridge in a process; does nothing in a normal run of the tests.
+/// The process of a bridge. In a normal test run, it does nothing.
 #[test]
 fn bridge_process() {
     let Ok(domains) = std::env::var(DOMAINS_VARIABLE) else { return };
     let sessions: Vec<_> = domains.split(',').map(|id| session(id.parse().unwrap())).collect();
     let running = Running::start(bridge_of(&sessions, BridgeOptions::default()));
     println!("bridging");
-    std::io::stdin().read_to_end(&mut Vec::new()).unwrap(); // ends with its parent
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap(); // returns when the parent process ends
     drop(running);
 }
 
@@ -50,8 +51,8 @@ impl Drop for BridgeProcess {
     }
 }
 
-/// The second bridge takes over when the engine has declared the first one gone: all messages
-/// published after that arrive, once.
+/// The second bridge takes over when the engine considers the first one gone. All messages
+/// published after that arrive once.
 #[test]
 fn another_one_takes_over() {
     let _watchdog = Watchdog::start();

@@ -1,4 +1,5 @@
-//! The bridge between two domains of Cyclone DDS: what it bridges, and what it does not.
+//! The bridge between two domains of Cyclone DDS: the names that it bridges, and those that it does
+//! not.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ends;

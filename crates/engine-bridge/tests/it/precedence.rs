@@ -8,8 +8,8 @@ use feros_test_support::{Watchdog, until};
 
 use crate::ends::{Running, World, bridge_of, numbered};
 
-/// The second bridge sees the names of the first one, does not bridge them, and takes over when the
-/// first one goes.
+/// The second bridge sees the names of the first one and does not bridge them. It takes over when
+/// the first bridge ends.
 #[test]
 fn of_two_bridges_one_carries() {
     let _watchdog = Watchdog::start();
@@ -66,7 +66,7 @@ fn of_two_bridges_one_carries() {
     assert_eq!(listener.next_number(), 77);
 }
 
-/// Two bridges that start at the same moment, and do not wait to see each other first: one of them
+/// Two bridges start at the same moment and do not wait to discover each other first. One of them
 /// steps back.
 #[test]
 fn of_two_bridges_that_begin_at_once_one_steps_back() {

@@ -1,4 +1,4 @@
-//! Services: which server answers, and what happens when it goes.
+//! Services: which server responds, and what happens when the server leaves.
 
 use feros_rmw::EndpointKind;
 use feros_test_support::{Watchdog, until};
@@ -26,7 +26,7 @@ fn calls_are_answered_from_the_other_side() {
     assert_eq!(bridge.counts(0, 1).failed, 0);
 }
 
-/// Responses of overlapping calls reach their callers, in any order.
+/// The responses of overlapping calls reach their callers, in any order.
 #[test]
 fn responses_find_their_calls_in_any_order() {
     let _watchdog = Watchdog::start();

@@ -1,4 +1,4 @@
-//! Topics: bytes, stamps, policies, and the delivery to late subscriptions.
+//! Topics: bytes, stamps, policies, and delivery to late subscriptions.
 
 use feros_engine_bridge::BridgeOptions;
 use feros_rmw::{
@@ -28,7 +28,7 @@ fn messages_go_both_ways_as_they_are() {
     until("the counts", || [(0, 1), (1, 0)].map(|(a, b)| bridge.counts(a, b).messages) == [1, 1]);
 }
 
-/// The other side sees the type and the policies that the publisher offers.
+/// The other side sees the type and the policies of the original publisher.
 #[test]
 fn type_hash_and_policies_are_those_of_the_publisher() {
     let _watchdog = Watchdog::start();
@@ -50,8 +50,8 @@ fn type_hash_and_policies_are_those_of_the_publisher() {
     assert_eq!((qos.lifespan, qos.deadline), (offered.lifespan, offered.deadline));
 }
 
-/// Like `/tf_static`: a late subscription gets the latched messages of several publishers, once
-/// each, and no messages of departed publishers.
+/// As with `/tf_static`, a late subscription gets each latched message of several publishers once,
+/// and no messages of publishers that have left.
 #[test]
 fn latched_messages_are_there_for_who_comes_late() {
     let _watchdog = Watchdog::start();
@@ -89,7 +89,7 @@ fn latched_messages_are_there_for_who_comes_late() {
     assert_eq!(bridge.counts(0, 1).lost, 0);
 }
 
-/// A best-effort publisher does not degrade a reliable one on the same topic: a reliable
+/// A best-effort publisher does not degrade a reliable publisher of the same topic. A reliable
 /// subscription gets the reliable messages, and no message arrives twice.
 #[test]
 fn publishers_of_other_policies_are_bridged_beside_each_other() {
@@ -103,7 +103,7 @@ fn publishers_of_other_policies_are_bridged_beside_each_other() {
     let lenient = far.listener("/mixed", QosProfile::keep_last(100).best_effort());
     strict.wait_for_matches(1);
     lenient.wait_for_matches(2);
-    // Two subscriptions of the bridge receive from the reliable publisher.
+    // The reliable publisher matches two subscriptions of the bridge.
     reliable.wait_for_matches(2);
     best_effort.wait_for_matches(1);
     for number in 0..10 {
@@ -134,7 +134,7 @@ fn a_burst_arrives_whole_and_in_order() {
     assert_eq!((counts.messages, counts.lost, counts.failed), (3000, 0, 0));
 }
 
-/// The last messages of a publisher arrive, although it leaves.
+/// The last messages of a publisher arrive, even though the publisher leaves.
 #[test]
 fn what_a_publisher_says_before_it_leaves_arrives() {
     let _watchdog = Watchdog::start();
@@ -193,7 +193,7 @@ fn names_can_be_chosen_and_all_can_be_shown() {
     });
 }
 
-/// A name with different types is not bridged; other topics are.
+/// A name that has different types on the two sides is not bridged. Other topics are.
 #[test]
 fn other_types_of_one_name_are_left_apart() {
     let _watchdog = Watchdog::start();
@@ -235,7 +235,7 @@ fn a_topic_goes_both_ways_without_an_echo() {
     assert!(durability.eq([Durability::TransientLocal; 2]));
 }
 
-/// A process that publishes on both sides itself, beside another process.
+/// One process publishes on both sides itself, another process on one side only.
 #[test]
 fn who_is_on_both_sides_is_left_alone() {
     let _watchdog = Watchdog::start();
@@ -282,7 +282,8 @@ fn three_sides_are_joined_each_with_each() {
     let talkers = robots.each_ref().map(|robot| robot.talker("/all", QosProfile::default()));
     let listeners =
         robots.each_ref().map(|robot| robot.listener("/all", QosProfile::keep_last(100)));
-    // The subscription on the talker's side, and one of the bridge for each of the other sides.
+    // Each talker matches the subscription on its own side, and one subscription of the bridge for
+    // each other side.
     talkers.iter().for_each(|talker| talker.wait_for_matches(3));
     listeners.iter().for_each(|listener| listener.wait_for_matches(3));
     for number in 0..12 {
@@ -320,8 +321,8 @@ fn what_is_passed_on_says_whose_it_is_and_keeps_its_numbers() {
     hears(10);
 }
 
-/// An endpoint on two engines is seen on one of them first: its messages reach the other side
-/// without a bridge, as soon as it is seen there.
+/// An endpoint on two engines is first found on one of them. Its messages reach the other side
+/// without the bridge, as soon as the endpoint is found there.
 #[test]
 fn who_is_about_to_come_on_the_other_side_too_is_left_alone() {
     let _watchdog = Watchdog::start();
@@ -338,7 +339,8 @@ fn who_is_about_to_come_on_the_other_side_too_is_left_alone() {
     let arriving = talker("/arriving");
     let second = twin::announcement(arriving.0.gid(), "");
     let again = far.talker_that_announces("/arriving", STRING, QosProfile::default(), &second);
-    // A publisher whose twin appears nowhere is bridged; by then the other one would be, too.
+    // A publisher whose twin does not appear is bridged. By then, the other publisher would also
+    // have been bridged.
     listeners[1].wait_for_matches(1);
     assert_eq!(bridge.bridged(), [("/lasting".into(), 0, 1), ("/seen".into(), 0, 1)]);
     assert_eq!((arriving.0.matched_subscriptions(), listeners[0].0.matched_publishers()), (0, 1));
@@ -349,7 +351,8 @@ fn who_is_about_to_come_on_the_other_side_too_is_left_alone() {
     drop(other);
 }
 
-/// Like a node on two engines beside a bridge of three: the third receives each message once.
+/// As with a node on two engines and a bridge with three sides: the third side receives each
+/// message once.
 #[test]
 fn what_is_on_two_sides_comes_to_the_third_from_one() {
     let _watchdog = Watchdog::start();
@@ -369,7 +372,7 @@ fn what_is_on_two_sides_comes_to_the_third_from_one() {
         assert_eq!(listener.next_number(), number);
     }
     assert_eq!(bridge.bridged(), [("/chatter".into(), 0, 2)]);
-    // The twin continues when the first one ends.
+    // When the first twin ends, the second continues.
     drop(talker);
     until("the other half", || {
         again.say(&numbered(20));
