@@ -1,7 +1,7 @@
-//! Speed of the buffer beside the tf2 of C++: `cargo bench -p feros-tf2 --bench lookup`.
+//! The speed of the buffer compared with the tf2 of C++: `cargo bench -p feros-tf2 --bench lookup`.
 //!
-//! Both do the same work in turns, round by round, so that other work of the machine affects both;
-//! processor time is counted, and the median of the rounds is printed. Without libtf2-dev, only
+//! Both do the same work in turns, round by round, so that other work of the machine affects both.
+//! Processor time is measured, and the median of the rounds is printed. Without libtf2-dev, only
 //! Feros is measured.
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -18,7 +18,7 @@ use rustix::time::{ClockId, clock_gettime};
 const ROUNDS: usize = 15;
 const LOOKUPS: u32 = 20_000;
 const INSERTS: u32 = 100_000;
-/// Ten seconds at 100 Hz, of five frames in a chain.
+/// A chain of five frames, each with ten seconds of samples at 100 Hz.
 const NAMES: [&str; 5] = ["map", "odom", "base_link", "arm", "camera"];
 const SAMPLES: i64 = 1000;
 const STEP_NANOS: i64 = 10_000_000;
@@ -100,7 +100,7 @@ fn told(mut rounds: Vec<f64>) -> String {
     }
 }
 
-/// The same transforms for both.
+/// Fills a buffer, and the peer if there is one, with the same transforms.
 fn fill(mut peer: Option<&mut cpp::Peer>) -> Buffer {
     let buffer = Buffer::new();
     for step in 0..SAMPLES {

@@ -1,5 +1,4 @@
-//! The buffer: the trees of frames behind a lock, the questions that they answer, and the watchers
-//! of changes.
+//! The buffer: the trees of frames behind a lock, the lookups in them, and the watchers of changes.
 
 mod check;
 mod counts;
@@ -30,13 +29,13 @@ use crate::walk::{self, Failure, Way};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BufferOptions {
-    /// Transforms that are older than the newest of their frame by more than this are forgotten: 10
-    /// s, as in tf2.
+    /// Transforms that are older than the newest one of their frame by more than this are
+    /// forgotten. The default is 10 s, as in tf2.
     pub cache_length: Duration,
-    /// The most transforms of a frame that are kept, 72 bytes each: 100 000, which is 10 s at 10
-    /// kHz. The memory is taken as transforms come.
+    /// The limit on transforms that are kept for one frame, at 72 bytes each. The default is 100
+    /// 000, which is 10 s at 10 kHz. Memory is allocated as transforms come.
     pub samples_per_frame: usize,
-    /// The most frames that the buffer knows: 10 000.
+    /// The limit on frames that the buffer knows. The default is 10 000.
     pub max_frames: usize,
 }
 
@@ -51,48 +50,49 @@ impl Default for BufferOptions {
 }
 
 impl BufferOptions {
-    /// These options, with transforms kept for this long.
+    /// Returns these options, with transforms kept for this long.
     #[must_use]
     pub fn cache_length(self, cache_length: Duration) -> Self {
         Self { cache_length, ..self }
     }
 
-    /// These options, with at most this many transforms of each frame.
+    /// Returns these options, with at most this many transforms of each frame.
     #[must_use]
     pub fn samples_per_frame(self, samples_per_frame: usize) -> Self {
         Self { samples_per_frame, ..self }
     }
 
-    /// These options, with at most this many frames.
+    /// Returns these options, with at most this many frames.
     #[must_use]
     pub fn max_frames(self, max_frames: usize) -> Self {
         Self { max_frames, ..self }
     }
 }
 
-/// Whether a transform is known: see [`Buffer::readiness`].
+/// Whether a transform is known; see [`Buffer::readiness`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readiness {
     /// The transform is known.
     Ready,
     /// The transform is unknown, and may become known when other transforms come.
     NotYet,
-    /// The transform is unknown, and nothing that may still come can help: a name is wrong, or the
+    /// The transform is unknown, and no later transform can make it known: a name is wrong, or the
     /// time lies further back than the buffer keeps.
     Never,
 }
 
-/// Is notified when a buffer changes, on the thread that changed it, without a lock of the buffer.
+/// An object that is notified when a buffer changes, on the thread that changed the buffer, while
+/// no lock of the buffer is held.
 pub trait BufferWatcher: Send + Sync {
-    /// Transforms came.
+    /// The buffer received transforms.
     fn transforms_came(&self);
 
     /// All transforms that are not static were forgotten, as when time jumps back.
     fn buffer_cleared(&self) {}
 }
 
-/// The transforms between frames during the last seconds. Clones are the same buffer; all of it may
-/// be used from any thread, and lookups do not wait for each other.
+/// The transforms between frames during the last seconds. Clones refer to the same buffer. All
+/// methods may be called from any thread, and lookups do not wait for each other.
 #[derive(Clone)]
 pub struct Buffer {
     inner: Arc<Inner>,
@@ -102,7 +102,8 @@ struct Inner {
     tree: RwLock<Tree>,
     counts: Mutex<BufferCounts>,
     waiting: Waiting,
-    /// Copied on (rare) registration, so that a change only clones one pointer.
+    /// The list is copied when a watcher is added, which is rare, so that a notification only
+    /// clones one pointer.
     watchers: Mutex<Arc<[Weak<dyn BufferWatcher>]>>,
     options: BufferOptions,
 }
@@ -123,13 +124,13 @@ impl fmt::Debug for Buffer {
 }
 
 impl Buffer {
-    /// An empty buffer that keeps 10 s.
+    /// Creates an empty buffer that keeps 10 s of transforms.
     #[must_use]
     pub fn new() -> Self {
         Self::with(BufferOptions::default())
     }
 
-    /// An empty buffer.
+    /// Creates an empty buffer with these options.
     #[must_use]
     pub fn with(options: BufferOptions) -> Self {
         let limits = Limits {
@@ -152,22 +153,22 @@ impl Buffer {
         &self.inner.waiting
     }
 
-    /// The time that transforms are kept.
+    /// Returns the time for which transforms are kept.
     #[must_use]
     pub fn cache_length(&self) -> Duration {
         self.inner.options.cache_length
     }
 }
 
-/// # What comes in
+/// # Adding transforms
 impl Buffer {
-    /// Takes in a transform. `authority` names its publisher in messages to people. A static
-    /// transform holds at any time, until another transform of the same frame comes.
+    /// Adds a transform. `authority` names its publisher in messages to people. A static transform
+    /// holds at any time, until another transform of the same frame comes.
     ///
     /// One slash before a name is removed, as in tf2; the rotation is normalized.
     ///
     /// # Errors
-    /// See [`InsertError`]; each refusal is counted, and leaves the buffer as it was.
+    /// See [`InsertError`]; each refusal is counted, and leaves the buffer unchanged.
     pub fn set_transform(
         &self,
         transform: &TransformStamped,
@@ -181,8 +182,8 @@ impl Buffer {
         outcome
     }
 
-    /// As [`Buffer::set_transform`] for all transforms of a message; waiting tasks wake only once.
-    /// A refused transform goes to `refused`, and does not keep the others out.
+    /// Adds all transforms of a message like [`Buffer::set_transform`], but wakes waiting tasks
+    /// only once. `refused` is called for each refused transform; the others are still added.
     pub fn set_transforms(
         &self,
         transforms: &[TransformStamped],
@@ -221,18 +222,18 @@ impl Buffer {
         self.tell(|watcher| watcher.buffer_cleared());
     }
 
-    /// Ends all waiting for transforms, now and from now on: nobody fills the buffer any longer.
+    /// Ends all waiting for transforms, now and later, since nobody fills the buffer any longer.
     pub fn close(&self) {
         self.inner.waiting.close();
     }
 
-    /// The numbers of transforms that were taken in and refused so far.
+    /// Returns the numbers of transforms that have been added and refused so far.
     #[must_use]
     pub fn counts(&self) -> BufferCounts {
         *self.inner.counts.lock()
     }
 
-    /// Tells `watcher` of changes for as long as it lives.
+    /// Notifies `watcher` of changes for as long as it lives.
     pub fn watch(&self, watcher: Weak<dyn BufferWatcher>) {
         let mut watchers = self.inner.watchers.lock();
         let alive = watchers.iter().filter(|known| known.strong_count() > 0).cloned();
@@ -248,9 +249,9 @@ impl Buffer {
 
 /// # Lookups
 impl Buffer {
-    /// The transform that brings `source` into `target` at a time; [`Time::ZERO`] asks for the
-    /// newest time at which the whole chain between both is known. The stamp of the result is the
-    /// time that it holds for.
+    /// Returns the transform that brings `source` into `target` at a time. [`Time::ZERO`] asks for
+    /// the newest time at which the whole chain between both frames is known. The stamp of the
+    /// result is the time for which the transform holds.
     ///
     /// # Errors
     /// See [`LookupError`].
@@ -264,7 +265,8 @@ impl Buffer {
         Ok(transform.to_stamped(target, source, time))
     }
 
-    /// As [`Buffer::lookup_transform`], as numbers to compute with, and without an allocation.
+    /// Like [`Buffer::lookup_transform`], but returns numbers to compute with, and does not
+    /// allocate.
     ///
     /// # Errors
     /// See [`LookupError`].
@@ -281,8 +283,9 @@ impl Buffer {
         find(tree, ("target_frame", target), ("source_frame", source), time)
     }
 
-    /// The transform that brings `source` at one time into `target` at another, both seen from a
-    /// frame that stands still between the times. The stamp of the result is the target's time.
+    /// Returns the transform that brings `source` at one time into `target` at another time, by way
+    /// of a frame that stands still between these times. The stamp of the result is the target's
+    /// time.
     ///
     /// # Errors
     /// See [`LookupError`].
@@ -310,8 +313,8 @@ impl Buffer {
         way(tree, target, source, time).is_ok()
     }
 
-    /// Whether `source` can be brought into `target` at a time now, later, or never; without the
-    /// words of an error, for callers that ask often.
+    /// Returns whether `source` can be brought into `target` at a time: now, perhaps later, or
+    /// never. No error message is made, so callers may ask often.
     #[must_use]
     pub fn readiness(&self, target: &str, source: &str, time: Time) -> Readiness {
         if target == source {
@@ -330,8 +333,8 @@ impl Buffer {
         }
     }
 
-    /// The newest time at which the whole chain between two frames is known; [`Time::ZERO`] where
-    /// all of it is static.
+    /// Returns the newest time at which the whole chain between two frames is known; [`Time::ZERO`]
+    /// if the whole chain is static.
     ///
     /// # Errors
     /// See [`LookupError`].
@@ -342,7 +345,7 @@ impl Buffer {
         time.map_err(|failure| walk::describe(tree, failure, (to, from), Time::ZERO))
     }
 
-    /// A message expressed in another frame, at the time of its stamp.
+    /// Expresses a message in another frame, at the time of the message's stamp.
     ///
     /// # Errors
     /// When the frames are not known at that time, or the message cannot be transformed.
@@ -356,7 +359,8 @@ impl Buffer {
         message.transformed_to(&transform, target, time)
     }
 
-    /// The frames from `source` to `target` at a time, both included, as `_chainAsVector` of tf2.
+    /// Returns the frames from `source` to `target` at a time, both included, like `_chainAsVector`
+    /// of tf2.
     ///
     /// # Errors
     /// See [`LookupError`].
@@ -376,7 +380,7 @@ impl Buffer {
         Ok(way.frames(tree).iter().map(|frame| tree.name(*frame).to_owned()).collect())
     }
 
-    /// All known frames, by name.
+    /// Returns all known frames, by name.
     #[must_use]
     pub fn frames(&self) -> BTreeMap<String, FrameInfo> {
         render::frames(&self.inner.tree.read())
@@ -388,20 +392,20 @@ impl Buffer {
         self.inner.tree.read().id(name).is_some()
     }
 
-    /// The frames as `allFramesAsString` of tf2 prints them, a line each.
+    /// Returns the frames as `allFramesAsString` of tf2 prints them, one per line.
     #[must_use]
     pub fn all_frames_as_string(&self) -> String {
         render::as_string(&self.frames())
     }
 
-    /// The frames in YAML, as `allFramesAsYAML` of tf2; delays are counted up to `now`.
+    /// Returns the frames in YAML, like `allFramesAsYAML` of tf2; delays are measured at `now`.
     #[must_use]
     pub fn all_frames_as_yaml(&self, now: Time) -> String {
         render::as_yaml(&self.frames(), now)
     }
 }
 
-/// A frame by its name, with the argument that the name was given as.
+/// An argument of a lookup and the name of a frame that was passed for it.
 type Named<'a> = (&'static str, &'a str);
 
 fn find(
@@ -420,7 +424,8 @@ fn find(
     }
 }
 
-/// The way between two frames, and the time that it holds for; the same time with a failure.
+/// Returns the chain between two frames and the time for which it holds, or the failure with that
+/// time.
 fn way(
     tree: &Tree,
     target: FrameId,
@@ -434,8 +439,8 @@ fn way(
     Ok((Way::find(tree, target, source, time).map_err(|f| (f, time))?, time))
 }
 
-/// The transform of a frame into itself is known at any time; its newest time is that of the
-/// frame's last sample.
+/// Returns the time for which the transform of a frame into itself holds. It is known at any time,
+/// so [`Time::ZERO`] stands for the time of the frame's last sample.
 fn newest_of(tree: &Tree, frame: &str, time: Time) -> Time {
     let latest = || tree.latest(tree.id(frame)?)?.0;
     if time == Time::ZERO { latest().unwrap_or(time) } else { time }
@@ -454,8 +459,8 @@ fn known(
     }
 }
 
-/// The error for names that no frame has; an invalid name comes first, since waiting for it is
-/// useless.
+/// The error for names that no frame has; an invalid name is reported first, since waiting for it
+/// is useless.
 #[cold]
 fn unknown(tree: &Tree, names: &[Named<'_>]) -> LookupError {
     let is_invalid = |(_, name): &&Named<'_>| name.is_empty() || name.starts_with('/');

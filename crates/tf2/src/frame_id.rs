@@ -1,6 +1,7 @@
-//! The number of a frame: samples and chains name frames by it, and compare it cheaply.
+//! The number of a frame: samples and chains refer to frames by number, which makes comparisons
+//! cheap.
 
-/// A frame of a tree, by its number.
+/// The number of a frame in a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FrameId(u32);
 

@@ -1,4 +1,4 @@
-//! Waiting until a transform is known, in a task or in place.
+//! Waiting until a transform is known, in an async task or a thread.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -10,21 +10,21 @@ use feros_msgs::geometry_msgs::msg::TransformStamped;
 use crate::buffer::{Buffer, Seen};
 use crate::lookup_error::LookupError;
 
-/// Why waiting for a transform ended without one.
+/// Why waiting for a transform ended without a result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// Time ran out.
+    /// The time ran out.
     #[error("no transform within {:.3} s: {source}. {}", waited.as_secs_f64(), meanwhile(*changes))]
     Timeout {
         /// The time that the caller waited.
         waited: Duration,
-        /// The number of times that something came into the buffer meanwhile.
+        /// The number of changes of the buffer in the meantime.
         changes: u64,
-        /// Why there was no transform when time ran out.
+        /// Why the transform was unknown when the time ran out.
         source: Box<LookupError>,
     },
-    /// No transform that may still come can help.
+    /// No later transform can make the wanted one known.
     #[error("no transform that may still come can help: {0}")]
     Hopeless(#[source] Box<LookupError>),
     /// Nobody fills the buffer any longer: its listener's context was shut down.
@@ -41,7 +41,7 @@ fn meanwhile(changes: u64) -> String {
     }
 }
 
-/// The transform that a future waits for.
+/// The lookup that a future waits for.
 #[derive(Debug, Clone)]
 struct Question {
     target: String,
@@ -49,21 +49,21 @@ struct Question {
     time: Time,
 }
 
-/// A transform that may not be known yet, to be awaited on any async runtime or waited for in
-/// place.
+/// A transform that may not be known yet. It can be awaited on any async runtime, and a thread can
+/// wait for it.
 ///
 /// # Cancel safety
-/// Dropping it ends the waiting; nothing is lost.
+/// Dropping the future ends the waiting; nothing is lost.
 #[must_use = "nobody waits when this is dropped"]
 pub struct TransformFuture {
     buffer: Buffer,
     question: Question,
-    /// Its number among the waiting tasks.
+    /// The number of this future among the waiting tasks.
     task: Option<u64>,
 }
 
 impl Buffer {
-    /// Waits until `source` can be brought into `target` at a time: await the result, or call
+    /// Waits until `source` can be brought into `target` at a time. Await the result, or call
     /// [`TransformFuture::wait`].
     ///
     /// ```
@@ -87,8 +87,8 @@ impl Buffer {
 }
 
 impl TransformFuture {
-    /// Waits in place, at most for `timeout`. The thread that waits must not be the one that fills
-    /// the buffer; `TransformListener` has a thread of its own by default.
+    /// Blocks the thread until the transform is known, at most for `timeout`. This must not be the
+    /// thread that fills the buffer. By default, `TransformListener` fills it on a separate thread.
     ///
     /// # Errors
     /// See [`WaitError`].
@@ -133,7 +133,8 @@ impl Future for TransformFuture {
     type Output = Result<TransformStamped, WaitError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // The waker is left first: a transform that comes during the look below wakes it.
+        // The waker is registered first, so that a transform that comes during the lookup below
+        // wakes the task.
         let buffer = self.buffer.clone();
         let seen = buffer.waiting().leave(&mut self.task, context.waker().clone());
         match self.look() {

@@ -1,4 +1,4 @@
-//! Messages of `geometry_msgs` expressed in another frame, as in `tf2_geometry_msgs`.
+//! Expresses messages of `geometry_msgs` in another frame, as in `tf2_geometry_msgs`.
 
 use feros_executor::Time;
 use feros_msgs::builtin_interfaces::msg::Time as TimeMessage;
@@ -27,7 +27,7 @@ use crate::transform::{self, Transform};
 /// assert_eq!(in_base, Point { x: 1.2, y: 0.0, z: 0.5 });
 /// ```
 pub trait Transformable: Sized {
-    /// The same value, expressed in the target frame of `transform`.
+    /// Returns the same value, expressed in the target frame of `transform`.
     #[must_use]
     fn transformed(&self, transform: &Transform) -> Self;
 }
@@ -38,7 +38,8 @@ pub trait StampedTransformable: Sized {
     /// The frame and the time of the message.
     fn header(&self) -> &Header;
 
-    /// The same message, expressed in the frame `target` of `transform`, which holds at `time`.
+    /// Returns the same message, expressed in the frame `target`, at `time`. `transform` brings
+    /// values into that frame.
     ///
     /// # Errors
     /// When a value of the message cannot be transformed.
@@ -54,7 +55,7 @@ pub trait StampedTransformable: Sized {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransformError {
-    /// The position of one frame in the other is unknown.
+    /// A frame, or its position at that time, is unknown.
     #[error(transparent)]
     Lookup(#[from] LookupError),
     /// The point cloud is invalid.
@@ -62,14 +63,14 @@ pub enum TransformError {
     PointCloud(#[from] PointCloudError),
 }
 
-/// A point: turned and moved.
+/// A point is rotated and moved.
 impl Transformable for Point {
     fn transformed(&self, by: &Transform) -> Self {
         transform::point_message(by.transform_point(transform::point(self)))
     }
 }
 
-/// A point: turned and moved.
+/// A point is rotated and moved.
 impl Transformable for Point32 {
     fn transformed(&self, by: &Transform) -> Self {
         let place = DVec3::new(self.x.into(), self.y.into(), self.z.into());
@@ -78,7 +79,7 @@ impl Transformable for Point32 {
     }
 }
 
-/// A direction: turned, not moved.
+/// A direction is rotated, but not moved.
 impl Transformable for Vector3 {
     fn transformed(&self, by: &Transform) -> Self {
         transform::vector_message(by.transform_vector(transform::vector(self)))
@@ -103,7 +104,7 @@ impl Transformable for TransformMessage {
     }
 }
 
-/// Force and torque are turned; the force adds its torque about the new origin.
+/// Force and torque are rotated, and the torque of the force about the new origin is added.
 impl Transformable for Wrench {
     fn transformed(&self, by: &Transform) -> Self {
         let force = by.transform_vector(transform::vector(&self.force));
@@ -121,7 +122,7 @@ impl Transformable for Polygon {
     }
 }
 
-/// The covariances of position and of orientation are turned, as are those between both.
+/// The covariances of position and orientation are rotated, as well as those between them.
 impl Transformable for PoseWithCovariance {
     fn transformed(&self, by: &Transform) -> Self {
         Self {
@@ -131,7 +132,7 @@ impl Transformable for PoseWithCovariance {
     }
 }
 
-/// The four 3x3 blocks of a 6x6 matrix in rows, each turned: `R * block * R^T`.
+/// Rotates each of the four 3x3 blocks of a 6x6 matrix, which is stored by rows: `R * block * R^T`.
 fn turned_covariance(covariance: &[f64; 36], by: &Transform) -> [f64; 36] {
     let rotation = DMat3::from_quat(by.rotation);
     let mut turned = [0.0; 36];
@@ -208,7 +209,7 @@ impl StampedTransformable for PoseArray {
     }
 }
 
-/// A copy; [`transform_point_cloud`] changes the cloud in place.
+/// This copies the cloud; [`transform_point_cloud`] changes it without a copy.
 impl StampedTransformable for PointCloud2 {
     fn header(&self) -> &Header {
         &self.header
@@ -235,7 +236,7 @@ mod tests {
 
     use super::*;
 
-    /// A quarter turn to the left, and a step.
+    /// A quarter turn to the left, and a translation.
     fn quarter() -> Transform {
         Transform::new(DVec3::new(1.0, 2.0, 3.0), DQuat::from_rotation_z(FRAC_PI_2))
     }

@@ -1,5 +1,5 @@
-//! The transforms of one frame in its parent over the last seconds: a ring of samples in the order
-//! of their stamps.
+//! The transforms of one frame in its parent over the last seconds: a ring buffer of samples in the
+//! order of their stamps.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,9 +17,9 @@ pub(crate) struct Sample {
     pub(crate) transform: Transform,
 }
 
-/// The samples of a frame, oldest first.
+/// The samples of a frame, the oldest first.
 ///
-/// The ring keeps its memory: at a steady rate, samples that leave make room for those that come.
+/// The ring buffer keeps its memory: at a steady rate, new samples take the memory of dropped ones.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     samples: VecDeque<Sample>,
@@ -32,7 +32,8 @@ pub(crate) enum Added {
     New,
     /// The sample replaced one with the same stamp.
     Repeated,
-    /// There was no room for all samples, and the oldest had to go although it was young enough.
+    /// The history was full, so the oldest sample was dropped although it was young enough to be
+    /// kept.
     Displaced,
 }
 
@@ -45,7 +46,7 @@ pub(crate) enum Position {
     After(u32),
 }
 
-/// Why no sample is known for a time, though there are samples.
+/// Why a history that has samples has no transform for a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// There is one sample, at another time.
@@ -65,21 +66,21 @@ pub(crate) enum Missing {
 }
 
 impl History {
-    /// The stamp of the newest sample, if a new sample with this stamp is older than that by more
-    /// than `cache`.
+    /// Returns the stamp of the newest sample if a new sample with this stamp would be older than
+    /// it by more than `cache`.
     pub(crate) fn too_old(&self, stamp: Time, cache: Duration) -> Option<Time> {
         let latest = self.latest()?.stamp;
         (stamp < latest - cache).then_some(latest)
     }
 
-    /// Adds a sample that is not too old, and forgets the samples that are older than the newest by
-    /// more than `cache`.
+    /// Adds a sample that is not too old, and drops the samples that are older than the newest one
+    /// by more than `cache`.
     pub(crate) fn insert(&mut self, sample: Sample, cache: Duration, capacity: usize) -> Added {
         let Some(latest) = self.latest() else {
             self.samples.push_back(sample);
             return Added::New;
         };
-        // Room first: a full ring does not grow.
+        // Old samples are dropped first, so that a full ring buffer does not grow.
         let newest = latest.stamp.max(sample.stamp);
         while self.samples.front().is_some_and(|oldest| oldest.stamp < newest - cache) {
             self.samples.pop_front();
@@ -93,7 +94,7 @@ impl History {
         }
         let is_full = self.samples.len() >= capacity.max(1);
         if is_full && place == 0 {
-            return Added::Displaced; // the oldest is the new one itself
+            return Added::Displaced; // the new sample is itself the oldest
         }
         if is_full {
             self.samples.pop_front();
@@ -102,17 +103,17 @@ impl History {
         if is_full { Added::Displaced } else { Added::New }
     }
 
-    /// The number of samples that are not after a time.
+    /// Returns the number of samples that are not after a time.
     fn place_of(&self, time: Time) -> usize {
         match self.latest() {
-            // The usual case: the newest comes last.
+            // Usually, the newest sample comes last.
             Some(latest) if latest.stamp <= time => self.samples.len(),
             _ => self.samples.partition_point(|sample| sample.stamp <= time),
         }
     }
 
-    /// The position of a time, or `None` where there is no sample at all; [`Time::ZERO`] is the
-    /// time of the newest sample.
+    /// Returns the position of a time, or `None` if there are no samples. [`Time::ZERO`] stands for
+    /// the time of the newest sample.
     pub(crate) fn find(&self, time: Time) -> Result<Option<Position>, Missing> {
         let (Some(oldest), Some(newest)) = (self.samples.front(), self.samples.back()) else {
             return Ok(None);
@@ -135,14 +136,14 @@ impl History {
         Ok(Some(if is_at { Position::At(index(before)) } else { Position::After(index(before)) }))
     }
 
-    /// The sample at a position that [`History::find`] gave.
+    /// Returns the sample at a position that [`History::find`] returned.
     pub(crate) fn sample(&self, position: Position) -> Option<&Sample> {
         let (Position::At(index) | Position::After(index)) = position;
         self.samples.get(index as usize)
     }
 
-    /// The transform at a position that [`History::find`] gave for a time. Between samples of
-    /// different parents nothing is interpolated: the older one holds.
+    /// Returns the transform at a position that [`History::find`] returned for a time. Samples with
+    /// different parents are not interpolated; the older one holds until the newer one.
     pub(crate) fn transform(&self, position: Position, time: Time) -> Option<Transform> {
         let older = self.sample(position)?;
         let Position::After(index) = position else { return Some(older.transform) };
@@ -150,7 +151,7 @@ impl History {
         if newer.parent != older.parent {
             return Some(older.transform);
         }
-        #[allow(clippy::cast_precision_loss)] // what is lost is far below a nanosecond
+        #[allow(clippy::cast_precision_loss)] // the error is far below a nanosecond
         let nanos = |from: Time, to: Time| to.as_nanos().saturating_sub(from.as_nanos()) as f64;
         let ratio = nanos(older.stamp, time) / nanos(older.stamp, newer.stamp);
         Some(older.transform.interpolate(newer.transform, ratio))
@@ -168,13 +169,13 @@ impl History {
         self.samples.len()
     }
 
-    /// Forgets all samples, and keeps their memory for new ones.
+    /// Drops all samples, but keeps their memory for new ones.
     pub(crate) fn clear(&mut self) {
         self.samples.clear();
     }
 }
 
-/// The capacity of a history is far below this.
+/// Converts an index; the capacity of a history is far below `u32::MAX`.
 fn index(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }

@@ -1,10 +1,10 @@
-//! Why a buffer refuses a transform, in the words of tf2.
+//! Why a buffer refuses a transform, in messages worded like those of tf2.
 
 use feros_executor::Time;
 
 use crate::lookup_error::seconds;
 
-/// Why a transform was refused. The buffer counts each: [`Refusals`](crate::Refusals).
+/// Why a transform was refused. The buffer counts refusals in [`Refusals`](crate::Refusals).
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InsertError {
@@ -14,7 +14,7 @@ pub enum InsertError {
          child_frame_id \"{frame}\" because they are the same"
     )]
     SelfTransform {
-        /// Both names.
+        /// The name of both frames.
         frame: String,
         /// The publisher.
         authority: String,
@@ -52,12 +52,12 @@ pub enum InsertError {
         child: String,
         /// The publisher.
         authority: String,
-        /// x, y, z.
+        /// The translation: x, y, z.
         translation: [f64; 3],
-        /// x, y, z, w.
+        /// The quaternion: x, y, z, w.
         rotation: [f64; 4],
     },
-    /// The quaternion is no rotation: the square of its length differs from 1 by 0.01 or more.
+    /// The quaternion is not a rotation: the square of its length differs from 1 by 0.01 or more.
     #[error(
         "TF_DENORMALIZED_QUATERNION: Ignoring transform for child_frame_id \"{child}\" from \
          authority \"{authority}\" because of an invalid quaternion in the transform {rotation:?}: \
@@ -68,9 +68,9 @@ pub enum InsertError {
         child: String,
         /// The publisher.
         authority: String,
-        /// x, y, z, w.
+        /// The quaternion: x, y, z, w.
         rotation: [f64; 4],
-        /// Its length.
+        /// The length of the quaternion.
         length: f64,
     },
     /// The transform is older than those that the buffer keeps.
@@ -86,11 +86,11 @@ pub enum InsertError {
         child: String,
         /// The publisher.
         authority: String,
-        /// Its stamp.
+        /// The stamp of the transform.
         stamp: Time,
         /// The stamp of the newest sample of the frame.
         latest: Time,
-        /// The time that the buffer keeps, in seconds.
+        /// The time for which the buffer keeps transforms, in seconds.
         cache_seconds: f64,
     },
     /// The transform would close a loop of frames.
@@ -107,7 +107,7 @@ pub enum InsertError {
         parent: String,
         /// The publisher.
         authority: String,
-        /// The frames from the child upwards until the child comes again.
+        /// The frames from the child upwards, until the child comes again.
         chain: Vec<String>,
         /// The frame whose parent closes the loop.
         before: String,
@@ -126,7 +126,7 @@ pub enum InsertError {
         parent: String,
         /// The publisher.
         authority: String,
-        /// The number that the options allow.
+        /// The number of frames that the options allow.
         frames: usize,
     },
     /// A name is longer than names may be.
@@ -137,9 +137,9 @@ pub enum InsertError {
     LongFrameId {
         /// The publisher.
         authority: String,
-        /// Its length in bytes.
+        /// The length of the name in bytes.
         length: usize,
-        /// The greatest length in bytes.
+        /// The longest allowed length in bytes.
         longest: usize,
         /// The beginning of the name.
         beginning: String,

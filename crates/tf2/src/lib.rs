@@ -1,8 +1,8 @@
-//! tf2: the positions of frames in other frames over time.
+//! tf2: the positions of frames relative to other frames over time.
 //!
-//! A [`Buffer`] holds the transforms that broadcasters sent during the last seconds, and answers
-//! where one frame is in another at any time in between. `TransformListener` fills a buffer from
-//! `/tf` and `/tf_static`; `TransformBroadcaster` and `StaticTransformBroadcaster` publish
+//! A [`Buffer`] holds the transforms that broadcasters sent during the last seconds, and returns
+//! the position of one frame in another at any time in between. `TransformListener` fills a buffer
+//! from `/tf` and `/tf_static`; `TransformBroadcaster` and `StaticTransformBroadcaster` publish
 //! transforms. [`Transformable`] brings `geometry_msgs` and point clouds into another frame.
 //!
 //! ```
@@ -29,7 +29,7 @@
 //! |---|---|
 //! | `tf2_ros::Buffer` | [`Buffer`] |
 //! | `lookupTransform`, `canTransform` | [`Buffer::lookup_transform`], [`Buffer::can_transform`] |
-//! | the same with a timeout | [`Buffer::wait_for_transform`]: await it, or wait in place |
+//! | the same with a timeout | [`Buffer::wait_for_transform`]: await it, or block a thread |
 //! | `lookupTransform` with a fixed frame | [`Buffer::lookup_transform_full`] |
 //! | `buffer.transform(in, "frame")` | [`Buffer::transform`] |
 //! | `tf2::doTransform` | [`Transformable::transformed`] |
@@ -41,18 +41,18 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `buffer`, `tree`, `history`, `frame_id` | the buffer, its frames, the transforms of each frame over time |
-//! | `walk` | the way from one frame to another |
+//! | `buffer`, `tree`, `history`, `frame_id` | the buffer, its frames, and their transforms over time |
+//! | `walk` | the chain from one frame to another |
 //! | `future` | waiting for a transform |
 //! | `transform`, `geometry`, `point_cloud` | transforms, and messages brought into other frames |
-//! | `node` | listener and broadcasters, with the feature `node` |
+//! | `node` | the listener and the broadcasters, with the feature `node` |
 //! | `render` | the frames, for people and tools |
 //! | `insert_error`, `lookup_error` | the errors |
 //!
 //! # Invariants
 //!
-//! The buffer knows no node. The memory that a publisher can make it hold is bounded. At a steady
-//! rate, neither an insertion nor a lookup allocates.
+//! The buffer does not depend on a node. The memory that a publisher can make the buffer allocate
+//! is bounded. At a steady rate, neither adding a transform nor a lookup allocates.
 #![forbid(unsafe_code)]
 
 mod buffer;

@@ -6,7 +6,7 @@ use feros_executor::Time;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {
-    /// A name that no frame can have: `tf2::InvalidArgumentException`.
+    /// No frame can have this name: `tf2::InvalidArgumentException`.
     #[error(
         "Invalid argument \"{frame}\" passed to lookupTransform argument {argument} - in tf2 \
          frame_ids cannot {}",
@@ -31,7 +31,7 @@ pub enum LookupError {
         /// The name of a known frame that is similar.
         nearest: Option<String>,
     },
-    /// No chain of frames connects the two: `tf2::ConnectivityException`.
+    /// No chain of frames connects the two frames: `tf2::ConnectivityException`.
     #[error(
         "Could not find a connection between '{target}' and '{source_frame}' because they are not \
          part of the same tree: the root of '{target}' is '{target_root}', that of \
@@ -61,7 +61,7 @@ pub enum LookupError {
         target: String,
         /// The source frame.
         source_frame: String,
-        /// The frame of the chain that lacks the time.
+        /// The frame of the chain that has no transform for the time.
         frame: String,
         /// The time of the lookup.
         requested: Time,
@@ -81,7 +81,7 @@ pub enum LookupError {
         target: String,
         /// The source frame.
         source_frame: String,
-        /// The frame of the chain that lacks the time.
+        /// The frame of the chain that has no transform for the time.
         frame: String,
         /// The time of the lookup.
         requested: Time,
@@ -102,7 +102,7 @@ pub enum LookupError {
         target: String,
         /// The source frame.
         source_frame: String,
-        /// The frame of the chain that lacks the time.
+        /// The frame of the chain that has no transform for the time.
         frame: String,
         /// The time of the lookup.
         requested: Time,
@@ -119,10 +119,10 @@ pub enum LookupError {
     Loop {
         /// The time of the lookup.
         requested: Time,
-        /// The frames upwards from one until it comes again.
+        /// The frames upwards from one of them, until that frame comes again.
         chain: Vec<String>,
     },
-    /// The chain has more frames than a lookup follows.
+    /// The chain has more frames than a lookup may follow.
     #[error(
         "The chain of frames upwards from '{frame}' has more than {deepest} frames: look for a \
          publisher that makes a new parent each time"
@@ -130,15 +130,15 @@ pub enum LookupError {
     TooDeep {
         /// The frame at which the chain begins.
         frame: String,
-        /// The number of frames that a lookup follows.
+        /// The limit on frames that a lookup follows.
         deepest: usize,
     },
 }
 
 impl LookupError {
-    /// Whether no transform that may still come can make a lookup of this time succeed: a name is
-    /// wrong, or the time lies further back than the buffer keeps. For [`Time::ZERO`], the newest
-    /// time, there is always hope.
+    /// Whether no later transform can make the same lookup succeed: a name is wrong, or `asked`
+    /// lies further back than the buffer keeps. A lookup at [`Time::ZERO`], the newest time, may
+    /// always succeed later.
     #[must_use]
     pub fn is_final(&self, asked: Time, cache: std::time::Duration) -> bool {
         match self {
@@ -159,7 +159,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"))
 }
 
-/// A time in seconds, with all digits.
+/// Formats a time in seconds, with all digits.
 pub(crate) fn seconds(time: Time) -> String {
     let nanos = time.as_nanos();
     let sign = if nanos < 0 { "-" } else { "" };

@@ -1,4 +1,4 @@
-//! Broadcasters and the listener of transforms, with the topics and policies of `tf2_ros`.
+//! The broadcasters and the listener of transforms, with the topics and policies of `tf2_ros`.
 
 mod broadcaster;
 mod listener;

@@ -1,4 +1,4 @@
-//! Point clouds expressed in another frame: in place, over fields that are found by their names.
+//! Expresses point clouds in another frame without a copy. The fields are found by their names.
 
 use feros_msgs::sensor_msgs::msg::{PointCloud2, PointField};
 use glam::{DMat3, DVec3};
@@ -9,7 +9,7 @@ use crate::transform::Transform;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PointCloudError {
-    /// A field that points need is missing.
+    /// A field that every point needs is missing.
     #[error("the point cloud has no field \"{name}\": it has {}", known.join(", "))]
     NoField {
         /// The field.
@@ -47,25 +47,25 @@ pub enum PointCloudError {
          bytes per row, and has {length} bytes of data"
     )]
     Size {
-        /// Rows.
+        /// The number of rows.
         height: u32,
-        /// Points per row.
+        /// The number of points per row.
         width: u32,
-        /// Bytes per point.
+        /// The number of bytes per point.
         point_step: u32,
-        /// Bytes per row.
+        /// The number of bytes per row.
         row_step: u32,
-        /// Bytes of data.
+        /// The number of bytes of data.
         length: usize,
     },
 }
 
-/// Expresses the points of a cloud in the target frame of `transform`, in place: `x`, `y` and `z`
-/// are turned and moved; `normal_x`, `normal_y` and `normal_z`, if the cloud has them, are turned.
-/// The caller changes the header.
+/// Expresses the points of a cloud in the target frame of `transform`, without a copy. `x`, `y` and
+/// `z` are rotated and moved; `normal_x`, `normal_y` and `normal_z`, if the cloud has them, are
+/// rotated. The caller has to change the header.
 ///
 /// # Errors
-/// See [`PointCloudError`]; the cloud is unchanged then.
+/// See [`PointCloudError`]; in these cases, the cloud is unchanged.
 pub fn transform_point_cloud(
     cloud: &mut PointCloud2,
     transform: &Transform,
@@ -84,7 +84,7 @@ pub fn transform_point_cloud(
     Ok(())
 }
 
-/// The layout of the points in the data; all of them lie within.
+/// The layout of the points, all of which lie within the data.
 struct Rows {
     row_step: usize,
     row_bytes: usize,
@@ -96,7 +96,7 @@ impl Rows {
     fn of(cloud: &PointCloud2) -> Result<Self, PointCloudError> {
         let PointCloud2 { height, width, point_step, row_step, ref data, .. } = *cloud;
         let row_bytes = u64::from(width) * u64::from(point_step);
-        // The last row may end with its last point.
+        // The last row may end with its last point, without padding.
         let all = u64::from(height.saturating_sub(1)) * u64::from(row_step) + row_bytes;
         let has_points = height > 0 && width > 0;
         let fits = row_bytes <= u64::from(row_step) && all <= data.len() as u64 && point_step > 0;
@@ -105,20 +105,20 @@ impl Rows {
             return Err(PointCloudError::Size { height, width, point_step, row_step, length });
         }
         let height = if has_points { height as usize } else { 0 };
-        // Within the length of the data, so within a usize.
+        // The row lies within the data, so its size fits a usize.
         let row_bytes = usize::try_from(row_bytes).unwrap_or(0);
         let (row_step, point_step) = (row_step as usize, point_step as usize);
         Ok(Self { row_step, row_bytes, height, point_step })
     }
 
-    /// Changes the three numbers of each point.
+    /// Applies `change` to three numbers of each point.
     fn each(&self, data: &mut [u8], fields: &Triple, change: impl Fn(DVec3) -> DVec3) {
         for row in 0..self.height {
             let begin = row * self.row_step;
             let Some(row) = data.get_mut(begin..begin + self.row_bytes) else { return };
             let points = row.chunks_exact_mut(self.point_step);
             match fields.singles() {
-                // The layout of nearly all clouds.
+                // Nearly all clouds have this layout.
                 Some([x, y, z]) => points.for_each(|point| {
                     let read = |offset: usize| f64::from(f32::from_le_bytes(at(point, offset)));
                     let changed = change(DVec3::new(read(x), read(y), read(z))).as_vec3();
@@ -137,7 +137,7 @@ impl Rows {
     }
 }
 
-/// `N` bytes of a point; the field is known to lie within it.
+/// Returns `N` bytes of a point; the caller knows that the field lies within the point.
 fn at<const N: usize>(point: &[u8], offset: usize) -> [u8; N] {
     let mut bytes = [0; N];
     bytes.copy_from_slice(&point[offset..offset + N]);
@@ -167,7 +167,7 @@ impl Place {
     }
 
     fn write(self, point: &mut [u8], value: f64) {
-        #[allow(clippy::cast_possible_truncation)] // the cloud is in single precision
+        #[allow(clippy::cast_possible_truncation)] // the cloud has single precision
         let single = value as f32;
         match (self.is_double, self.is_big_endian) {
             (false, false) => put(point, self.offset, single.to_le_bytes()),
@@ -178,7 +178,7 @@ impl Place {
     }
 }
 
-/// Three numbers that belong together.
+/// The positions of three numbers that belong together, such as coordinates.
 struct Triple {
     places: [Place; 3],
 }
@@ -206,7 +206,7 @@ impl Triple {
         Ok(Self { places: [find(x)?, find(y)?, find(z)?] })
     }
 
-    /// The offsets, if all three are little-endian FLOAT32.
+    /// Returns the offsets, if all three numbers are little-endian FLOAT32.
     fn singles(&self) -> Option<[usize; 3]> {
         let is_single = |place: &Place| !place.is_double && !place.is_big_endian;
         self.places.iter().all(is_single).then(|| self.places.map(|place| place.offset))
@@ -225,7 +225,8 @@ mod tests {
         PointField { name: name.to_owned(), offset, datatype, count: 1 }
     }
 
-    /// Two rows of one point with padding, intensity before the coordinates, and normals.
+    /// A cloud of two rows of one point each, with padding, intensity before the coordinates, and
+    /// normals.
     fn cloud(is_bigendian: bool, datatype: u8) -> PointCloud2 {
         let size = if datatype == PointField::FLOAT64 { 8 } else { 4 };
         let names = ["x", "y", "z", "normal_x", "normal_y", "normal_z"];

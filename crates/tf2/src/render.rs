@@ -15,9 +15,9 @@ pub struct FrameInfo {
     /// The frame's last parent; `None` for the root of a tree, and for a frame whose transforms
     /// were all forgotten.
     pub parent: Option<String>,
-    /// Whether its transform is static.
+    /// Whether the frame's transform is static.
     pub is_static: bool,
-    /// The publisher of its last transform; empty for a root.
+    /// The publisher of the frame's last transform; empty for a root.
     pub authority: String,
     /// The time of the oldest transform that is kept; zero without transforms.
     pub oldest: Time,
@@ -28,7 +28,8 @@ pub struct FrameInfo {
 }
 
 impl FrameInfo {
-    /// The rate of the kept transforms; `None` for static frames and for fewer than two transforms.
+    /// Returns the rate of the kept transforms; `None` for static frames and for fewer than two
+    /// transforms.
     #[must_use]
     pub fn rate_hz(&self) -> Option<f64> {
         let span = self.latest.saturating_since(self.oldest).as_secs_f64();
@@ -38,7 +39,7 @@ impl FrameInfo {
     }
 }
 
-/// All frames of a tree.
+/// Returns all frames of a tree.
 pub(crate) fn frames(tree: &Tree) -> BTreeMap<String, FrameInfo> {
     let info = |frame: &crate::tree::Frame| {
         let (is_static, oldest, latest, samples) = match &frame.link {
@@ -61,7 +62,7 @@ pub(crate) fn frames(tree: &Tree) -> BTreeMap<String, FrameInfo> {
     tree.frames().iter().map(|frame| (frame.name.to_string(), info(frame))).collect()
 }
 
-/// A line for each frame with a parent.
+/// Returns a line for each frame with a parent.
 pub(crate) fn as_string(frames: &BTreeMap<String, FrameInfo>) -> String {
     let mut text = String::new();
     for (name, frame) in frames {
@@ -72,7 +73,7 @@ pub(crate) fn as_string(frames: &BTreeMap<String, FrameInfo>) -> String {
     text
 }
 
-/// A mapping for each frame with a parent.
+/// Returns a YAML mapping for each frame with a parent.
 pub(crate) fn as_yaml(frames: &BTreeMap<String, FrameInfo>, now: Time) -> String {
     let mut text = String::new();
     for (name, frame) in frames {
@@ -95,7 +96,7 @@ pub(crate) fn as_yaml(frames: &BTreeMap<String, FrameInfo>, now: Time) -> String
     if text.is_empty() { "{}\n".to_owned() } else { text }
 }
 
-/// A name between single quotes, as in YAML; control characters are escaped.
+/// Returns a name between single quotes, as in YAML, with control characters escaped.
 fn quoted(name: &str) -> String {
     format!("'{}'", feros_wording::harmless(name).replace('\'', "''"))
 }

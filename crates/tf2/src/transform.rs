@@ -1,4 +1,4 @@
-//! The position of one frame in another: a rotation and then a translation, in f64.
+//! The position of one frame in another: a rotation followed by a translation, in f64.
 
 use feros_executor::Time;
 use feros_msgs::builtin_interfaces::msg::Time as TimeMessage;
@@ -9,9 +9,9 @@ use feros_msgs::std_msgs::msg::Header;
 use glam::{DAffine3, DMat4, DQuat, DVec3};
 
 /// A rotation followed by a translation, which brings values from the source frame into the target
-/// frame. Metres; the rotation is a unit quaternion.
+/// frame. The translation is in metres, and the rotation is a unit quaternion.
 ///
-/// Transforms are joined by `*`, as matrices are: `a_in_map * b_in_a` is `b_in_map`.
+/// Transforms are multiplied like matrices: `a_in_map * b_in_a` is `b_in_map`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transform {
     /// The origin of the source frame in the target frame.
@@ -24,39 +24,39 @@ impl Transform {
     /// The transform of a frame into itself.
     pub const IDENTITY: Self = Self { translation: DVec3::ZERO, rotation: DQuat::IDENTITY };
 
-    /// A transform from both parts; the rotation has to be a unit quaternion.
+    /// Creates a transform from both parts; the rotation has to be a unit quaternion.
     #[must_use]
     pub fn new(translation: DVec3, rotation: DQuat) -> Self {
         Self { translation, rotation }
     }
 
-    /// A transform without a rotation.
+    /// Creates a transform without a rotation.
     #[must_use]
     pub fn from_translation(translation: DVec3) -> Self {
         Self { translation, rotation: DQuat::IDENTITY }
     }
 
-    /// The transform in the other direction.
+    /// Returns the transform in the other direction.
     #[must_use]
     pub fn inverse(self) -> Self {
         let rotation = self.rotation.conjugate();
         Self { translation: -(rotation * self.translation), rotation }
     }
 
-    /// A point of the source frame, expressed in the target frame.
+    /// Expresses a point of the source frame in the target frame.
     #[must_use]
     pub fn transform_point(self, point: DVec3) -> DVec3 {
         self.rotation * point + self.translation
     }
 
-    /// A direction of the source frame, expressed in the target frame: it is turned, not moved.
+    /// Expresses a direction of the source frame in the target frame: it is rotated, but not moved.
     #[must_use]
     pub fn transform_vector(self, vector: DVec3) -> DVec3 {
         self.rotation * vector
     }
 
-    /// A transform between this one (at `ratio` 0) and another (at 1): along the line, and along
-    /// the shorter arc at an even speed, as in tf2.
+    /// Returns a transform between this one (at `ratio` 0) and another (at 1). The translation
+    /// moves along the line, and the rotation along the shorter arc at an even speed, as in tf2.
     #[must_use]
     pub fn interpolate(self, newer: Self, ratio: f64) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl Transform {
         }
     }
 
-    /// The message for `child` in `parent` at a time.
+    /// Returns the message with this transform of `child` in `parent` at a time.
     #[must_use]
     pub fn to_stamped(self, parent: &str, child: &str, stamp: Time) -> TransformStamped {
         TransformStamped {
@@ -96,12 +96,13 @@ impl std::ops::Mul for Transform {
     }
 }
 
-/// The angle comes from the chord between both: `acos` of their product, and glam's slerp, which is
-/// a straight line below 3 degrees, lose half of the digits where samples are close together.
+/// Interpolates on the arc. The angle comes from the chord between both quaternions. `acos` of
+/// their product would lose half of the digits if samples are close together, and so would glam's
+/// slerp, which is a straight line below 3 degrees.
 fn slerp(older: DQuat, newer: DQuat, ratio: f64) -> DQuat {
     let newer = if older.dot(newer) < 0.0 { -newer } else { newer };
     let angle = 2.0 * ((newer - older).length() * 0.5).min(1.0).asin();
-    // The sine of an angle this small is the angle.
+    // The sine of an angle this small equals the angle.
     if angle < 1e-8 {
         return older * (1.0 - ratio) + newer * ratio;
     }
@@ -148,7 +149,7 @@ impl From<Transform> for TransformMessage {
     }
 }
 
-/// A pose in a frame is the transform from the body that has the pose into the frame.
+/// The pose of a body in a frame is the transform from the body into the frame.
 impl From<&Pose> for Transform {
     fn from(pose: &Pose) -> Self {
         Self { translation: point(&pose.position), rotation: quaternion(&pose.orientation) }
@@ -170,7 +171,7 @@ impl From<Transform> for DAffine3 {
     }
 }
 
-/// Drops the scale of the matrix: a transform has none.
+/// Drops the scale of the matrix, since a transform has no scale.
 impl From<DAffine3> for Transform {
     fn from(affine: DAffine3) -> Self {
         let (_, rotation, translation) = affine.to_scale_rotation_translation();
@@ -215,7 +216,7 @@ mod tests {
                 assert!(close(slerp(from, -to, ratio), expected), "{angle} {ratio}, other sign");
             }
         }
-        // Half a turn has no shorter arc, but still a unit result.
+        // For half a turn, neither arc is shorter, but the result still has length 1.
         let half = slerp(DQuat::IDENTITY, DQuat::from_rotation_x(PI), 0.5);
         assert!((half.length() - 1.0).abs() < 1e-12);
     }

@@ -11,10 +11,10 @@ use crate::history::{Added, History, Missing, Position, Sample};
 use crate::insert_error::InsertError;
 use crate::transform::Transform;
 
-/// The longest name of a frame, in bytes: longer names from the network must not fill the memory.
+/// The longest name of a frame, in bytes, so that names from the network cannot fill the memory.
 pub(crate) const LONGEST_NAME_BYTES: usize = 1024;
 
-/// The most frames of a chain, as `MAX_GRAPH_DEPTH` of tf2.
+/// The limit on frames in a chain, like `MAX_GRAPH_DEPTH` of tf2.
 pub(crate) const DEEPEST: usize = 1000;
 
 /// A frame and its transform into its parent.
@@ -29,30 +29,31 @@ pub(crate) struct Frame {
 /// The transform of a frame into its parent.
 #[derive(Debug)]
 pub(crate) enum Link {
-    /// It has no parent: the root of a tree.
+    /// The frame has no parent: it is the root of a tree.
     None,
-    /// The same transform at any time.
+    /// The transform is the same at any time.
     Static(Sample),
-    /// Transforms at some times.
+    /// The transforms are known at some times.
     Dynamic(History),
 }
 
-/// Where to find a frame's transform for a time.
+/// The position of a frame's transform for a time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Place {
     Static,
     Dynamic(Position),
 }
 
-/// The effect of a transform that was taken in.
+/// The effect of a transform that was added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Inserted {
     pub(crate) added: Added,
-    /// Histories that were forgotten to cut a loop of frames, since they were too old.
+    /// The number of histories that were dropped because they were too old and would have closed a
+    /// loop of frames.
     pub(crate) forgotten: usize,
 }
 
-/// A transform from a publisher, checked.
+/// A transform from a publisher that has passed the checks.
 #[derive(Debug)]
 pub(crate) struct Statement<'a> {
     pub(crate) child: &'a str,
@@ -88,10 +89,10 @@ impl Tree {
         self.ids.get(name).copied()
     }
 
-    /// A frame of this tree.
+    /// Returns a frame of this tree.
     ///
     /// # Panics
-    /// Never: frames get their numbers here, and no frame is removed.
+    /// This never panics: frames get their numbers from this tree, and no frame is ever removed.
     pub(crate) fn frame(&self, id: FrameId) -> &Frame {
         &self.frames[id.index()]
     }
@@ -104,8 +105,8 @@ impl Tree {
         &self.frames
     }
 
-    /// The place of a frame's transform for a time, and its parent then; `None` for a root, and for
-    /// a frame whose transforms were all forgotten.
+    /// Returns the position of a frame's transform for a time, and the frame's parent at that time;
+    /// `None` for a root, and for a frame whose transforms were all forgotten.
     pub(crate) fn step(
         &self,
         id: FrameId,
@@ -124,18 +125,19 @@ impl Tree {
         }
     }
 
-    /// The transform at a place that [`Tree::step`] gave for a time.
+    /// Returns the transform at a position that [`Tree::step`] returned for a time.
     pub(crate) fn transform(&self, id: FrameId, place: Place, time: Time) -> Transform {
         let found = match (&self.frame(id).link, place) {
             (Link::Static(sample), _) => Some(sample.transform),
             (Link::Dynamic(history), Place::Dynamic(position)) => history.transform(position, time),
             _ => None,
         };
-        // The place comes from this tree, which has not changed since.
+        // The position comes from this tree, which has not changed since.
         found.unwrap_or(Transform::IDENTITY)
     }
 
-    /// The newest parent of a frame and its time; the time is `None` for a static frame.
+    /// Returns the newest parent of a frame, and the time of that transform; the time is `None` for
+    /// a static frame.
     pub(crate) fn latest(&self, id: FrameId) -> Option<(Option<Time>, FrameId)> {
         match &self.frame(id).link {
             Link::None => None,
@@ -146,11 +148,11 @@ impl Tree {
         }
     }
 
-    /// Takes in a transform from a publisher.
+    /// Adds a transform from a publisher.
     ///
     /// # Errors
-    /// When the transform is too old, has no room, or closes a loop. The caller has checked the
-    /// rest.
+    /// When the transform is too old, exceeds a limit, or closes a loop. The caller has checked
+    /// everything else.
     pub(crate) fn insert(&mut self, said: &Statement<'_>) -> Result<Inserted, InsertError> {
         self.check_age(said)?;
         let (child, parent) = self.ids_for(said)?;
@@ -194,7 +196,7 @@ impl Tree {
         }
     }
 
-    /// The numbers of both frames, new ones where the names are new.
+    /// Returns the numbers of both frames, which are new if the names are new.
     fn ids_for(&mut self, said: &Statement<'_>) -> Result<(FrameId, FrameId), InsertError> {
         let known = (self.id(said.child), self.id(said.parent));
         if let (Some(child), Some(parent)) = known {
@@ -222,8 +224,9 @@ impl Tree {
         id
     }
 
-    /// Refuses a new parent that is below its child, unless the history that puts it there is older
-    /// than the buffer keeps: that history is forgotten. Returns the number of forgotten histories.
+    /// Refuses a new parent that is a descendant of the child. If it is a descendant only by a
+    /// history that is older than the buffer keeps, that history is dropped instead. Returns the
+    /// number of dropped histories.
     fn cut_loop(
         &mut self,
         child: FrameId,
@@ -266,7 +269,7 @@ impl Tree {
         })
     }
 
-    /// Forgets all transforms that are not static. Frames stay known.
+    /// Drops all transforms that are not static. The frames stay known.
     pub(crate) fn clear(&mut self) {
         for frame in &mut self.frames {
             if let Link::Dynamic(history) = &mut frame.link {

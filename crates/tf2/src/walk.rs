@@ -1,4 +1,5 @@
-//! From one frame of a tree to another: up to the lowest frame that both are below, and down.
+//! Finds the chain from one frame of a tree to another: up to the lowest frame above both, and
+//! down.
 
 use std::time::Duration;
 
@@ -14,10 +15,10 @@ use crate::tree::{DEEPEST, Place, Tree};
 /// The longest chain of frames that needs no allocation.
 const USUAL_DEPTH: usize = 16;
 
-/// A frame of a chain, and where its transform into the next one is.
+/// The frames of a chain, each with the position of its transform into the next one.
 type Chain = SmallVec<[(FrameId, Place); USUAL_DEPTH]>;
 
-/// Why a walk failed, without the names: most callers that ask for a transform do not read the
+/// Why a chain was not found. The names of frames are left out, since most callers do not read the
 /// reason.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Failure {
@@ -27,7 +28,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// As [`LookupError::is_final`].
+    /// Like [`LookupError::is_final`].
     pub(crate) fn is_final(self, asked: Time, cache: Duration) -> bool {
         match self {
             Self::Missing {
@@ -39,28 +40,28 @@ impl Failure {
     }
 }
 
-/// The end of a chain upwards.
+/// The reason why a chain upwards ended.
 enum End {
-    /// At the frame that the walk looked for.
+    /// The chain reached the wanted frame.
     Found,
-    /// At a frame without a parent.
+    /// The chain reached a frame without a parent.
     Root(FrameId),
-    /// At a frame that is known, but not at that time.
+    /// The chain reached a frame whose transform is unknown at that time.
     Stopped(FrameId, Missing),
 }
 
-/// The way from one frame to another.
+/// The chain from one frame to another.
 pub(crate) struct Way {
-    /// The frames below the lowest common one, from the source upwards.
+    /// The frames below the lowest common frame, from the source upwards.
     up: Chain,
-    /// The same from the target upwards.
+    /// The frames below the lowest common frame, from the target upwards.
     down: Chain,
     time: Time,
 }
 
 impl Way {
-    /// The way between two frames at a time; [`Time::ZERO`] takes the newest of each frame, which
-    /// fits together only where all are static. See [`latest_common_time`].
+    /// Finds the chain between two frames at a time. [`Time::ZERO`] takes the newest transform of
+    /// each frame; these belong to one time only if all are static. See [`latest_common_time`].
     pub(crate) fn find(
         tree: &Tree,
         target: FrameId,
@@ -88,7 +89,7 @@ impl Way {
                 }
                 Ok(Self { up, down, time })
             }
-            // The source may have data where the target has none.
+            // The source may have data for a time for which the target has none.
             (End::Stopped(frame, missing), _) => Err(Failure::Missing { frame, missing }),
             (End::Root(_), Some(missing)) => Err(Failure::Missing { frame: top, missing }),
             (End::Root(target_root), None) => {
@@ -97,7 +98,7 @@ impl Way {
         }
     }
 
-    /// The transform that brings the source into the target.
+    /// Returns the transform that brings the source into the target.
     pub(crate) fn transform(&self, tree: &Tree) -> Transform {
         let along = |chain: &Chain| {
             let mut steps = chain.iter();
@@ -115,11 +116,11 @@ impl Way {
         }
     }
 
-    /// The frames from the source to the target, both included.
+    /// Returns the frames from the source to the target, both included.
     pub(crate) fn frames(&self, tree: &Tree) -> Vec<FrameId> {
         let up = self.up.iter().map(|(frame, _)| *frame);
         let down = self.down.iter().rev().map(|(frame, _)| *frame);
-        // The lowest common frame is the parent of the last of each chain.
+        // The lowest common frame is the parent of the last frame in each half of the chain.
         let last = self.down.last().or(self.up.last());
         let common = last.and_then(|(frame, _)| tree.step(*frame, self.time).ok()?);
         up.chain(common.map(|(_, parent)| parent)).chain(down).collect()
@@ -150,14 +151,15 @@ fn ascend(
     }
 }
 
-/// The newest time at which the whole chain between two frames is known, by the newest parent of
-/// each; [`Time::ZERO`] where all of it is static.
+/// Returns the newest time at which the whole chain between two frames is known, according to the
+/// newest parent of each frame; [`Time::ZERO`] if the whole chain is static.
 pub(crate) fn latest_common_time(
     tree: &Tree,
     target: FrameId,
     source: FrameId,
 ) -> Result<Time, Failure> {
-    // For each frame from the source upwards, the oldest of the newest times below it.
+    // This holds each frame from the source upwards, with the oldest of the newest times of the
+    // frames below it.
     let mut below: SmallVec<[(FrameId, Option<Time>); USUAL_DEPTH]> = SmallVec::new();
     let (mut frame, mut oldest) = (source, None);
     loop {
@@ -194,7 +196,7 @@ fn older(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     }
 }
 
-/// A failure with its names.
+/// Converts a failure into an error that names the frames.
 pub(crate) fn describe(
     tree: &Tree,
     failure: Failure,
@@ -224,7 +226,7 @@ pub(crate) fn describe(
     }
 }
 
-/// The error for a chain that is a loop or has too many frames.
+/// Returns the error for a chain that is a loop or has too many frames.
 fn too_deep(tree: &Tree, from: FrameId, requested: Time) -> LookupError {
     let mut chain: Vec<FrameId> = Vec::new();
     let mut frame = from;

@@ -1,4 +1,5 @@
-//! The memory of a buffer is taken once: at a steady rate neither inserts nor lookups allocate.
+//! The memory of a buffer is allocated once: at a steady rate, neither inserts nor lookups
+//! allocate.
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
@@ -28,7 +29,7 @@ fn set_all(buffer: &Buffer, transforms: &mut [TransformStamped], step: i64) {
 
 #[test]
 fn a_hundred_frames_at_a_kilohertz_allocate_nothing_once_the_cache_is_full() {
-    // A second instead of ten, so that the test fills it several times.
+    // The buffer keeps one second instead of ten, so that the test fills it several times.
     let cache = Duration::from_secs(1);
     let buffer = Buffer::with(BufferOptions::default().cache_length(cache));
     let mut transforms = transforms();
@@ -63,7 +64,7 @@ fn lookups_allocate_nothing_but_the_names_of_the_message() {
     assert_eq!(numbers.count_total, 0, "{numbers:?}");
     let message = measure(|| drop(buffer.lookup_transform("frame_1", "frame_2", time).unwrap()));
     assert_eq!(message.count_total, 2, "{message:?}");
-    // A caller that often asks for a transform does not pay for the words of an error.
+    // A caller that often asks for a transform does not pay for an error message.
     let questions = measure(|| {
         assert!(!buffer.can_transform("frame_1", "frame_2", Time::from_nanos(1)));
         assert!(!buffer.can_transform("frame_1", "nobody", time));

@@ -1,4 +1,4 @@
-//! The answers of a buffer, its refusals and their words, and waiting for unknown transforms.
+//! The answers of a buffer, its errors and their messages, and waiting for unknown transforms.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -75,7 +75,7 @@ fn time_zero_is_the_newest_that_all_of_the_chain_is_known_at() {
 #[test]
 fn a_frame_that_stands_still_joins_two_times() {
     let buffer = robot();
-    // The camera at 10 s, seen from the base at 11 s, which moved on by 2 m.
+    // This is the camera at 10 s, seen from the base at 11 s, which had moved on by 2 m.
     let found = buffer
         .lookup_transform_full(("base", seconds(11.0)), ("camera", seconds(10.0)), "odom")
         .unwrap();
@@ -190,7 +190,7 @@ fn parents_that_go_round_at_a_past_time_are_told_as_a_loop() {
         at("a", "b", 0.0, 12.0),
         at("c", "b", 0.0, 13.0),
     ]);
-    // Late transforms of the past: at 10 s the frames form a loop.
+    // This late transform makes the frames form a loop at 10 s.
     buffer.set_transform(&at("a", "b", 0.0, 10.0), "late", false).unwrap();
     let text = error(&buffer, "c", "a", 10.0);
     assert!(text.contains("contains a loop at time 10.000000000: a -> b -> a"), "{text}");

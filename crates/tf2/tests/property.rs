@@ -1,5 +1,5 @@
-//! Any trees, any order, any time: the buffer answers as a naive reference does, and so does the
-//! tf2 of C++.
+//! For any trees, in any order and at any time, the buffer gives the same answers as a naive
+//! reference and as the tf2 of C++.
 #![allow(clippy::unwrap_used)]
 
 mod cpp;
@@ -40,7 +40,7 @@ fn said() -> impl Strategy<Value = Said> {
     )
 }
 
-/// Trees as robots have them: each frame keeps its parent, and the stamps of a frame differ.
+/// Trees like those of robots: each frame keeps its parent, and the stamps of a frame differ.
 fn tree() -> impl Strategy<Value = Vec<Said>> {
     let parents: Vec<_> = (1..NAMES.len()).map(|child| 0..child).collect();
     let stamps = prop::collection::btree_map((1..NAMES.len(), 1..30_i64), transform(), 0..60);
@@ -80,7 +80,7 @@ fn kind(error: &LookupError) -> Wrong {
     }
 }
 
-/// The order in which a lookup finds errors is its own.
+/// A lookup may report either of two errors first, so these two count as equal.
 fn assert_fails_alike(error: &LookupError, expected: Wrong, what: &str) {
     let (found, wrong) = (kind(error), [Wrong::Unconnected, Wrong::Extrapolation]);
     let is_alike = found == expected || wrong.contains(&found) && wrong.contains(&expected);
@@ -114,7 +114,7 @@ proptest! {
                     prop_assert_eq!(buffer.can_transform(target, source, time), found.is_ok());
                     match (found, reference.lookup(target, source, nanos)) {
                         (Ok((found, _)), Ok(expected)) => assert_same(found, expected, &what),
-                        // The walk may meet the common frame before the loop.
+                        // The lookup may meet the common frame before the loop.
                         (_, Err(Wrong::Loop)) => {}
                         (Err(error), Err(expected)) => assert_fails_alike(&error, expected, &what),
                         (found, expected) => panic!("{what}: {found:?} is not {expected:?}"),
@@ -173,7 +173,7 @@ proptest! {
     }
 }
 
-/// One process serves all trees.
+/// One process of the C++ program serves all trees.
 #[test]
 fn trees_are_answered_as_the_tf2_of_cpp_does() {
     let Some(mut peer) = cpp::Peer::start() else { return };
@@ -234,6 +234,6 @@ fn assert_like_cpp(found: &Result<(Transform, Time), LookupError>, answer: &str,
     let (turn, place) = (DQuat::from_xyzw(a, b, c, d), DVec3::new(x, y, z));
     assert_eq!(nanos, time.as_nanos().to_string(), "{what}");
     assert!((place - transform.translation).length() < 1e-9, "{what}");
-    // Two quaternions stand for the same rotation.
+    // Two quaternions with opposite signs stand for the same rotation.
     assert!((turn.dot(transform.rotation).abs() - 1.0).abs() < 1e-9, "{what}");
 }

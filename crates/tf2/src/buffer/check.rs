@@ -1,5 +1,5 @@
-//! The checks of a transform before it is taken in: a rotation and finite numbers between two
-//! names.
+//! The checks before a transform is added: its numbers must be finite, its rotation must be valid,
+//! and both frames must have names.
 
 use feros_executor::Time;
 use feros_msgs::geometry_msgs::msg::TransformStamped;
@@ -11,7 +11,7 @@ use crate::tree::{LONGEST_NAME_BYTES, Statement};
 /// The square of a quaternion's length may differ from 1 by less than this, as in tf2.
 const TOLERANCE: f64 = 10e-3;
 
-/// Reads a message.
+/// Reads a message into a checked transform.
 pub(super) fn statement<'a>(
     message: &'a TransformStamped,
     authority: &'a str,
@@ -50,7 +50,7 @@ pub(super) fn statement<'a>(
         });
     }
     let squared = transform.rotation.length_squared();
-    // Also false for a square that overflowed.
+    // The comparison is also false for a square that overflowed.
     let is_rotation = (squared - 1.0).abs() < TOLERANCE;
     if !is_rotation {
         return Err(InsertError::DenormalizedQuaternion {
@@ -65,7 +65,7 @@ pub(super) fn statement<'a>(
     Ok(Statement { child, parent, stamp, transform, authority, is_static })
 }
 
-/// Names of ROS 1 began with a slash; tf2 removes it.
+/// Removes the slash with which names began in ROS 1, as tf2 does.
 fn without_slash(name: &str) -> &str {
     name.strip_prefix('/').unwrap_or(name)
 }

@@ -1,45 +1,46 @@
-//! Counts of the transforms that a buffer took in and refused.
+//! The numbers of transforms that a buffer added and refused.
 
 use crate::history::Added;
 use crate::insert_error::InsertError;
 use crate::tree::Inserted;
 
-/// Counts of a buffer since it was made.
+/// The counts of a buffer since it was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct BufferCounts {
-    /// Transforms that were taken in.
+    /// The number of transforms that were added.
     pub set: u64,
-    /// Taken transforms that replaced one of the same frame and time.
+    /// The number of added transforms that replaced one of the same frame and time.
     pub repeated: u64,
-    /// Transforms that left early, since their frame had more of them than
-    /// [`BufferOptions::samples_per_frame`](crate::BufferOptions::samples_per_frame).
+    /// The number of transforms that were dropped early, because their frame had more transforms
+    /// than [`BufferOptions::samples_per_frame`](crate::BufferOptions::samples_per_frame).
     pub displaced: u64,
-    /// Frames whose transforms were forgotten, since they were too old to keep a loop closed.
+    /// The number of frames whose transforms were forgotten: they would have closed a loop with a
+    /// new transform, and were older than the buffer has to keep them.
     pub forgotten: u64,
     /// The number of times that the buffer was cleared.
     pub cleared: u64,
-    /// Transforms that were refused.
+    /// The numbers of transforms that were refused.
     pub refused: Refusals,
 }
 
-/// Transforms that were refused, by reason: see [`InsertError`].
+/// The numbers of refused transforms, by reason; see [`InsertError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Refusals {
-    /// A transform of a frame into itself.
+    /// The frame and its parent were the same.
     pub self_transform: u64,
-    /// A frame or its parent has no name.
+    /// The frame or its parent had no name.
     pub no_frame_id: u64,
-    /// A number that is NaN or infinite.
+    /// A number was NaN or infinite.
     pub not_finite: u64,
-    /// A quaternion that does not have length 1.
+    /// The quaternion did not have length 1.
     pub denormalized_quaternion: u64,
-    /// Older than the transforms that the buffer keeps.
+    /// The transform was older than those that the buffer keeps.
     pub old_data: u64,
-    /// It would close a loop of frames.
+    /// The transform would have closed a loop of frames.
     pub closes_loop: u64,
-    /// Too many frames, or too long a name.
+    /// There were too many frames, or a name was too long.
     pub beyond_limits: u64,
 }
 

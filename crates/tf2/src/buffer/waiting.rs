@@ -1,4 +1,4 @@
-//! The tasks and threads that wait for changes of a buffer; each wakes to look for itself.
+//! The tasks and threads that wait for changes of a buffer; each of them looks again when it wakes.
 
 use std::collections::HashMap;
 use std::task::Waker;
@@ -13,7 +13,7 @@ pub(crate) struct Waiting {
     changed: Condvar,
 }
 
-/// The state of a buffer before a look at it; a waiting task sleeps until the state is newer.
+/// The number of changes before a task looks at the buffer; it then sleeps until there are more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// The number of changes of the buffer.
@@ -32,7 +32,7 @@ struct State {
 }
 
 impl Waiting {
-    /// Wakes all tasks and threads, to look for themselves.
+    /// Wakes all tasks and threads, so that they look again.
     pub(super) fn wake(&self) {
         let mut state = self.state.lock();
         state.changes += 1;
@@ -45,19 +45,19 @@ impl Waiting {
         tasks.into_iter().for_each(Waker::wake);
     }
 
-    /// Ends all waiting, now and from now on.
+    /// Ends all waiting, now and later.
     pub(super) fn close(&self) {
         self.state.lock().is_closed = true;
         self.wake();
     }
 
-    /// The changes so far; call this before the look.
+    /// Returns the changes so far. A caller has to call this before it looks at the buffer.
     pub(crate) fn seen(&self) -> Seen {
         let state = self.state.lock();
         Seen { changes: state.changes, is_closed: state.is_closed }
     }
 
-    /// Sleeps until more has happened than was seen, at most for `timeout`.
+    /// Sleeps until there are more changes than in `seen`, at most for `timeout`.
     pub(crate) fn sleep(&self, seen: Seen, timeout: Duration) {
         let is_unchanged = |state: &mut State| state.changes == seen.changes && !state.is_closed;
         let mut state = self.state.lock();
@@ -66,8 +66,8 @@ impl Waiting {
         state.threads -= 1;
     }
 
-    /// Leaves a waker, which is called once at the next change: to be left before the look. `task`
-    /// holds the number of the task between its calls.
+    /// Registers a waker, which is called once at the next change. A task has to register before it
+    /// looks at the buffer. `task` keeps the number of the task from call to call.
     pub(crate) fn leave(&self, task: &mut Option<u64>, waker: Waker) -> Seen {
         let (seen, replaced) = {
             let mut state = self.state.lock();
@@ -76,13 +76,13 @@ impl Waiting {
             let seen = Seen { changes: state.changes, is_closed: state.is_closed };
             (seen, state.tasks.insert(task, waker))
         };
-        drop(replaced); // outside of the lock: a waker is the runtime's
+        drop(replaced); // not under the lock, since the runtime's code drops a waker
         seen
     }
 
     /// Forgets a task.
     pub(crate) fn forget(&self, task: u64) {
         let waker = self.state.lock().tasks.remove(&task);
-        drop(waker); // as above
+        drop(waker); // not under the lock, as above
     }
 }

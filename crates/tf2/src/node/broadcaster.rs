@@ -1,4 +1,4 @@
-//! Publishing transforms.
+//! Publishes transforms.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use feros_sync::Mutex;
 
 use crate::node::topics::{STATIC_TOPIC, TOPIC, broadcaster_qos, static_qos};
 
-/// Publishes transforms on `/tf`, as `tf2_ros::TransformBroadcaster`.
+/// Publishes transforms on `/tf`, like `tf2_ros::TransformBroadcaster`.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -24,7 +24,7 @@ pub struct TransformBroadcaster {
 }
 
 impl TransformBroadcaster {
-    /// A broadcaster of a node, with the policies of `tf2_ros`.
+    /// Creates a broadcaster of a node, with the policies of `tf2_ros`.
     ///
     /// # Errors
     /// As [`Node::create_publisher`].
@@ -32,7 +32,7 @@ impl TransformBroadcaster {
         Self::with(node, broadcaster_qos())
     }
 
-    /// A broadcaster of a node, with these options.
+    /// Creates a broadcaster of a node, with these options.
     ///
     /// # Errors
     /// As [`Node::create_publisher`].
@@ -56,33 +56,33 @@ impl TransformBroadcaster {
         self.publisher.publish(TFMessage { transforms })
     }
 
-    /// The publisher that it uses.
+    /// Returns the publisher that the broadcaster uses.
     pub fn publisher(&self) -> &Publisher<TFMessage> {
         &self.publisher
     }
 }
 
-/// Publishes transforms that hold at any time on `/tf_static`, as
-/// `tf2_ros::StaticTransformBroadcaster`. Keep it: late subscriptions receive nothing from a
-/// publisher that is gone.
+/// Publishes transforms that hold at any time, on `/tf_static`, like
+/// `tf2_ros::StaticTransformBroadcaster`. It has to be kept, since late subscriptions receive
+/// nothing from a publisher that no longer exists.
 pub struct StaticTransformBroadcaster {
     publisher: Publisher<TFMessage>,
     said: Mutex<Said>,
 }
 
-/// All transforms so far, the last of each frame: each message holds all of them.
+/// The last transform of each frame so far. Each published message holds all of them.
 #[derive(Default)]
 struct Said {
     message: Arc<TFMessage>,
-    /// Grows with each change of the message.
+    /// The version, which grows with each change of the message.
     version: u64,
-    /// Whether a thread publishes; it goes on until it has published the newest version. With two
-    /// publishing threads, the older version could be published last.
+    /// Whether a thread is publishing; that thread continues until it has published the newest
+    /// version. With two publishing threads, the older version could be published last.
     is_publishing: bool,
 }
 
 impl StaticTransformBroadcaster {
-    /// A broadcaster of a node, with the policies of `tf2_ros`.
+    /// Creates a broadcaster of a node, with the policies of `tf2_ros`.
     ///
     /// # Errors
     /// As [`Node::create_publisher`].
@@ -116,13 +116,13 @@ impl StaticTransformBroadcaster {
             };
             self.publisher.publish(message)?;
             if self.said.lock().is_done(version) {
-                std::mem::forget(turn); // given back already
+                std::mem::forget(turn); // the turn was given back already
                 return Ok(());
             }
         }
     }
 
-    /// The publisher that it uses.
+    /// Returns the publisher that the broadcaster uses.
     pub fn publisher(&self) -> &Publisher<TFMessage> {
         &self.publisher
     }
@@ -142,7 +142,7 @@ impl Said {
         !std::mem::replace(&mut self.is_publishing, true)
     }
 
-    /// Whether the published version is the newest; the turn to publish ends then.
+    /// Whether the published version is the newest one; if so, the turn to publish ends.
     fn is_done(&mut self, published: u64) -> bool {
         if self.version == published {
             self.is_publishing = false;
@@ -151,7 +151,7 @@ impl Said {
     }
 }
 
-/// The turn to publish, which ends in any case.
+/// The turn of one thread to publish, which ends even after an error or a panic.
 struct Turn<'a>(&'a Mutex<Said>);
 
 impl Drop for Turn<'_> {

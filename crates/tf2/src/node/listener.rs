@@ -1,4 +1,4 @@
-//! Receiving transforms.
+//! Receives transforms.
 
 use std::collections::HashMap;
 use std::mem::Discriminant;
@@ -21,8 +21,9 @@ use crate::node::topics::{STATIC_TOPIC, TOPIC, dynamic_listener_qos, static_qos}
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ListenerOptions {
-    /// Whether a thread of its own fills the buffer, so that callbacks may wait for transforms, or
-    /// else the executor of the node. The default is a thread, as in `tf2_ros`.
+    /// Whether a separate thread fills the buffer, so that callbacks may wait for transforms.
+    /// Without it, the executor of the node fills the buffer. The default is a thread, as in
+    /// `tf2_ros`.
     pub dedicated_thread: bool,
     /// Whether to listen to `/tf` in addition to `/tf_static`.
     pub dynamic: bool,
@@ -44,36 +45,38 @@ impl Default for ListenerOptions {
 }
 
 impl ListenerOptions {
-    /// These options, with a thread of its own or without.
+    /// Returns these options, with or without a separate thread.
     #[must_use]
     pub fn dedicated_thread(self, dedicated_thread: bool) -> Self {
         Self { dedicated_thread, ..self }
     }
 
-    /// These options, with `/tf` or without, as `StaticTransformListener` of `tf2_ros`.
+    /// Returns these options, with or without `/tf`; without it, the listener is like
+    /// `StaticTransformListener` of `tf2_ros`.
     #[must_use]
     pub fn dynamic(self, dynamic: bool) -> Self {
         Self { dynamic, ..self }
     }
 
-    /// These options, with these policies for `/tf`.
+    /// Returns these options, with these policies for `/tf`.
     #[must_use]
     pub fn qos(self, qos: QosProfile) -> Self {
         Self { qos, ..self }
     }
 
-    /// These options, with these policies for `/tf_static`.
+    /// Returns these options, with these policies for `/tf_static`.
     #[must_use]
     pub fn static_qos(self, static_qos: QosProfile) -> Self {
         Self { static_qos, ..self }
     }
 }
 
-/// Fills a buffer from `/tf` and `/tf_static`, for as long as it lives.
+/// Fills a buffer from `/tf` and `/tf_static`, for as long as the listener lives.
 ///
-/// A refused transform is logged whenever the number of its kind has doubled; [`Buffer::counts`]
-/// has the numbers. When simulated time jumps back, the buffer is cleared, as in `tf2_ros`. When
-/// the context is shut down, all waiting for transforms of the buffer ends.
+/// A refused transform is logged whenever the number of transforms refused for the same reason has
+/// doubled; [`Buffer::counts`] has the numbers. When simulated time jumps back, the buffer is
+/// cleared, as in `tf2_ros`. When the context is shut down, all waiting for transforms of the
+/// buffer ends.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -87,7 +90,8 @@ impl ListenerOptions {
 /// ```
 #[must_use = "a listener hears nothing after it is dropped"]
 pub struct TransformListener {
-    /// Joined before the subscriptions end, since it may be in a callback of one.
+    /// The thread is joined before the subscriptions end, since it may be in one of their
+    /// callbacks.
     thread: Option<Thread>,
     subscriptions: Vec<Subscription<TFMessage>>,
     _jump_guard: JumpGuard,
@@ -100,7 +104,7 @@ struct Thread {
 }
 
 impl TransformListener {
-    /// A listener of a node, with a thread of its own and the policies of `tf2_ros`.
+    /// Creates a listener of a node, with a separate thread and the policies of `tf2_ros`.
     ///
     /// # Errors
     /// When an endpoint cannot be made, or the thread cannot be started.
@@ -108,7 +112,7 @@ impl TransformListener {
         Self::with(node, buffer, ListenerOptions::default())
     }
 
-    /// A listener of a node, with these options.
+    /// Creates a listener of a node, with these options.
     ///
     /// # Errors
     /// When an endpoint cannot be made, or the thread cannot be started.
@@ -125,7 +129,7 @@ impl TransformListener {
         let (jumped, closed) = (buffer.clone(), buffer.clone());
         let (logger, jumps) = (node.logger_name().to_owned(), FailureCounter::new());
         let after = move |jump: &TimeJump| {
-            // Two publishers of /clock make time jump with each message.
+            // If there are two publishers of /clock, time jumps with each message.
             if let Some(so_far) = jumps.so_far() {
                 tracing::warn!(
                     ros_logger = &*logger,
@@ -143,7 +147,7 @@ impl TransformListener {
         Ok(Self { thread, subscriptions, _jump_guard: jump_guard, _shutdown_guard: shutdown_guard })
     }
 
-    /// Its subscriptions: `/tf_static`, then `/tf`.
+    /// Returns the subscriptions of the listener: `/tf_static`, then `/tf`.
     pub fn subscriptions(&self) -> &[Subscription<TFMessage>] {
         &self.subscriptions
     }
@@ -174,9 +178,9 @@ impl Drop for TransformListener {
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         thread.stopper.stop();
-        // A task that a transform woke may drop the listener on this very thread.
+        // A task that a transform woke may drop the listener on the listener's own thread.
         if thread.handle.thread().id() != std::thread::current().id() {
-            let _ = thread.handle.join(); // a panic was logged where it happened
+            let _ = thread.handle.join(); // a panic was logged when it happened
         }
     }
 }
@@ -230,7 +234,7 @@ impl Hearing {
     }
 }
 
-/// The names of publishers, which stock tf2 calls authorities but does not know.
+/// The names of publishers. Stock tf2 calls them authorities, but does not know them.
 struct Authorities {
     context: Context,
     topic: String,
@@ -239,12 +243,13 @@ struct Authorities {
 
 struct Authority {
     name: Arc<str>,
-    /// Names are announced after endpoints: the name is looked up at most this many more times.
+    /// The name of a node may be announced after its endpoints, so it is looked up at most this
+    /// many more times.
     attempts_left: u8,
 }
 
 impl Authorities {
-    /// The most publishers that are remembered.
+    /// The limit on publishers that are remembered.
     const MOST: usize = 1000;
     const ATTEMPTS: u8 = 100;
 

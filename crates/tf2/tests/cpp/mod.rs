@@ -1,5 +1,5 @@
-//! The tf2 of C++ beside Feros: a small program on Debian's libtf2, which is built here where it is
-//! installed.
+//! Runs the tf2 of C++ for comparison: a small program that uses Debian's libtf2, and is built here
+//! if that is installed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,8 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Builds and starts it; returns `None` and reports a skip where `libtf2-dev` is not installed.
+    /// Builds and starts the program; returns `None` and reports a skip if `libtf2-dev` is not
+    /// installed.
     pub(crate) fn start() -> Option<Self> {
         if !Path::new("/usr/include/tf2/buffer_core.h").is_file() {
             feros_test_support::skip("the tf2 of C++ is missing; apt-get install libtf2-dev");
@@ -48,7 +49,8 @@ impl Drop for Peer {
 fn build() -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cpp/tf2_peer.cpp");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    // Each process builds its own program and renames it at once: other processes may do the same.
+    // Each process builds its own copy of the program and renames it atomically, since other
+    // processes may do the same.
     let built_here = folder.join(format!("tf2_peer_{}", std::process::id()));
     let libraries = ["-ltf2", "-lrostime", "-lcpp_common", "-lconsole_bridge", "-lboost_thread"];
     let built = Command::new("g++")

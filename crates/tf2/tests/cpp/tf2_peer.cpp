@@ -94,7 +94,7 @@ int main() {
         all[i].child_frame_id = "inserted" + std::to_string(i);
         all[i].transform.rotation.w = 1;
       }
-      tf2::BufferCore fresh; // the same stamps come again in each round
+      tf2::BufferCore fresh; // the stamps repeat in each round
       double began = processor_seconds();
       for (long long i = 0; i < count; ++i) {
         auto &t = all[i % frames];

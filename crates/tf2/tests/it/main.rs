@@ -1,4 +1,4 @@
-//! Listener and broadcasters on the real engine, over loopback.
+//! The listener and the broadcasters on the real engine, over loopback.
 #![allow(clippy::unwrap_used)]
 
 use feros::msgs::geometry_msgs::msg::TransformStamped;
@@ -16,7 +16,7 @@ use feros_tf2::{
     TransformListener, WaitError,
 };
 
-/// A context of its own on loopback: topics of tf2 are absolute, so each test remaps them.
+/// A context on loopback for one test. The topics of tf2 are absolute, so each test remaps them.
 fn context() -> Context {
     let test = std::thread::current().name().unwrap().replace("::", "_");
     let line = format!(
@@ -62,7 +62,8 @@ fn what_is_broadcast_in_one_context_is_known_in_another() {
     let node = here.create_node("listener").unwrap();
     let buffer = Buffer::new();
     let listener = TransformListener::new(&node, &buffer).unwrap();
-    // Nobody spins the node: the listener has a thread. Earlier static transforms are known, too.
+    // Nobody spins the node, since the listener has a thread. Earlier static transforms are known,
+    // too.
     let waits = buffer.wait_for_transform("laser", "camera", Time::ZERO);
     assert_eq!(waits.wait(WATCHDOG).unwrap().transform.translation.x, 0.25);
 
@@ -96,7 +97,7 @@ fn a_callback_may_wait_for_transforms_that_come_on_the_listeners_thread() {
         .create_wall_timer(std::time::Duration::from_millis(1), move || {
             moving.send_transform(at("odom", "base", 1.0, 10)).unwrap();
             let waits = buffer.wait_for_transform("odom", "base", Time::ZERO);
-            let _ = sender.try_send(waits.wait(WATCHDOG)); // the first is enough
+            let _ = sender.try_send(waits.wait(WATCHDOG)); // the first result is enough
         })
         .unwrap();
     let _spinning = spinning(&node);
@@ -161,7 +162,7 @@ fn the_buffer_is_cleared_when_simulated_time_jumps_back() {
     tell(5);
     until("the buffer was cleared", || !buffer.can_transform("odom", "base", Time::ZERO));
     assert!(buffer.can_transform("base", "laser", Time::ZERO), "what is static stays");
-    // A transform that would have been too old is the newest again.
+    // A transform that would have been too old before the jump is now the newest.
     moving.send_transform(at("odom", "base", 3.0, 5)).unwrap();
     let found = buffer.wait_for_transform("odom", "base", Time::ZERO).wait(WATCHDOG).unwrap();
     assert_eq!(found.transform.translation.x, 3.0);

@@ -1,4 +1,5 @@
-//! A plain tf2: lists of all transforms, matrices, and no thought of speed. Times in nanoseconds.
+//! A naive tf2 with lists of all transforms and with matrices, written without regard to speed.
+//! Times are in nanoseconds.
 
 use std::collections::BTreeMap;
 
@@ -79,8 +80,8 @@ impl Reference {
         Some(&self.frames.get(frame)?.samples.values().next_back()?.parent)
     }
 
-    /// A new parent must not be below its child, unless the transforms that put it there have
-    /// expired: then those are forgotten.
+    /// Refuses a new parent that is a descendant of the child. If the transforms that make it a
+    /// descendant have expired, these are dropped instead.
     fn cut_loop(&mut self, said: &Said) -> Result<(), Refused> {
         let mut frame = said.parent.clone();
         let mut expired = None;
@@ -98,7 +99,8 @@ impl Reference {
         Ok(())
     }
 
-    /// The parent of a frame at a time, and the transform into it; `None` for roots.
+    /// Returns the parent of a frame at a time, and the transform into the parent; `None` for
+    /// roots.
     fn step(&self, frame: &str, nanos: i64) -> Result<Option<(String, DMat4)>, Wrong> {
         let Some(known) = self.frames.get(frame) else { return Err(Wrong::Unknown) };
         let Some(newest) = known.samples.values().next_back() else { return Ok(None) };
@@ -130,8 +132,8 @@ impl Reference {
         )))
     }
 
-    /// The frames upwards from one, each with the transform of the first into it, and how the chain
-    /// ends.
+    /// Returns the frames upwards from one frame, each with the transform of that frame into it,
+    /// and the error with which the chain ends, if any.
     fn ancestors(&self, frame: &str, nanos: i64) -> (Vec<(String, DMat4)>, Option<Wrong>) {
         let mut chain = vec![(frame.to_owned(), DMat4::IDENTITY)];
         loop {
@@ -149,7 +151,7 @@ impl Reference {
         }
     }
 
-    /// The transform that brings the source into the target at a time that is not zero.
+    /// Returns the transform that brings the source into the target at a time that is not zero.
     pub(crate) fn lookup(&self, target: &str, source: &str, nanos: i64) -> Result<DMat4, Wrong> {
         if target == source {
             return Ok(DMat4::IDENTITY);
@@ -170,7 +172,8 @@ impl Reference {
         Err(up_end.or(down_end).unwrap_or(Wrong::Unconnected))
     }
 
-    /// The newest time at which a chain is known, by the newest parents; zero if all is static.
+    /// Returns the newest time at which a chain is known, according to the newest parents; zero if
+    /// all is static.
     pub(crate) fn latest_common_time(&self, target: &str, source: &str) -> Result<i64, Wrong> {
         if !self.frames.contains_key(target) || !self.frames.contains_key(source) {
             return Err(Wrong::Unknown);

@@ -69,7 +69,7 @@ function single(size: number, read: Read, fixed: [number, number] | null): Write
   };
 }
 
-/** Reads two pixels from four bytes: BT.601, the range of video, and these offsets of Y, U and V. */
+/** Reads two pixels from four bytes: BT.601 in video range, at these offsets of Y, U and V. */
 function yuv422(y0: number, u: number, y1: number, v: number): Write {
   return ({ width, height, step, data }, rgba) => {
     for (let row = 0, to = 0; row < height; row++) {

@@ -80,7 +80,7 @@ export class Stage {
     return [style.getPropertyValue("--text").trim(), style.getPropertyValue("--well").trim()];
   }
 
-  /** Returns the position of a point on the canvas, in pixels; `null` if it is behind the camera. */
+  /** Returns a point's position on the canvas, in pixels; `null` if it is behind the camera. */
   placeOf(point: Vector3): { x: number; y: number } | null {
     this.camera.updateMatrixWorld();
     const { x, y, z } = point.clone().project(this.camera);
