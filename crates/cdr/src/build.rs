@@ -1,15 +1,15 @@
-//! Builds messages in place: a shape gives the sizes of the variable parts, then every field is
-//! written where it will be read.
+//! Builds messages directly in the memory that will be sent. A shape gives the sizes of the
+//! variable parts; then every field is written where it will be read.
 
 use std::fmt::Debug;
 
 use crate::canvas::Canvas;
 use crate::{BuildError, ByteOrder, Encode, EncodeError, Sizer, Splitter, Writer};
 
-/// A message that can be written in place, into memory that a transport lends.
+/// A message that can be written directly into memory that a transport lends.
 ///
-/// Generated for every message. The sizes that the type leaves open are given first, as a
-/// [`Shape`](Self::Shape):
+/// This trait is generated for every message. The sizes that the type leaves open are given first,
+/// as a [`Shape`](Self::Shape):
 ///
 /// | field | in the shape |
 /// |---|---|
@@ -22,27 +22,28 @@ use crate::{BuildError, ByteOrder, Encode, EncodeError, Sizer, Splitter, Writer}
 /// | a sequence of such messages | a slice of their shapes |
 /// | an array of strings or of such messages | an array of their contents or shapes |
 ///
-/// The shape can then no longer change; all other values are handed out as
+/// The shape can then no longer change. All other values are handed out as
 /// [`Fields`](Self::Fields): `&mut u32`, `&mut [f32]`, `&mut [f64; 36]`, the fields of nested
-/// messages, and a [`SequenceMut`](crate::SequenceMut) for runs of messages. The message starts
-/// with the defaults that the definition declares, or zero. To avoid a second pass over long data,
-/// **sequences of numbers are not cleared**: they hold what the memory held before, and the builder
-/// of a message must write all of them.
+/// messages, and a [`SequenceMut`](crate::SequenceMut) for sequences and arrays of messages. Fields
+/// start with the default that the definition declares, or with zero. To avoid a second pass over
+/// long data, **sequences of numbers are not cleared**: they keep the previous content of the
+/// memory, and the builder of a message must write every element.
 ///
 /// A message without variable parts can also be written at once: its fields have a method `set`,
 /// which takes the owned message.
 ///
-/// The result is, byte for byte, what [`encode_into`](crate::encode_into) writes for the equal
-/// owned message on a machine of the same byte order.
+/// The result is byte for byte what [`encode_into`](crate::encode_into) writes for an equal owned
+/// message on a machine of the same byte order.
 pub trait Build: Encode + Default {
-    /// The sizes of the variable parts; `()` when the message has none. The default is the shape of
-    /// the message's default.
+    /// The sizes of the variable parts; `()` if the message has none. The default shape is that of
+    /// the default message.
     type Shape<'s>: Copy + Debug + Default;
 
-    /// All fields in place: a struct of the same fields as the message, to be written through.
+    /// References to all fields in the memory: a struct with the fields of the message, through
+    /// which they are written.
     type Fields<'a>: Debug;
 
-    /// Lays out a message of this shape on `canvas`, which counts or writes it.
+    /// Lays out a message of this shape on `canvas`, which counts or writes its bytes.
     ///
     /// # Errors
     ///
@@ -55,12 +56,12 @@ pub trait Build: Encode + Default {
     ///
     /// # Errors
     ///
-    /// When the bytes are not such a message; the splitter's position is unspecified then.
+    /// If the bytes are not a message of this type. The splitter's position is then unspecified.
     fn split<'a>(splitter: &mut Splitter<'a>) -> Result<Self::Fields<'a>, BuildError>;
 }
 
-/// The exact number of bytes that a message of this shape takes when serialized, the 4-byte header
-/// included.
+/// Returns the exact number of bytes that a message of this shape takes when serialized, including
+/// the 4-byte header.
 ///
 /// # Errors
 ///
@@ -73,16 +74,16 @@ pub fn shaped_size<M: Build>(shape: &M::Shape<'_>) -> Result<usize, BuildError> 
 }
 
 /// Lays out a message of this shape in `buffer`, header first and in the byte order of this
-/// machine, and hands out its fields. [`fields`] hands them out again, later and as often as
+/// machine, and hands out its fields. [`fields`] hands the fields out again later, as often as
 /// needed.
 ///
-/// The memory may be dirty; it must have at least [`shaped_size`] bytes, and its byte 4 must lie at
-/// a multiple of 8. Bytes after the message are left alone. Sequences of numbers are not cleared:
-/// see [`Build`].
+/// The memory may have any content. It must have at least [`shaped_size`] bytes, and the address of
+/// its byte 4 must be a multiple of 8. Bytes after the message are left alone. Sequences of numbers
+/// are not cleared: see [`Build`].
 ///
 /// # Errors
 ///
-/// [`BuildError::Shape`] if the shape violates its type or the memory is too small;
+/// [`BuildError::Shape`] if the shape violates the type or the memory is too small, and
 /// [`BuildError::Misaligned`].
 pub fn build<'a, M: Build>(
     shape: &M::Shape<'_>,
@@ -97,13 +98,13 @@ pub fn build<'a, M: Build>(
 /// Hands out the fields of a message that [`build`] laid out in `buffer`. This writes nothing.
 ///
 /// As with [`view_bytes`](crate::view_bytes), the time grows with the number of fields and not with
-/// the size of the data; only strings, sequences of `bool` and sequences of elements of varying
-/// size are walked.
+/// the size of the data; only strings, sequences of `bool`, and sequences whose elements vary in
+/// size are walked through.
 ///
 /// # Errors
 ///
-/// [`BuildError::Misaligned`], and [`BuildError::NotBuilt`] or [`BuildError::Malformed`] when
-/// `buffer` does not hold an `M` as [`build`] lays it out.
+/// [`BuildError::Misaligned`], and [`BuildError::NotBuilt`] or [`BuildError::Malformed`] if
+/// `buffer` does not hold an `M` that [`build`] laid out.
 pub fn fields<M: Build>(buffer: &mut [u8]) -> Result<M::Fields<'_>, BuildError> {
     M::split(&mut Splitter::new(buffer)?)
 }

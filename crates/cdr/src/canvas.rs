@@ -4,33 +4,33 @@
 use crate::{Encode, EncodeError, Layout, Primitive, Sizer, Writer};
 
 /// The target on which [`Build::lay_out`](crate::Build::lay_out) puts the parts of a message, in
-/// the order of the wire: a [`Sizer`] counts them, a [`Writer`] writes them. For generated code;
-/// implemented for these two.
+/// the order of the wire: a [`Sizer`] counts them, and a [`Writer`] writes them. Generated code
+/// uses this trait, which is implemented only for these two types.
 ///
-/// Every method has the errors of [`Encode::encode`]. They are the same on either canvas, so an
-/// invalid shape is found before memory is requested.
-#[allow(clippy::missing_errors_doc)] // Said once above.
+/// Every method has the errors of [`Encode::encode`]. The errors are the same on either canvas, so
+/// an invalid shape is found before memory is requested.
+#[allow(clippy::missing_errors_doc)] // Stated once above.
 pub trait Canvas: sealed::Canvas {
-    /// Primitives of value zero in a row.
+    /// Adds primitives of value zero in a row.
     fn zeros<T: Primitive>(&mut self, count: usize) -> Result<(), EncodeError>;
 
-    /// Primitives of given values in a row.
+    /// Adds primitives of given values in a row.
     fn values<T: Primitive>(&mut self, values: &[T]) -> Result<(), EncodeError>;
 
-    /// The count of a sequence.
+    /// Adds the count of a sequence.
     fn count(&mut self, len: usize) -> Result<(), EncodeError>;
 
-    /// A sequence of primitives. The first ones have given values; of the others, a number keeps
-    /// what the memory held, and a `bool` is false.
+    /// Adds a sequence of primitives. The first ones have given values. Of the rest, numbers keep
+    /// the previous content of the memory, and each `bool` is false.
     fn sequence<T: Primitive>(&mut self, len: usize, first: &[T]) -> Result<(), EncodeError>;
 
-    /// A string.
+    /// Adds a string.
     fn string(&mut self, text: &str) -> Result<(), EncodeError>;
 
-    /// A wstring.
+    /// Adds a wstring.
     fn wstring(&mut self, units: &[u16]) -> Result<(), EncodeError>;
 
-    /// Values of a type without variable parts in a row, each the default.
+    /// Adds default values in a row, of a type without variable parts.
     fn fixed<T: Encode + Default>(&mut self, count: usize) -> Result<(), EncodeError>;
 
     /// Refuses a length above the bound of a field's type.
@@ -151,7 +151,7 @@ impl Canvas for Writer<'_> {
         let (Some(one), Some(run)) = (T::LAYOUT, Layout::repeated(T::LAYOUT, count)) else {
             return (0..count).try_for_each(|_| value.encode(self));
         };
-        // Encodes the first value, then doubles the finished part until it holds all of them.
+        // Encodes the first value, then doubles the finished part until it holds all values.
         let mut elements = self.reserve_layout(run)?;
         value.encode(&mut elements)?;
         let bytes = elements.into_body();

@@ -4,30 +4,30 @@ use crate::{DecodeError, Primitive, Reader, WString};
 
 /// A value that can be made from its CDR encoding.
 ///
-/// Generated for every message; implemented here for the field types, as [`Encode`](crate::Encode)
-/// is.
+/// This trait is generated for every message, and implemented here for the field types, like
+/// [`Encode`](crate::Encode).
 pub trait Decode: Sized {
-    /// The least number of bytes that any value takes, alignment not counted. It bounds the count
-    /// that a sequence may claim, so it is never 0.
+    /// The least number of bytes that any value takes, without alignment. It limits the count that
+    /// a sequence may claim, so it is never 0.
     const MIN_SIZE: usize;
 
     /// Reads one value.
     ///
     /// # Errors
     ///
-    /// When the bytes are not such a value; the reader's position is unspecified then.
+    /// If the bytes are not a value of this type. The reader's position is then unspecified.
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
 
-    /// Reads `count` values in a row; [`Reader::read_count`] has checked the count. Overridden for
-    /// types whose values move as one block.
+    /// Reads `count` values in a row; [`Reader::read_count`] has checked the count. Types whose
+    /// values move as one block override this.
     ///
     /// # Errors
     ///
     /// As [`decode`](Self::decode).
     fn decode_vec(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Self>, DecodeError> {
-        // Values may be larger in memory than on the wire, so even a checked count only reserves as
-        // much memory as the remaining bytes take; vectors of such elements grow a few times
-        // instead.
+        // Values may be larger in memory than on the wire. So even for a checked count, only as
+        // much memory is reserved as the remaining bytes take; a vector of large elements grows a
+        // few times instead.
         let worth = reader.remaining_bytes() / size_of::<Self>().max(1);
         let mut items = Vec::with_capacity(count.min(worth + 1));
         for _ in 0..count {
@@ -36,7 +36,7 @@ pub trait Decode: Sized {
         Ok(items)
     }
 
-    /// Reads values in a row into `items`. Overridden for types whose values move as one block.
+    /// Reads values in a row into `items`. Types whose values move as one block override this.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ macro_rules! primitive {
 
 primitive!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
 
-/// Keeps the list above in step with [`Primitive`].
+/// States that the list above has every [`Primitive`]; the compiler does not check this.
 const fn _every_primitive_decodes<T: Primitive + Decode>() {}
 
 impl Decode for String {

@@ -4,17 +4,17 @@ use crate::{EncodeError, Layout, Primitive, Sizer, WString, Writer};
 
 /// A value with a CDR encoding.
 ///
-/// Generated for every message; implemented here for the field types: primitives, [`String`],
-/// [`WString`], arrays (elements only) and vectors (count and elements).
+/// This trait is generated for every message, and implemented here for the field types: primitives,
+/// [`String`], [`WString`], arrays (elements only) and vectors (count and elements).
 pub trait Encode {
-    /// The shape of the encoding when it is the same for all values, else `None`.
+    /// The layout of the encoding if it is the same for all values, otherwise `None`.
     const LAYOUT: Option<Layout> = None;
 
-    /// Whether a value can be longer than its type allows, itself or in one of its parts.
+    /// Whether a value, or one of its parts, can be longer than its type allows.
     const IS_BOUNDED: bool = false;
 
-    /// Refuses a value that is longer somewhere than its type allows, as [`encode`](Self::encode)
-    /// does. Costs nothing unless [`IS_BOUNDED`](Self::IS_BOUNDED).
+    /// Refuses a value with a part that is longer than its type allows, as [`encode`](Self::encode)
+    /// does. This costs nothing unless [`IS_BOUNDED`](Self::IS_BOUNDED) is true.
     ///
     /// # Errors
     ///
@@ -24,7 +24,7 @@ pub trait Encode {
         Ok(())
     }
 
-    /// Adds the bytes that [`encode`](Self::encode) will write, exactly.
+    /// Adds the exact number of bytes that [`encode`](Self::encode) will write.
     fn size(&self, sizer: &mut Sizer);
 
     /// Writes the value.
@@ -34,7 +34,7 @@ pub trait Encode {
     /// If the value violates a bound or has a NUL inside a string, or if the memory is too small.
     fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError>;
 
-    /// Adds the bytes of values in a row. Overridden for types that need no loop.
+    /// Adds the number of bytes of values in a row. Types that need no loop override this.
     fn size_slice(items: &[Self], sizer: &mut Sizer)
     where
         Self: Sized,
@@ -45,7 +45,7 @@ pub trait Encode {
         }
     }
 
-    /// Writes values in a row. Overridden for types whose values move as one block.
+    /// Writes values in a row. Types whose values move as one block override this.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ macro_rules! primitive {
 
 primitive!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
 
-/// Keeps the list above in step with [`Primitive`].
+/// States that the list above has every [`Primitive`]; the compiler does not check this.
 const fn _every_primitive_encodes<T: Primitive + Encode>() {}
 
 impl Encode for String {

@@ -1,4 +1,4 @@
-//! The errors of writing values, building messages in place and reading bytes.
+//! The errors of writing values, of building messages, and of reading bytes.
 
 /// Why a value was not serialized. The cause always lies in the value or in the memory for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -9,10 +9,10 @@ pub enum EncodeError {
         "field `{field}` has length {len}, but its type allows at most {bound}: shorten it, or use a type without the bound"
     )]
     BoundExceeded {
-        /// Name of the field in its message.
+        /// The name of the field in its message.
         field: &'static str,
-        /// Length of the value: bytes of a string, UTF-16 code units of a wstring, elements of a
-        /// sequence.
+        /// The length of the value: bytes of a string, UTF-16 code units of a wstring, elements of
+        /// a sequence.
         len: usize,
         /// The greatest length that the type allows.
         bound: usize,
@@ -22,7 +22,7 @@ pub enum EncodeError {
         "a string holds a NUL character at byte {position}, where C and C++ programs would cut it: remove it, or use uint8[] for binary data"
     )]
     InteriorNul {
-        /// Byte position of the first NUL inside the string.
+        /// The byte position of the first NUL inside the string.
         position: usize,
     },
     /// A string or sequence has more elements than the 32-bit count on the wire can express.
@@ -30,29 +30,29 @@ pub enum EncodeError {
         "a string or sequence of length {len} does not fit the 32-bit count on the wire: split it into several messages"
     )]
     TooLong {
-        /// Length of the value.
+        /// The length of the value.
         len: usize,
     },
-    /// The memory to write to is shorter than the message.
+    /// The memory is shorter than the message to be written.
     #[error(
         "the buffer has {capacity} bytes where at least {needed} are needed: provide as many as `encoded_size` says"
     )]
     BufferTooSmall {
-        /// Bytes needed up to the field that did not fit.
+        /// The number of bytes needed up to the end of the field that did not fit.
         needed: usize,
-        /// Bytes that the buffer has.
+        /// The number of bytes that the buffer has.
         capacity: usize,
     },
 }
 
-/// Why a message was not built in place, or its fields were not handed out.
+/// Why a message was not built, or its fields were not handed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// The shape violates its type, or the memory is too small for it.
     #[error(transparent)]
     Shape(#[from] EncodeError),
-    /// The memory is not aligned for writing numbers in place.
+    /// The memory is not aligned as references to numbers in it require.
     #[error(
         "the body of the message, byte 4 of its memory, lies {excess_bytes} bytes after a multiple of 8: lend memory that starts 4 bytes before one"
     )]
@@ -60,7 +60,7 @@ pub enum BuildError {
         /// The address of the body modulo 8.
         excess_bytes: usize,
     },
-    /// The memory does not start with the header of CDR in the byte order of this machine.
+    /// The memory does not start with the CDR header in the byte order of this machine.
     #[error(
         "the memory does not start with the header of CDR in this machine's byte order: build the message first"
     )]
@@ -70,7 +70,7 @@ pub enum BuildError {
         "the memory holds no message of this type at offset {offset} of its body: build it first, and write to it through its fields only"
     )]
     Malformed {
-        /// Offset of the field that cannot be handed out.
+        /// The offset of the field that cannot be handed out.
         offset: usize,
     },
 }
@@ -84,7 +84,7 @@ pub enum DecodeError {
         "the sample has {len} bytes, fewer than its 4-byte header: it was truncated or is not CDR"
     )]
     NoHeader {
-        /// Bytes that the sample has.
+        /// The number of bytes that the sample has.
         len: usize,
     },
     /// The header names an encoding other than plain CDR (XCDR1).
@@ -103,13 +103,13 @@ pub enum DecodeError {
         "the sample ends early: {what} at offset {offset} needs {needed} bytes, {remaining} are left; the sender's type may differ"
     )]
     Truncated {
-        /// Where the value starts.
+        /// The offset at which the value starts.
         offset: usize,
-        /// Kind of the value.
+        /// The kind of the value.
         what: &'static str,
-        /// Bytes that the value needs.
+        /// The number of bytes that the value needs.
         needed: usize,
-        /// Bytes that are left.
+        /// The number of bytes that are left.
         remaining: usize,
     },
     /// A sequence claims more elements than the remaining bytes can hold.
@@ -117,13 +117,13 @@ pub enum DecodeError {
         "the sequence at offset {offset} claims {count} elements of at least {element_bytes} bytes, {remaining} bytes are left: malformed, or the sender's type differs"
     )]
     CountTooLarge {
-        /// Where the first element would start.
+        /// The offset at which the first element would start.
         offset: usize,
-        /// Elements claimed.
+        /// The number of elements that the sequence claims.
         count: usize,
-        /// Least number of bytes that one element takes.
+        /// The least number of bytes that one element takes.
         element_bytes: usize,
-        /// Bytes that are left.
+        /// The number of bytes that are left.
         remaining: usize,
     },
     /// A bounded string or sequence is longer than its type allows.
@@ -131,11 +131,11 @@ pub enum DecodeError {
         "field `{field}`, ending at offset {offset}, has length {len} where its type allows at most {bound}: the sender's type differs"
     )]
     BoundExceeded {
-        /// Where reading stopped.
+        /// The offset at which reading stopped.
         offset: usize,
-        /// Name of the field in its message.
+        /// The name of the field in its message.
         field: &'static str,
-        /// Length received.
+        /// The length that was received.
         len: usize,
         /// The greatest length that the type allows.
         bound: usize,
@@ -145,9 +145,9 @@ pub enum DecodeError {
         "the string of {len} bytes at offset {offset} does not end with NUL: malformed, or the sender's type differs"
     )]
     NotTerminated {
-        /// Where the characters start.
+        /// The offset at which the characters start.
         offset: usize,
-        /// Length claimed, the missing terminator included.
+        /// The claimed length, including the missing terminator.
         len: usize,
     },
     /// A string is not UTF-8.
@@ -155,11 +155,11 @@ pub enum DecodeError {
         "the string of {len} bytes at offset {offset} is not UTF-8 from its byte {valid_up_to} on: let the sender use uint8[] for binary data"
     )]
     NotUtf8 {
-        /// Where the characters start.
+        /// The offset at which the characters start.
         offset: usize,
-        /// Length without the terminator.
+        /// The length without the terminator.
         len: usize,
-        /// Number of valid bytes before the first invalid one.
+        /// The number of valid bytes before the first invalid one.
         valid_up_to: usize,
     },
     /// A character of a wstring is not a UTF-16 code unit.
@@ -167,7 +167,7 @@ pub enum DecodeError {
         "the wstring at offset {offset} holds {value:#x}, which is not a UTF-16 code unit: malformed, or the sender's type differs"
     )]
     NotUtf16 {
-        /// Where the characters start.
+        /// The offset at which the characters start.
         offset: usize,
         /// The first value above 0xffff.
         value: u32,

@@ -1,17 +1,18 @@
-//! The encapsulation header: four bytes in front of every serialized message that name encoding and
-//! byte order.
+//! The encapsulation header: four bytes at the start of every serialized message, which name the
+//! encoding and the byte order.
 
 use crate::DecodeError;
 
-/// Length of the encapsulation header in bytes. Alignment counts from the first byte after it.
+/// The length of the encapsulation header in bytes. Alignment counts from the first byte after it.
 pub const HEADER_LEN: usize = 4;
 
-/// Byte order of the numbers in a serialized message.
+/// The byte order of the numbers in a serialized message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
-    /// Most significant byte first (`CDR_BE`).
+    /// The most significant byte comes first (`CDR_BE`).
     Big,
-    /// Least significant byte first (`CDR_LE`), what Feros and stock ROS 2 on common hosts write.
+    /// The least significant byte comes first (`CDR_LE`). Feros writes this order, and so does
+    /// stock ROS 2 on common hosts.
     Little,
 }
 
@@ -19,7 +20,7 @@ impl ByteOrder {
     /// The byte order of this machine.
     pub const NATIVE: Self = if cfg!(target_endian = "big") { Self::Big } else { Self::Little };
 
-    /// The header of a message in this byte order.
+    /// Returns the header of a message in this byte order.
     #[must_use]
     pub const fn header(self) -> [u8; HEADER_LEN] {
         match self {
@@ -29,8 +30,8 @@ impl ByteOrder {
     }
 }
 
-/// Splits a serialized message into byte order and body. The two option bytes of the header only
-/// give the padding at the end and are ignored.
+/// Splits a serialized message into byte order and body. The two option bytes of the header are
+/// ignored, since they only give the padding at the end.
 pub(crate) fn split(bytes: &[u8]) -> Result<(ByteOrder, &[u8]), DecodeError> {
     let Some((header, body)) = bytes.split_at_checked(HEADER_LEN) else {
         return Err(DecodeError::NoHeader { len: bytes.len() });
@@ -43,7 +44,7 @@ pub(crate) fn split(bytes: &[u8]) -> Result<(ByteOrder, &[u8]), DecodeError> {
     }
 }
 
-/// Names of the encapsulation identifiers of DDS-XTypes 1.3, table 60.
+/// Returns the name of an encapsulation identifier, from table 60 of DDS-XTypes 1.3.
 fn encoding_name(identifier: [u8; 2]) -> &'static str {
     match identifier {
         [0, 2] => "PL_CDR_BE (parameter list, XCDR1)",

@@ -1,11 +1,11 @@
-//! Shapes that are the same for every value, known at compile time: they let whole runs be sized
-//! and skipped at once.
+//! Layouts that are the same for every value of a type, and known at compile time. With a layout,
+//! many values in a row can be sized or skipped at once.
 
-/// The encoding of a type whose values all take the same bytes, without padding, once the start is
-/// aligned.
+/// The layout of a type whose values all take the same number of bytes, and have no padding once
+/// their start is aligned.
 ///
-/// `geometry_msgs/Point` has size 24 and alignment 8; a type with a string has no layout. Neither
-/// has a type whose members need padding that depends on where it starts.
+/// `geometry_msgs/Point` has size 24 and alignment 8; a type with a string has no layout. A type
+/// whose members need padding that depends on where a value starts has no layout, either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     size: usize,
@@ -13,26 +13,26 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a primitive of `size` bytes.
+    /// Returns the layout of a primitive of `size` bytes.
     #[must_use]
     pub const fn primitive(size: usize) -> Self {
         Self { size, align: size }
     }
 
-    /// Bytes of one value.
+    /// Returns the number of bytes of one value.
     #[must_use]
     pub const fn size(self) -> usize {
         self.size
     }
 
-    /// Alignment of the first byte.
+    /// Returns the alignment of the first byte.
     #[must_use]
     pub const fn align(self) -> usize {
         self.align
     }
 
-    /// The layout of a struct, from the layouts of its members in order; `None` if it has no
-    /// layout.
+    /// Returns the layout of a struct, from the layouts of its members in order; `None` if the
+    /// struct has no layout.
     #[must_use]
     pub const fn of_struct(members: &[Option<Self>]) -> Option<Self> {
         let Some((&Some(first), mut rest)) = members.split_first() else { return None };
@@ -53,7 +53,7 @@ impl Layout {
         Some(Self { size, align: first.align })
     }
 
-    /// The layout of `count` values in a row, when no padding is needed between them.
+    /// Returns the layout of `count` values in a row; `None` if they need padding between them.
     #[must_use]
     pub const fn repeated(element: Option<Self>, count: usize) -> Option<Self> {
         let Some(element) = element else { return None };

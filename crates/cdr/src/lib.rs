@@ -1,18 +1,20 @@
 //! CDR (XCDR1) encoding, decoding and views: the one serialized form of Feros.
 //!
 //! A serialized message is a 4-byte encapsulation header followed by the body. Primitives of size
-//! *n* lie at multiples of *n* counted from the start of the body, so the body of one message can
-//! be memory-mapped, copied and read in place. Four traits convert between values and bytes:
+//! *n* lie at multiples of *n*, counted from the start of the body, so the body of a message can be
+//! memory-mapped, copied, and read without decoding it. Four traits convert between values and
+//! bytes:
 //!
-//! * [`Encode`] writes an owned value into memory of exactly the size that [`encoded_size`] says;
+//! * [`Encode`] writes an owned value into memory whose exact size [`encoded_size`] returns;
 //! * [`Decode`] makes an owned value from received bytes;
-//! * [`View`] borrows from received bytes: strings, byte arrays and runs of numbers stay where they
-//!   are;
-//! * [`Build`] writes a message in place, field by field, into memory that will be sent as it is.
+//! * [`View`] borrows from received bytes: strings, byte arrays, and sequences of numbers stay
+//!   where they are;
+//! * [`Build`] writes a message field by field, directly into the memory that will be sent.
 //!
-//! Runs of primitives move as blocks whenever the byte order of the sample is that of the machine.
+//! Sequences and arrays of primitives are copied as blocks if the byte order of the sample is that
+//! of the machine.
 //!
-//! # Choices where ROS 2 leaves room
+//! # Choices that ROS 2 leaves open
 //!
 //! * A `string` that is not UTF-8 is refused ([`DecodeError::NotUtf8`]): owned strings and views
 //!   are Rust strings. The raw bytes of such a sample remain available to a program that takes the
@@ -43,7 +45,7 @@
 //! | `decode`, `reader` | bytes to values |
 //! | `view` | values that borrow from bytes |
 //! | `build`, `canvas`, `splitter`, `sequence_mut` | messages that are built in place |
-//! | `layout`, `primitive`, `wstring`, `header` | memory layout, numbers, texts of `wstring`, the encapsulation header |
+//! | `layout`, `primitive`, `wstring`, `header` | memory layout, numbers, the text of `wstring`, the encapsulation header |
 //! | `error` | the errors |
 //!
 //! # Invariants
@@ -84,7 +86,8 @@ pub use view::{PrimitiveSlice, SequenceView, SequenceViewIter, View, WStringView
 pub use writer::Writer;
 pub use wstring::WString;
 
-/// The exact number of bytes that `value` takes when serialized, the 4-byte header included.
+/// Returns the exact number of bytes that `value` takes when serialized, including the 4-byte
+/// header.
 #[must_use]
 pub fn encoded_size<T: Encode + ?Sized>(value: &T) -> usize {
     let mut sizer = Sizer::with_header();
@@ -94,21 +97,21 @@ pub fn encoded_size<T: Encode + ?Sized>(value: &T) -> usize {
 
 /// Serializes `value` into `buffer`, header first, and returns the number of bytes written.
 ///
-/// The memory may be dirty: padding is written as zero. It should have [`encoded_size`] bytes;
-/// bytes after these are left alone.
+/// The memory may have any content, since padding is written as zero. It should have
+/// [`encoded_size`] bytes; bytes after these are left alone.
 ///
 /// # Errors
 ///
-/// [`EncodeError::BufferTooSmall`] when `buffer` is shorter than needed, else an error that says
-/// how the value violates its type (a bound, a NUL inside a string). The content of `buffer` is
-/// unspecified then.
+/// [`EncodeError::BufferTooSmall`] if `buffer` is shorter than needed, otherwise an error that
+/// tells how the value violates its type (a bound, a NUL inside a string). The content of `buffer`
+/// is then unspecified.
 pub fn encode_into<T: Encode + ?Sized>(value: &T, buffer: &mut [u8]) -> Result<usize, EncodeError> {
     let mut writer = Writer::new(buffer)?;
     value.encode(&mut writer)?;
     Ok(writer.written_bytes())
 }
 
-/// Serializes `value` into a new vector, header included.
+/// Serializes `value` into a new vector, including the header.
 ///
 /// # Errors
 ///
@@ -125,16 +128,18 @@ pub fn to_vec<T: Encode + ?Sized>(value: &T) -> Result<Vec<u8>, EncodeError> {
 ///
 /// # Errors
 ///
-/// A [`DecodeError`] naming offset and cause when the bytes are not a `T`.
+/// A [`DecodeError`] with the offset and the cause, if the bytes are not a `T`.
 pub fn from_bytes<T: Decode>(bytes: &[u8]) -> Result<T, DecodeError> {
     T::decode(&mut Reader::new(bytes)?)
 }
 
-/// Reads serialized bytes that start with the 4-byte header in place. Trailing bytes are ignored.
+/// Borrows a value from serialized bytes that start with the 4-byte header. Trailing bytes are
+/// ignored.
 ///
 /// # Errors
 ///
-/// A [`DecodeError`] naming offset and cause when the bytes are not a value that `V` views.
+/// A [`DecodeError`] with the offset and the cause, if the bytes are not a value that `V` can
+/// borrow.
 pub fn view_bytes<'a, V: View<'a>>(bytes: &'a [u8]) -> Result<V, DecodeError> {
     V::read(&mut Reader::new(bytes)?)
 }

@@ -2,20 +2,22 @@
 
 use std::fmt::Debug;
 
-/// A fixed-size value of CDR: the integers, the floats and `bool`. Implemented for exactly those.
+/// A fixed-size value of CDR. This trait is implemented for the integers, the floats and `bool`,
+/// and for no other types.
 pub trait Primitive:
     Copy + Default + PartialEq + Debug + Send + Sync + 'static + sealed::Wire
 {
 }
 
-/// Keeps the byte-level methods out of the public interface and the set of implementors closed.
+/// Keeps the byte-level methods out of the public interface, and prevents implementations in other
+/// crates.
 pub(crate) mod sealed {
-    /// The form of a primitive on the wire. `swap` is set if the wire's byte order is not the
-    /// machine's.
+    /// The form of a primitive on the wire. `swap` is true if the byte order on the wire is not
+    /// that of the machine.
     pub trait Wire: Sized + Copy {
-        /// Bytes and alignment on the wire.
+        /// The size and the alignment on the wire, in bytes.
         const SIZE: usize;
-        /// Name in error messages.
+        /// The name in error messages.
         const NAME: &'static str;
         /// Whether all patterns of bytes are values of this type.
         const IS_ANY_BYTE_VALID: bool;
@@ -29,9 +31,9 @@ pub(crate) mod sealed {
         fn load_block(bytes: &[u8], items: &mut [Self], swap: bool);
         /// Reads all of `bytes`, whose length is a multiple of `SIZE`, into a new vector.
         fn load_vec(bytes: &[u8], swap: bool) -> Vec<Self>;
-        /// The bytes as values in place, when they are aligned and need no conversion.
+        /// Returns the bytes as a slice of values, if they are aligned and need no conversion.
         fn cast(bytes: &[u8], swap: bool) -> Option<&[Self]>;
-        /// The bytes, in the machine's byte order, as values to be written in place, when they are
+        /// Returns bytes in the machine's byte order as a mutable slice of values, if they are
         /// aligned and valid.
         fn cast_mut(bytes: &mut [u8]) -> Option<&mut [Self]>;
     }
@@ -152,7 +154,7 @@ impl Wire for bool {
         bytes.iter().map(|&byte| byte != 0).collect()
     }
 
-    /// Only bytes 0 and 1 are Rust bools, so this one looks at every byte.
+    /// Only the bytes 0 and 1 are Rust bools, so this checks every byte.
     fn cast(bytes: &[u8], _swap: bool) -> Option<&[Self]> {
         bytemuck::checked::try_cast_slice(bytes).ok()
     }

@@ -4,9 +4,10 @@ use crate::header;
 use crate::layout::align_up;
 use crate::{ByteOrder, DecodeError, Layout, Primitive, PrimitiveSlice, WStringView};
 
-/// Reads values one after the other from borrowed bytes, each at its alignment.
+/// Reads values from borrowed bytes, one after the other, each at its alignment.
 ///
-/// Cheap to copy: a copy is a bookmark. The bytes themselves need no alignment in memory.
+/// A reader is cheap to copy, and a copy serves as a bookmark. The bytes need no alignment in
+/// memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a> {
     body: &'a [u8],
@@ -25,19 +26,19 @@ impl<'a> Reader<'a> {
         Ok(Self::from_body(body, order))
     }
 
-    /// Starts reading at a body whose header was removed before.
+    /// Starts reading a body whose header has been removed.
     #[must_use]
     pub fn from_body(body: &'a [u8], order: ByteOrder) -> Self {
         Self { body, position: 0, swap: order != ByteOrder::NATIVE }
     }
 
-    /// Offset in the body of the next byte to be read, before alignment.
+    /// Returns the offset in the body of the next byte to be read, before alignment.
     #[must_use]
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// Bytes that are left.
+    /// Returns the number of bytes that are left.
     #[must_use]
     pub fn remaining_bytes(&self) -> usize {
         self.body.len().saturating_sub(self.position)
@@ -55,7 +56,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the count of a sequence whose elements take at least `element_bytes` each, and refuses
-    /// one that the remaining bytes cannot hold: after this, allocating `count` elements is safe.
+    /// a count that the remaining bytes cannot hold, so that allocating this many elements is safe.
     ///
     /// # Errors
     ///
@@ -75,7 +76,7 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    /// Reads `count` primitives in a row in place.
+    /// Borrows `count` primitives in a row.
     ///
     /// # Errors
     ///
@@ -92,7 +93,7 @@ impl<'a> Reader<'a> {
         Ok(PrimitiveSlice::new(self.take(T::SIZE, T::SIZE.saturating_mul(count), T::NAME)?, swap))
     }
 
-    /// Reads a sequence of primitives, count and elements, in place.
+    /// Reads the count of a sequence of primitives, and borrows its elements.
     ///
     /// # Errors
     ///
@@ -103,7 +104,7 @@ impl<'a> Reader<'a> {
         self.read_slice(count)
     }
 
-    /// Reads `len` bytes in place.
+    /// Borrows `len` bytes.
     ///
     /// # Errors
     ///
@@ -113,7 +114,7 @@ impl<'a> Reader<'a> {
         self.take(1, len, "bytes")
     }
 
-    /// Reads a sequence of bytes, count and bytes, in place.
+    /// Reads the count of a sequence of bytes, and borrows the bytes.
     ///
     /// # Errors
     ///
@@ -124,7 +125,7 @@ impl<'a> Reader<'a> {
         self.read_bytes(count)
     }
 
-    /// Reads an array of `N` bytes in place.
+    /// Borrows an array of `N` bytes.
     ///
     /// # Errors
     ///
@@ -141,7 +142,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads a string in place.
+    /// Borrows a string.
     ///
     /// # Errors
     ///
@@ -163,7 +164,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads a wstring in place.
+    /// Borrows a wstring.
     ///
     /// # Errors
     ///
@@ -196,13 +197,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Passes over a value of a fixed layout.
+    /// Skips a value of a fixed layout.
     #[inline]
     pub(crate) fn skip_layout(&mut self, layout: Layout) -> Result<(), DecodeError> {
         self.take(layout.align(), layout.size(), "struct").map(drop)
     }
 
-    /// The next `len` bytes at the given alignment.
+    /// Takes the next `len` bytes at the given alignment.
     #[inline]
     fn take(
         &mut self,

@@ -1,12 +1,12 @@
-//! A run of messages, to be written in place.
+//! A sequence or array of messages in a message that is being built.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use crate::{Build, Layout, Splitter};
 
-/// A sequence or array of messages being built: its elements are handed out as fields to be
-/// written.
+/// A sequence or array of messages that are being built. Its elements are handed out as fields to
+/// be written.
 ///
 /// # Examples
 ///
@@ -28,12 +28,12 @@ pub struct SequenceMut<'a, M> {
 }
 
 impl<'a, M: Build> SequenceMut<'a, M> {
-    /// `elements` holds `len` messages and nothing else.
+    /// Creates a sequence; `elements` holds `len` messages and nothing else.
     pub(crate) fn new(elements: Splitter<'a>, len: usize) -> Self {
         Self { elements, len, message: PhantomData }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -45,9 +45,9 @@ impl<'a, M: Build> SequenceMut<'a, M> {
         self.len == 0
     }
 
-    /// The fields of the element at `index`, if there is one. This takes constant time for elements
-    /// of fixed layout, else it passes over the elements before: prefer
-    /// [`iter_mut`](Self::iter_mut) to visit all.
+    /// Returns the fields of the element at `index`, if there is one. This takes constant time for
+    /// elements of a fixed layout. Otherwise it skips all elements before, so prefer
+    /// [`iter_mut`](Self::iter_mut) to visit all elements.
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<M::Fields<'_>> {
         if index >= self.len {
@@ -63,7 +63,7 @@ impl<'a, M: Build> SequenceMut<'a, M> {
         M::split(&mut elements).ok()
     }
 
-    /// The fields of the elements in order.
+    /// Iterates over the fields of the elements in order.
     #[must_use]
     pub fn iter_mut(&mut self) -> SequenceMutIter<'_, M> {
         SequenceMutIter { elements: self.elements.reborrow(), left: self.len, message: PhantomData }
@@ -88,14 +88,14 @@ impl<'a, M: Build> IntoIterator for &'a mut SequenceMut<'_, M> {
     }
 }
 
-/// Shows only the number of elements, since their fields are handed out only to be written.
+/// Shows only the number of elements, since fields are handed out only for writing.
 impl<M> fmt::Debug for SequenceMut<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SequenceMut").field("len", &self.len).finish_non_exhaustive()
     }
 }
 
-/// Iterator over the fields of the elements of a [`SequenceMut`].
+/// The iterator over the fields of the elements of a [`SequenceMut`].
 #[derive(Debug)]
 pub struct SequenceMutIter<'a, M> {
     elements: Splitter<'a>,
@@ -109,8 +109,8 @@ impl<'a, M: Build> Iterator for SequenceMutIter<'a, M> {
     #[inline]
     fn next(&mut self) -> Option<M::Fields<'a>> {
         self.left = self.left.checked_sub(1)?;
-        // The elements were measured when the sequence was made, so this fails only if other code
-        // wrote to them.
+        // The sizes of the elements were checked when the sequence was created, so this fails only
+        // if other code has written to them.
         M::split(&mut self.elements).ok()
     }
 

@@ -3,8 +3,8 @@
 use crate::layout::align_up;
 use crate::{HEADER_LEN, Layout, Primitive};
 
-/// Counts the bytes of an encoding, alignment included. The mirror image of
-/// [`Writer`](crate::Writer).
+/// Counts the bytes of an encoding, including alignment, exactly as [`Writer`](crate::Writer)
+/// writes them.
 #[derive(Debug, Clone, Default)]
 pub struct Sizer {
     header_bytes: usize,
@@ -18,19 +18,19 @@ impl Sizer {
         Self::default()
     }
 
-    /// Starts with the 4-byte header counted in [`total_bytes`](Self::total_bytes).
+    /// Starts at a message whose 4-byte header counts in [`total_bytes`](Self::total_bytes).
     #[must_use]
     pub fn with_header() -> Self {
         Self { header_bytes: HEADER_LEN, position: 0 }
     }
 
-    /// Bytes so far, the header included if it is counted.
+    /// Returns the number of bytes so far, including the header if it counts.
     #[must_use]
     pub fn total_bytes(&self) -> usize {
         self.header_bytes.saturating_add(self.position)
     }
 
-    /// Offset in the body.
+    /// Returns the offset in the body.
     #[must_use]
     pub fn position(&self) -> usize {
         self.position
@@ -42,7 +42,7 @@ impl Sizer {
         self.add_run(T::SIZE, 1, T::SIZE);
     }
 
-    /// Adds `count` primitives in a row. Adds nothing, not even alignment, when `count` is 0.
+    /// Adds `count` primitives in a row. If `count` is 0, nothing is added, not even alignment.
     #[inline]
     pub fn add_slice<T: Primitive>(&mut self, count: usize) {
         self.add_run(T::SIZE, count, T::SIZE);
@@ -54,14 +54,14 @@ impl Sizer {
         self.add::<u32>();
     }
 
-    /// Adds a string: count, `len` bytes and the terminator.
+    /// Adds a string: the count, `len` bytes, and the terminator.
     #[inline]
     pub fn add_string(&mut self, len: usize) {
         self.add_count();
         self.position = self.position.saturating_add(len).saturating_add(1);
     }
 
-    /// Adds a wstring: count and four bytes for each of `len` code units.
+    /// Adds a wstring: the count, and four bytes for each of `len` code units.
     #[inline]
     pub fn add_wstring(&mut self, len: usize) {
         self.add_count();
@@ -77,8 +77,8 @@ impl Sizer {
     #[inline]
     fn add_run(&mut self, size: usize, count: usize, align: usize) {
         if count > 0 {
-            // Saturates instead of overflowing: no memory has that size, so the encoding fails when
-            // memory is requested.
+            // The size saturates instead of overflowing. No memory has that size, so the encoding
+            // fails when memory is requested.
             self.position = align_up(self.position.min(isize::MAX as usize), align)
                 .saturating_add(size.saturating_mul(count));
         }

@@ -1,4 +1,4 @@
-//! Divides the memory of a message into its fields, to be written in place.
+//! Divides the memory of a message into its fields, so that each can be written there.
 
 use std::mem;
 
@@ -8,23 +8,23 @@ use crate::{
     SequenceView, WStringView,
 };
 
-/// The address of the body must be a multiple of this, the strictest alignment of CDR.
+/// The address of the body must be a multiple of this, the strictest alignment in CDR.
 const BODY_ALIGN: usize = 8;
 
-/// Hands out the fields of a message one after the other, as [`Reader`] does, but to be written.
+/// Hands out the fields of a message one after the other, like [`Reader`], but for writing.
 ///
-/// For generated code. Every byte is handed out at most once, so that all fields of a message can
-/// be held together.
+/// Generated code uses this type. Every byte is handed out at most once, so that all fields of a
+/// message can be held at the same time.
 #[derive(Debug)]
 pub struct Splitter<'a> {
-    /// The bytes that were not yet handed out.
+    /// The bytes that have not been handed out yet.
     rest: &'a mut [u8],
-    /// Offset of `rest` in the body.
+    /// The offset of `rest` in the body.
     position: usize,
 }
 
 impl<'a> Splitter<'a> {
-    /// Starts with the message in `buffer`, behind its header.
+    /// Starts at the message in `buffer`, after its header.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// One primitive.
+    /// Hands out one primitive.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl<'a> Splitter<'a> {
         Ok(value)
     }
 
-    /// An array of primitives.
+    /// Hands out an array of primitives.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl<'a> Splitter<'a> {
         self.slice(N)?.try_into().map_err(|_| BuildError::Malformed { offset })
     }
 
-    /// A sequence of primitives.
+    /// Hands out a sequence of primitives.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl<'a> Splitter<'a> {
         self.slice(len)
     }
 
-    /// A string, which was written with the shape.
+    /// Hands out a string, which was written with the shape.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl<'a> Splitter<'a> {
         self.read_texts(1, 1, Reader::read_str)
     }
 
-    /// A wstring, which was written with the shape.
+    /// Hands out a wstring, which was written with the shape.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl<'a> Splitter<'a> {
         self.read_texts(1, 4, Reader::read_wstr)
     }
 
-    /// A sequence of strings, which were written with the shape.
+    /// Hands out a sequence of strings, which were written with the shape.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl<'a> Splitter<'a> {
         self.string_array(len)
     }
 
-    /// A sequence of wstrings, which were written with the shape.
+    /// Hands out a sequence of wstrings, which were written with the shape.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl<'a> Splitter<'a> {
         self.wstring_array(len)
     }
 
-    /// An array of strings, which were written with the shape.
+    /// Hands out an array of strings, which were written with the shape.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl<'a> Splitter<'a> {
         self.read_texts(len, 1, |reader| SequenceView::read_array(reader, len))
     }
 
-    /// An array of wstrings, which were written with the shape.
+    /// Hands out an array of wstrings, which were written with the shape.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl<'a> Splitter<'a> {
         self.read_texts(len, 4, |reader| SequenceView::read_array(reader, len))
     }
 
-    /// A sequence of messages.
+    /// Hands out a sequence of messages.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl<'a> Splitter<'a> {
         self.message_array(len)
     }
 
-    /// An array of messages.
+    /// Hands out an array of messages.
     ///
     /// # Errors
     ///
@@ -173,7 +173,7 @@ impl<'a> Splitter<'a> {
         Ok(SequenceMut::new(Self { rest, position }, len))
     }
 
-    /// The member that a message without fields has on the wire.
+    /// Skips the member that a message without fields has on the wire.
     ///
     /// # Errors
     ///
@@ -183,17 +183,17 @@ impl<'a> Splitter<'a> {
         self.take(1, 1).map(drop)
     }
 
-    /// A splitter of the same bytes, whose use does not move this one.
+    /// Returns a splitter of the same bytes, whose use does not move this one.
     pub(crate) fn reborrow(&mut self) -> Splitter<'_> {
         Splitter { rest: self.rest, position: self.position }
     }
 
-    /// Passes over `len` values of a fixed layout.
+    /// Skips `len` values of a fixed layout.
     pub(crate) fn skip_layout(&mut self, layout: Layout) -> Result<(), BuildError> {
         self.take(layout.align(), layout.size()).map(drop)
     }
 
-    /// The count of a sequence whose elements take at least `element_bytes` each.
+    /// Reads the count of a sequence whose elements take at least `element_bytes` each.
     fn count(&mut self, element_bytes: usize) -> Result<usize, BuildError> {
         let count = *self.value::<u32>()? as usize;
         if count > self.rest.len() / element_bytes {
@@ -213,8 +213,8 @@ impl<'a> Splitter<'a> {
         T::cast_mut(bytes).ok_or(BuildError::Malformed { offset })
     }
 
-    /// The result of `read` for the next `len` texts, whose characters have `unit_bytes` bytes;
-    /// texts are read only.
+    /// Returns the result of `read` for the next `len` strings, whose characters have `unit_bytes`
+    /// bytes each. Strings are handed out only for reading.
     fn read_texts<V>(
         &mut self,
         len: usize,
@@ -222,7 +222,7 @@ impl<'a> Splitter<'a> {
         read: impl FnOnce(&mut Reader<'a>) -> Result<V, DecodeError>,
     ) -> Result<V, BuildError> {
         // Positions counted from a multiple of 4 are aligned like positions in the body, since
-        // texts need an alignment of 4 at most.
+        // strings need an alignment of at most 4.
         self.take(4, 0)?;
         let offset = self.position;
         let mut end = 0;
@@ -241,7 +241,7 @@ impl<'a> Splitter<'a> {
         read(&mut reader).map_err(|_| BuildError::Malformed { offset })
     }
 
-    /// The next `len` bytes at the given alignment.
+    /// Takes the next `len` bytes at the given alignment.
     #[inline]
     fn take(&mut self, align: usize, len: usize) -> Result<&'a mut [u8], BuildError> {
         let padding = align_up(self.position, align) - self.position;

@@ -6,23 +6,24 @@ use std::marker::PhantomData;
 use crate::wstring::{debug_units, display_units};
 use crate::{DecodeError, Layout, Primitive, Reader, WString};
 
-/// A value read in place: its contents point into the received bytes.
+/// A value that borrows: its contents point into the received bytes.
 ///
-/// Generated for every message. Reading one allocates nothing, and the time grows with the number
-/// of fields, not with the size of the data; only strings (for UTF-8) and sequences of elements of
-/// varying size are walked once, so that everything a view hands out afterwards is valid.
+/// This trait is generated for every message. Reading a value allocates nothing, and the time grows
+/// with the number of fields, not with the size of the data. Only strings (to check UTF-8) and
+/// sequences whose elements vary in size are walked through once, so that everything a view hands
+/// out later is valid.
 pub trait View<'a>: Sized + Clone + fmt::Debug {
-    /// The shape of the encoding when it is the same for all values, else `None`.
+    /// The layout of the encoding if it is the same for all values, otherwise `None`.
     const LAYOUT: Option<Layout> = None;
 
-    /// The least number of bytes that any value takes, alignment not counted; never 0.
+    /// The least number of bytes that any value takes, without alignment; it is never 0.
     const MIN_SIZE: usize;
 
-    /// Reads one value in place.
+    /// Borrows one value.
     ///
     /// # Errors
     ///
-    /// When the bytes are not such a value; the reader's position is unspecified then.
+    /// If the bytes are not a value of this type. The reader's position is then unspecified.
     fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError>;
 }
 
@@ -44,10 +45,10 @@ impl<'a> View<'a> for WStringView<'a> {
     }
 }
 
-/// Primitives in a row, where they were received.
+/// Primitives in a row, borrowed from received bytes.
 ///
-/// [`as_slice`](Self::as_slice) gives them as a Rust slice where byte order and alignment in memory
-/// allow; all other methods always work.
+/// [`as_slice`](Self::as_slice) returns a Rust slice if the byte order and the alignment in memory
+/// allow that; all other methods always work.
 #[derive(Clone, Copy)]
 pub struct PrimitiveSlice<'a, T> {
     bytes: &'a [u8],
@@ -56,13 +57,13 @@ pub struct PrimitiveSlice<'a, T> {
 }
 
 impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
-    /// `bytes` is a whole number of elements long.
+    /// Creates a slice; the length of `bytes` is a multiple of the element's size.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8], swap: bool) -> Self {
         Self { bytes, swap, element: PhantomData }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
@@ -76,19 +77,20 @@ impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
         self.bytes.is_empty()
     }
 
-    /// The elements in place. `None` when they came in the other byte order or lie unaligned in
-    /// memory, or when a `bool` is neither 0 nor 1; then [`iter`](Self::iter) and
-    /// [`to_vec`](Self::to_vec) still work.
+    /// Returns the elements as a slice. `None` if they came in the other byte order or lie
+    /// unaligned in memory, or if a `bool` is neither 0 nor 1; [`iter`](Self::iter) and
+    /// [`to_vec`](Self::to_vec) work even then.
     ///
-    /// Memory is aligned for every type when the *body* starts at a multiple of 8, so the header 4
-    /// bytes before such a multiple: receive buffers should be placed accordingly.
+    /// Memory is aligned for every type if the address of the *body* is a multiple of 8. So the
+    /// header should start 4 bytes before such an address, and receive buffers should be placed
+    /// accordingly.
     #[inline]
     #[must_use]
     pub fn as_slice(&self) -> Option<&'a [T]> {
         T::cast(self.bytes, self.swap)
     }
 
-    /// The element at `index`, if there is one.
+    /// Returns the element at `index`, if there is one.
     #[inline]
     #[must_use]
     pub fn get(&self, index: usize) -> Option<T> {
@@ -97,7 +99,7 @@ impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
         Some(T::load(bytes, self.swap))
     }
 
-    /// The elements in order.
+    /// Iterates over the elements in order.
     #[inline]
     pub fn iter(
         &self,
@@ -106,14 +108,14 @@ impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
         self.bytes.chunks_exact(T::SIZE).map(move |bytes| T::load(bytes, swap))
     }
 
-    /// The elements as a vector, copied as one block where the byte order allows.
+    /// Returns the elements as a vector, copied as one block if the byte order allows that.
     #[inline]
     #[must_use]
     pub fn to_vec(&self) -> Vec<T> {
         T::load_vec(self.bytes, self.swap)
     }
 
-    /// The elements as an array; `None` when there are not exactly `N`.
+    /// Returns the elements as an array; `None` if there are not exactly `N`.
     #[inline]
     #[must_use]
     pub fn to_array<const N: usize>(&self) -> Option<[T; N]> {
@@ -122,7 +124,7 @@ impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
         Some(items)
     }
 
-    /// The bytes as received, in the byte order of the sender.
+    /// Returns the bytes as received, in the byte order of the sender.
     #[inline]
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
@@ -133,7 +135,7 @@ impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
     ///
     /// # Panics
     ///
-    /// When the lengths differ.
+    /// If the lengths differ.
     #[inline]
     pub fn copy_to_slice(&self, items: &mut [T]) {
         assert_eq!(self.len(), items.len(), "the target must have as many elements as the slice");
@@ -165,18 +167,18 @@ impl<T: Primitive> PartialEq<[T]> for PrimitiveSlice<'_, T> {
     }
 }
 
-/// Text of a `wstring` field, where it was received.
+/// The text of a `wstring` field, borrowed from received bytes.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub struct WStringView<'a>(PrimitiveSlice<'a, u32>);
 
 impl<'a> WStringView<'a> {
-    /// The reader has checked that every unit fits 16 bits.
+    /// Creates a view of units; the reader has checked that each of them fits 16 bits.
     #[inline]
     pub(crate) fn new(units: PrimitiveSlice<'a, u32>) -> Self {
         Self(units)
     }
 
-    /// Number of UTF-16 code units.
+    /// Returns the number of UTF-16 code units.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -188,12 +190,12 @@ impl<'a> WStringView<'a> {
         self.0.is_empty()
     }
 
-    /// The UTF-16 code units in order.
+    /// Iterates over the UTF-16 code units in order.
     pub fn units(&self) -> impl ExactSizeIterator<Item = u16> + Clone + use<'a> {
         self.0.iter().map(|unit| unit as u16)
     }
 
-    /// The text as an owned value.
+    /// Returns the text as an owned value.
     #[must_use]
     pub fn to_wstring(&self) -> WString {
         self.units().collect()
@@ -213,8 +215,8 @@ impl fmt::Debug for WStringView<'_> {
     }
 }
 
-/// A run of strings or nested messages, where it was received; an element is read when it is
-/// requested.
+/// A sequence or array of strings or nested messages, borrowed from received bytes. An element is
+/// read when it is requested.
 #[derive(Clone, Copy)]
 pub struct SequenceView<'a, V> {
     start: Reader<'a>,
@@ -223,11 +225,11 @@ pub struct SequenceView<'a, V> {
 }
 
 impl<'a, V: View<'a>> SequenceView<'a, V> {
-    /// Reads a sequence, count and elements.
+    /// Reads a sequence: the count and the elements.
     ///
     /// # Errors
     ///
-    /// As [`View::read`] of the elements, or when the bytes cannot hold the count.
+    /// As [`View::read`] of the elements, or if the bytes cannot hold the count.
     pub fn read_sequence(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let len = reader.read_count(V::MIN_SIZE)?;
         Self::read_array(reader, len)
@@ -251,12 +253,12 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
         Ok(Self::from_read(start, len))
     }
 
-    /// `len` elements from `start` on, all of which have been read once.
+    /// Creates a view of `len` elements from `start` on, all of which have been read once.
     pub(crate) fn from_read(start: Reader<'a>, len: usize) -> Self {
         Self { start, len, element: PhantomData }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -268,8 +270,9 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
         self.len == 0
     }
 
-    /// The element at `index`, if there is one. This takes constant time for elements of fixed
-    /// layout, else it passes over the elements before: prefer [`iter`](Self::iter) to visit all.
+    /// Returns the element at `index`, if there is one. This takes constant time for elements of a
+    /// fixed layout. Otherwise it reads all elements before, so prefer [`iter`](Self::iter) to
+    /// visit all elements.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<V> {
         if index >= self.len {
@@ -285,7 +288,7 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
         V::read(&mut reader).ok()
     }
 
-    /// The elements in order.
+    /// Iterates over the elements in order.
     #[must_use]
     pub fn iter(&self) -> SequenceViewIter<'a, V> {
         SequenceViewIter { reader: self.start, left: self.len, element: PhantomData }
@@ -313,7 +316,7 @@ impl<'a, V: View<'a> + PartialEq> PartialEq for SequenceView<'a, V> {
     }
 }
 
-/// Iterator over the elements of a [`SequenceView`].
+/// The iterator over the elements of a [`SequenceView`].
 #[derive(Debug, Clone)]
 pub struct SequenceViewIter<'a, V> {
     reader: Reader<'a>,
@@ -326,7 +329,7 @@ impl<'a, V: View<'a>> Iterator for SequenceViewIter<'a, V> {
 
     fn next(&mut self) -> Option<V> {
         self.left = self.left.checked_sub(1)?;
-        // The elements were read once when the sequence view was made, so this cannot fail.
+        // The elements were read once when the sequence view was created, so this cannot fail.
         V::read(&mut self.reader).ok()
     }
 

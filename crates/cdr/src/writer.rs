@@ -3,9 +3,10 @@
 use crate::layout::align_up;
 use crate::{ByteOrder, EncodeError, HEADER_LEN, Layout, Primitive};
 
-/// Writes values one after the other into borrowed memory, each at its alignment.
+/// Writes values into borrowed memory, one after the other, each at its alignment.
 ///
-/// The memory may be dirty: padding is written as zero, so no old content leaks onto the wire.
+/// The memory may have any content. Padding is written as zero, so no old content leaks onto the
+/// wire.
 #[derive(Debug)]
 pub struct Writer<'a> {
     body: &'a mut [u8],
@@ -14,11 +15,11 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Starts a message in `buffer` with its header, little endian as on the ROS 2 wire.
+    /// Starts a message in `buffer` with its header, in little endian, as is usual in ROS 2.
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`] when not even the header fits.
+    /// [`EncodeError::BufferTooSmall`] if not even the header fits.
     pub fn new(buffer: &'a mut [u8]) -> Result<Self, EncodeError> {
         Self::with_byte_order(buffer, ByteOrder::Little)
     }
@@ -27,7 +28,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`] when not even the header fits.
+    /// [`EncodeError::BufferTooSmall`] if not even the header fits.
     pub fn with_byte_order(buffer: &'a mut [u8], order: ByteOrder) -> Result<Self, EncodeError> {
         let capacity = buffer.len();
         let Some((header, body)) = buffer.split_at_mut_checked(HEADER_LEN) else {
@@ -37,7 +38,7 @@ impl<'a> Writer<'a> {
         Ok(Self { body, position: 0, swap: order != ByteOrder::NATIVE })
     }
 
-    /// Bytes written so far, the header included.
+    /// Returns the number of bytes written so far, including the header.
     #[must_use]
     pub fn written_bytes(&self) -> usize {
         HEADER_LEN + self.position
@@ -55,8 +56,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes primitives in a row, without a count, as one block. Writes nothing, not even
-    /// alignment, when `items` is empty.
+    /// Writes primitives in a row, without a count, as one block. If `items` is empty, nothing is
+    /// written, not even alignment.
     ///
     /// # Errors
     ///
@@ -71,8 +72,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The memory of `count` primitives in a row, for the caller to write in the byte order of the
-    /// message. Empty, and not aligned, when `count` is 0.
+    /// Returns the memory of `count` primitives in a row. The caller has to write them in the byte
+    /// order of the message. If `count` is 0, the memory is empty and not aligned.
     ///
     /// # Errors
     ///
@@ -85,8 +86,9 @@ impl<'a> Writer<'a> {
         self.claim(T::SIZE, T::SIZE.saturating_mul(count))
     }
 
-    /// Lends the next `len` bytes, not aligned and perhaps dirty, to `fill`, which returns whether
-    /// it wrote them all. If it did not, nothing counts as written. Returns what `fill` returned.
+    /// Lends the next `len` bytes to `fill`, which returns whether it wrote all of them. They are
+    /// not aligned, and may have any content. If `fill` returns false, nothing counts as written.
+    /// Returns the result of `fill`.
     ///
     /// # Errors
     ///
@@ -105,19 +107,19 @@ impl<'a> Writer<'a> {
         Ok(is_written)
     }
 
-    /// Bytes written so far after the header, from which alignment counts.
+    /// Returns the number of bytes written so far after the header. Alignment counts from there.
     #[must_use]
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// A writer of the memory of values of a fixed layout, with the same alignment as in this one.
+    /// Returns a writer for values of a fixed layout, with the same alignment as in this writer.
     pub(crate) fn reserve_layout(&mut self, layout: Layout) -> Result<Writer<'_>, EncodeError> {
         let swap = self.swap;
         Ok(Writer { body: self.claim(layout.align(), layout.size())?, position: 0, swap })
     }
 
-    /// The memory behind the header, written or not.
+    /// Returns the memory after the header, both written and unwritten.
     pub(crate) fn into_body(self) -> &'a mut [u8] {
         self.body
     }
@@ -126,14 +128,14 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::TooLong`] when `len` does not fit 32 bits; [`EncodeError::BufferTooSmall`].
+    /// [`EncodeError::TooLong`] if `len` does not fit 32 bits, and [`EncodeError::BufferTooSmall`].
     #[inline]
     pub fn write_count(&mut self, len: usize) -> Result<(), EncodeError> {
         let count = u32::try_from(len).map_err(|_| EncodeError::TooLong { len })?;
         self.write(count)
     }
 
-    /// Writes a string: its length with the terminator, the bytes, the terminator.
+    /// Writes a string: its length including the terminator, the bytes, and the terminator.
     ///
     /// # Errors
     ///
@@ -152,7 +154,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes a wstring: the number of UTF-16 code units, then each unit in four bytes; no
+    /// Writes a wstring: the number of UTF-16 code units, then each unit in four bytes, without a
     /// terminator.
     ///
     /// # Errors
@@ -182,7 +184,7 @@ impl<'a> Writer<'a> {
         crate::check_bound(field, len, bound)
     }
 
-    /// The next `len` bytes at the given alignment, the padding before them zeroed.
+    /// Takes the next `len` bytes at the given alignment, and zeroes the padding before them.
     #[inline]
     fn claim(&mut self, align: usize, len: usize) -> Result<&mut [u8], EncodeError> {
         let start = align_up(self.position, align);

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-/// Text as UTF-16 code units, as `wstring` fields carry it.
+/// A text as UTF-16 code units, which is the form that `wstring` fields have.
 ///
-/// It keeps all units that arrive, unpaired surrogates included, so that every received message can
-/// be forwarded unchanged. A conversion to text is lossy only where its documentation says so.
+/// It keeps all units that arrive, including unpaired surrogates, so that every received message
+/// can be forwarded unchanged. A conversion to UTF-8 loses data only where its documentation states
+/// that.
 ///
 /// # Examples
 ///
@@ -20,13 +21,13 @@ use std::fmt;
 pub struct WString(Vec<u16>);
 
 impl WString {
-    /// The empty text.
+    /// Returns the empty text.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// Number of UTF-16 code units, which is what the bound of `wstring<=N` counts.
+    /// Returns the number of UTF-16 code units, which the bound of `wstring<=N` limits.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -38,23 +39,23 @@ impl WString {
         self.0.is_empty()
     }
 
-    /// The code units.
+    /// Returns the code units.
     #[must_use]
     pub fn as_units(&self) -> &[u16] {
         &self.0
     }
 
-    /// The code units as an owned value.
+    /// Returns the code units as an owned value.
     #[must_use]
     pub fn into_units(self) -> Vec<u16> {
         self.0
     }
 
-    /// The text, unless a surrogate lacks its partner.
+    /// Returns the text, unless a surrogate lacks its partner.
     ///
     /// # Errors
     ///
-    /// When the units are not well-formed UTF-16.
+    /// If the units are not well-formed UTF-16.
     pub fn to_utf8(&self) -> Result<String, std::string::FromUtf16Error> {
         String::from_utf16(&self.0)
     }
@@ -91,7 +92,7 @@ impl fmt::Display for WString {
     }
 }
 
-/// Shows unpaired surrogates as `\u{d800}`, so that different texts look different.
+/// Shows unpaired surrogates as `\u{d800}`, so that different strings look different.
 impl fmt::Debug for WString {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         debug_units(self.0.iter().copied(), f)

@@ -1,4 +1,4 @@
-//! The bytes of each field type as stock ROS 2 writes them, and the input that is refused.
+//! The bytes of each field type as stock ROS 2 writes them, and input that is refused.
 #![allow(clippy::unwrap_used)]
 
 use feros_cdr::{
@@ -7,7 +7,7 @@ use feros_cdr::{
     view_bytes,
 };
 
-/// The body of a serialized value, without its header.
+/// Returns the body of a serialized value, without its header.
 fn body(value: &impl Encode) -> Vec<u8> {
     let bytes = to_vec(value).unwrap();
     assert_eq!(bytes[..4], [0, 1, 0, 0]);
@@ -35,7 +35,7 @@ fn wstrings_carry_four_bytes_a_unit_and_no_terminator() {
     let units = [4, 0, 0, 0, 0x61, 0, 0, 0, 0xe9, 0, 0, 0, 0x3d, 0xd8, 0, 0, 0x00, 0xde, 0, 0];
     check(&WString::from("aé😀"), &units);
     check(&WString::new(), &[0; 4]);
-    // A lone surrogate is not text, but is received and sent unchanged.
+    // A lone surrogate is not valid text, but is received and sent unchanged.
     let lone = WString::from(vec![0xd83d, 0x61]);
     check(&lone, &[2, 0, 0, 0, 0x3d, 0xd8, 0, 0, 0x61, 0, 0, 0]);
     assert_eq!(
@@ -124,7 +124,8 @@ fn both_byte_orders_are_read() {
 #[test]
 fn slices_are_borrowed_where_memory_is_aligned() {
     let bytes = to_vec(&vec![1u32, 2, 3]).unwrap();
-    // Wherever the allocator put it, the elements are aligned at one of four shifts.
+    // Wherever the allocator put the memory, the elements are aligned at exactly one of four
+    // shifts.
     let mut memory = vec![0; bytes.len() + 4];
     let borrowed = (0..4).filter(|&shift| {
         let place = &mut memory[shift..shift + bytes.len()];
@@ -203,7 +204,7 @@ fn sequences_of_strings_are_viewed_lazily() {
     assert_eq!((view.len(), view.iter().len()), (3, 3));
     assert_eq!(view.iter().collect::<Vec<_>>(), texts);
     assert_eq!((view.get(2), view.get(3)), (Some("hello"), None));
-    // One bad element invalidates the whole sequence, so an iteration never meets it.
+    // One bad element invalidates the whole sequence, so an iteration never meets that element.
     let mut bad = bytes.clone();
     *bad.last_mut().unwrap() = b'!';
     assert!(SequenceView::<&str>::read_sequence(&mut Reader::new(&bad).unwrap()).is_err());
@@ -240,7 +241,8 @@ impl<'a> View<'a> for Pair {
     }
 }
 
-/// Six bytes at an alignment of four: padding lies between two values, but not after the last one.
+/// A `Pair` has six bytes at an alignment of four, so there is padding between two values, but not
+/// after the last one.
 #[test]
 fn elements_that_need_padding_between_them_are_walked() {
     let pairs = vec![Pair(1, 2), Pair(3, 4)];
