@@ -11,7 +11,8 @@ use feros_launch::{
     parse_assignments,
 };
 
-/// A loader without containers: after a moment, loads components that are not called `broken`.
+/// A loader that needs no containers: after a moment it reports every component as loaded, except
+/// those called `broken`.
 struct FakeLoader;
 
 impl ComponentLoader for FakeLoader {
@@ -32,7 +33,8 @@ impl ComponentLoader for FakeLoader {
     }
 }
 
-/// A manager without nodes: after a moment, activates nodes that are not called `broken`.
+/// A manager that needs no nodes: after a moment it reports every node as active, except those
+/// called `broken`.
 struct FakeManager;
 
 impl LifecycleManager for FakeManager {
@@ -46,7 +48,7 @@ impl LifecycleManager for FakeManager {
     }
 }
 
-/// A clock whose time passes at a tenth of the real speed; a delay of nine seconds never ends.
+/// A clock that runs at a tenth of the real speed. A delay of nine seconds never ends.
 struct SlowClock;
 
 impl SimulatedClock for SlowClock {

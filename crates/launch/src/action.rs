@@ -1,5 +1,5 @@
-//! A launch file as actions: the meaning of each entity, checked as a whole before anything is
-//! evaluated.
+//! A launch file as actions: interprets each entity, and checks the complete file before anything
+//! is evaluated.
 
 mod condition;
 mod fields;
@@ -22,7 +22,7 @@ pub(crate) use process::{
     ParameterText, ProcessOptions,
 };
 
-/// An action, with its place and its condition.
+/// An action with its position and its condition.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) at: Position,
@@ -91,43 +91,43 @@ pub(crate) enum Action {
     },
 }
 
-/// The severity of a message.
+/// The severity of the message of a log action.
 #[derive(Clone, Debug)]
 pub(crate) enum LogLevel {
-    /// The level of the tag.
+    /// The level that the tag implies.
     Known(Level),
-    /// The level of an attribute.
+    /// The level that an attribute names.
     Named(Template),
 }
 
-/// Actions that are repeated.
+/// The actions of a `for` loop.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
     pub(crate) length: Template,
-    /// The name of the round's number in `$(index ...)`.
+    /// The name with which `$(index ...)` reads the number of the iteration.
     pub(crate) name: String,
     pub(crate) actions: Vec<Item>,
 }
 
-/// Actions that are repeated for each set of values.
+/// The actions of a `for_each` loop, which are repeated for each set of values.
 #[derive(Clone, Debug)]
 pub(crate) struct ForEach {
-    /// Mappings of YAML, with `;` between them.
+    /// YAML mappings, separated by `;`.
     pub(crate) values: Template,
     pub(crate) actions: Vec<Item>,
 }
 
-/// Actions that are delayed.
+/// The delayed actions of a timer.
 #[derive(Clone, Debug)]
 pub(crate) struct Timer {
-    /// Whether ROS time counts: `/clock` where nodes use simulated time.
+    /// Whether the timer follows ROS time, which is `/clock` if nodes use simulated time.
     pub(crate) is_ros: bool,
     pub(crate) period: Template,
     pub(crate) cancel_on_shutdown: Option<Template>,
     pub(crate) actions: Vec<Item>,
 }
 
-/// An argument that the file takes.
+/// The declaration of an argument of the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Declaration {
     pub(crate) name: String,
@@ -144,7 +144,7 @@ pub(crate) struct Group {
     pub(crate) actions: Vec<Item>,
 }
 
-/// The names of the actions, for messages.
+/// The tags of all actions, for suggestions in error messages.
 const KNOWN: &[&str] = &[
     "arg",
     "bool_arg",
@@ -183,7 +183,7 @@ const KNOWN: &[&str] = &[
     "shutdown",
 ];
 
-/// Actions that only launch files in Python have: reactions to events.
+/// Actions that exist only in Python launch files: reactions to events.
 const OF_PYTHON: &[&str] = &[
     "emit_event",
     "event_handler",
@@ -206,7 +206,7 @@ pub(crate) fn read_file(path: &Path, from: Option<&Position>) -> Result<LaunchFi
     let root = tree::read_file(path, from)?;
     let mut variables = BTreeSet::new();
     root.scalars(&mut |scalar| {
-        // Mistakes in a template are reported where it is used.
+        // A mistake in a template is reported when the template is used.
         if let Ok(template) = Template::parse(scalar) {
             template.variables(&mut variables);
         }
@@ -214,7 +214,7 @@ pub(crate) fn read_file(path: &Path, from: Option<&Position>) -> Result<LaunchFi
     Ok(LaunchFile { items: parse(root)?, variables })
 }
 
-/// Reads a file's root entity.
+/// Converts the root entity of a file into actions.
 pub(crate) fn parse(root: Entity) -> Result<Vec<Item>, LaunchError> {
     let mut fields = Fields::new(root);
     if fields.tag != "launch" {
@@ -360,7 +360,7 @@ fn declaration(fields: &mut Fields) -> Result<Declaration, LaunchError> {
         choices.push(value);
         choice.finish()?;
     }
-    // In ROS 1, `value` was the value of a constant.
+    // In ROS 1, an `arg` with a `value` is a constant.
     if let Some(value) = fields.take("value") {
         let problem = format!(
             "`value` of the argument {}: expected `default`; a constant is called `let`",
@@ -371,7 +371,7 @@ fn declaration(fields: &mut Fields) -> Result<Declaration, LaunchError> {
     Ok(Declaration { name, default, description, choices })
 }
 
-/// An argument that is true or false.
+/// An argument whose value is true or false.
 fn truth_declaration(fields: &mut Fields) -> Result<Declaration, LaunchError> {
     let (name, _) = fields.text("name")?.ok_or_else(|| fields.missing("name"))?;
     let default = fields.optional("default")?;
@@ -389,7 +389,7 @@ fn round(fields: &mut Fields) -> Result<Loop, LaunchError> {
 fn group(fields: &mut Fields) -> Result<Group, LaunchError> {
     let scoped = fields.optional("scoped")?;
     let forwarding = fields.optional("forwarding")?;
-    // ROS 1 had `ns`, and people still write it.
+    // ROS 1 has the attribute `ns`, and people still write it.
     if let Some(namespace) = fields.take("ns") {
         let problem = "`ns` of `group`: write `push_ros_namespace` as the group's first action";
         return Err(LaunchError::at(&namespace.at, problem));

@@ -1,11 +1,11 @@
-//! Why a launch file cannot be read or planned.
+//! The reason why a launch file cannot be read or planned.
 
 use std::path::PathBuf;
 
 use crate::position::Position;
 
-/// Why a launch file cannot be read or planned. Its text gives file, line and column, what was
-/// found there, and what to do.
+/// The reason why a launch file cannot be read or planned. The text names the file, the line, the
+/// column, the problem and the cure.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
@@ -14,9 +14,9 @@ pub enum LaunchError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// The place that includes the file, if there is one.
+        /// The position that includes the file, if there is one.
         from: Option<Position>,
-        /// The system's error.
+        /// The error of the operating system.
         cause: std::io::Error,
     },
     /// The file is larger than any launch file is.
@@ -27,12 +27,12 @@ pub enum LaunchError {
         /// The limit, in bytes.
         limit: usize,
     },
-    /// The file is in a language that cannot be read here.
+    /// The file is written in a language that Feros cannot read.
     #[error("{}{} is not a launch file that can be read here: {reason}", included_at(.from), .path.display())]
     Language {
         /// The file.
         path: PathBuf,
-        /// The place that includes the file, if there is one.
+        /// The position that includes the file, if there is one.
         from: Option<Position>,
         /// The reason, and what to do.
         reason: &'static str,
@@ -42,18 +42,18 @@ pub enum LaunchError {
     InFile {
         /// The place.
         position: Position,
-        /// The text that was found, and what was expected.
+        /// The given text, and what was expected.
         problem: String,
     },
     /// An argument of the command line is wrong.
     #[error("{0}")]
     Argument(String),
-    /// Several mistakes, in the order of the file; a line for each.
+    /// Several mistakes in the order of the file, each on a line of its own.
     #[error("{}", lines(.0))]
     Several(Vec<LaunchError>),
 }
 
-/// The most mistakes of one file that are reported.
+/// The limit on reported mistakes per file.
 pub(crate) const MOST_ERRORS: usize = 20;
 
 fn lines(errors: &[LaunchError]) -> String {
@@ -73,7 +73,7 @@ impl LaunchError {
         Self::InFile { position: position.clone(), problem: problem.into() }
     }
 
-    /// All mistakes as one error, each mistake once; `Ok` without mistakes.
+    /// Combines all mistakes into one error, without duplicates; `Ok` if there are none.
     pub(crate) fn of_all(errors: Vec<Self>) -> Result<(), Self> {
         let mut told: Vec<Self> = Vec::new();
         for error in errors {
@@ -94,7 +94,8 @@ impl LaunchError {
         }
     }
 
-    /// The place of the mistake, if it is in a file; the first place of several.
+    /// The position of the mistake if it is in a file; the first position if there are several
+    /// mistakes.
     pub fn position(&self) -> Option<&Position> {
         match self {
             Self::InFile { position, .. } => Some(position),
@@ -105,7 +106,7 @@ impl LaunchError {
     }
 }
 
-/// Text from the file, short enough for a message and without control characters.
+/// Shortens text from a file for a message, and removes control characters.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 60;
     let (text, more) = match text.char_indices().nth(MOST) {

@@ -1,6 +1,7 @@
-//! `$(eval ...)` (`launch/launch/substitutions/python_expression.py`): the part of Python's
-//! expressions that conditions need. Literals, comparison, `in`, `and`, `or`, `not`,
-//! `x if c else y`, arithmetic and parentheses; no names, calls, attributes or subscripts.
+//! `$(eval ...)` (`launch/launch/substitutions/python_expression.py`): the subset of Python
+//! expressions that conditions need. The subset has literals, comparisons, `in`, `and`, `or`,
+//! `not`, `x if c else y`, arithmetic and parentheses, but no names, calls, attributes or
+//! subscripts.
 
 mod object;
 mod token;
@@ -8,13 +9,13 @@ mod token;
 use object::{Object, calculate, compare};
 use token::{Token, tokens};
 
-/// The deepest nesting of an expression.
+/// The limit on the nesting of an expression.
 const MAX_DEPTH: usize = 64;
 
-/// Evaluates an expression and gives its value as Python's `str()` writes it.
+/// Evaluates an expression, and returns its value as Python's `str()` writes it.
 ///
 /// # Errors
-/// The text that was found and the one that was expected, for people.
+/// Returns the problem and what was expected, as text for users.
 pub(crate) fn evaluate(text: &str) -> Result<String, String> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, next: 0, depth: 0 };
@@ -109,7 +110,7 @@ impl Parser<'_> {
         self.comparison()
     }
 
-    /// `a < b < c` compares neighbours, as in Python.
+    /// Comparisons can be chained: `a < b < c` compares neighbours, as in Python.
     fn comparison(&mut self) -> Evaluated {
         let mut left = self.sum()?;
         let mut result = None;
@@ -175,7 +176,7 @@ impl Parser<'_> {
         self.next += 1;
         let value = match token {
             Token::Literal(Object::Text(mut text)) => {
-                // Adjacent strings are joined.
+                // Adjacent string literals are joined.
                 while let Some(Token::Literal(Object::Text(more))) = self.peek() {
                     text.push_str(more);
                     self.next += 1;

@@ -1,4 +1,4 @@
-//! The severity of a launch's messages.
+//! The severity of the messages of a launch.
 
 /// The severity of a message of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

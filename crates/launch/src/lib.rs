@@ -1,8 +1,9 @@
-//! Launch files: ROS 2's XML and YAML launch syntax read, planned and run.
+//! Launch files: reads, plans and runs the XML and YAML launch syntax of ROS 2.
 //!
-//! A launch file passes through `tree` (one tree for both syntaxes, every piece with its place) ->
-//! `action` (the meaning of each entity, checked as a whole) -> [`Plan`] (with given arguments:
-//! processes, components, complete command lines) -> [`run`].
+//! A launch file passes through four stages. `tree` reads both syntaxes into one tree, with the
+//! position of each entity and attribute. `action` converts the entities into actions, and checks
+//! the complete file. A [`Plan`] evaluates the actions with given arguments: processes and
+//! components, with complete command lines. [`run`] performs the plan.
 //!
 //! ```
 //! use feros_launch::{Packages, Planner};
@@ -26,18 +27,18 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `tree`, `position` | XML and YAML as one tree, with places |
+//! | `tree`, `position` | XML and YAML as one tree, with positions |
 //! | `action` | the tags, and the check of each element |
-//! | `substitution`, `expression`, `value` | texts with substitutions, `$(eval ...)`, values |
+//! | `substitution`, `expression`, `value` | strings with substitutions, `$(eval ...)`, values |
 //! | `plan`, `packages` | evaluation with arguments into steps; `plan/actions` dispatches on the tag |
-//! | `run` | runs the steps: one thread that waits in one `poll` |
+//! | `run` | runs the steps, in one thread that waits in one `poll` |
 //! | `level`, `error` | severities and errors |
 //!
 //! # Invariants
 //!
-//! No process is started before the whole plan is complete. Commands of `$(command ...)` belong to
-//! planning: they run to their end, and not for a file that is only looked at. No process is left
-//! behind. The crate knows no node, engine or message.
+//! No process is started before the plan is complete. The exception are the commands of
+//! `$(command ...)`: they run to their end during planning, but do not run when a file is only
+//! inspected. No process is left behind. The crate does not depend on nodes, engines or messages.
 #![forbid(unsafe_code)]
 
 mod action;

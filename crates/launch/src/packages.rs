@@ -1,9 +1,9 @@
-//! Installed packages: prefixes with `lib/<package>/<executable>` and `share/<package>`, as ROS 2
-//! installs them.
+//! Installed packages: prefixes that contain `lib/<package>/<executable>` and `share/<package>`, as
+//! ROS 2 installs them.
 
 use std::path::{Path, PathBuf};
 
-/// The prefixes in which packages are searched, the first one first.
+/// The prefixes in which packages are searched, in the order of the search.
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
     prefixes: Vec<PathBuf>,
@@ -11,10 +11,10 @@ pub struct Packages {
     default_prefix: Option<PathBuf>,
 }
 
-/// Packages whose `component_container...` executables are those of Feros.
+/// The packages whose `component_container...` executables are replaced by the containers of Feros.
 const CONTAINER_PACKAGES: [&str; 3] = ["rclcpp_components", "feros_component", "feros"];
 
-/// Why a package or an executable was not found.
+/// The reason why a package, an executable or a launch file was not found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FindError {
@@ -82,8 +82,8 @@ impl Packages {
         Self::new(feros_files::named_prefixes())
     }
 
-    /// Uses the component containers of this folder, if they exist and no named prefix has any:
-    /// libraries below a prefix fit the containers there.
+    /// Uses the component containers in this folder, if they exist and no named prefix has any. A
+    /// container below a named prefix has precedence, because it fits the libraries there.
     #[must_use]
     pub fn with_containers(mut self, folder: impl Into<PathBuf>) -> Self {
         self.containers = Some(folder.into());
@@ -105,7 +105,7 @@ impl Packages {
     /// The prefix of a package.
     ///
     /// # Errors
-    /// [`FindError::Package`] with the known packages.
+    /// Fails with [`FindError::Package`], which holds the known packages.
     pub fn prefix(&self, package: &str) -> Result<&Path, FindError> {
         let holds = |prefix: &&PathBuf| {
             is_name(package) && places(prefix).iter().any(|place| place.join(package).exists())
@@ -120,15 +120,15 @@ impl Packages {
     /// The share folder of a package.
     ///
     /// # Errors
-    /// [`FindError::Package`] with the known packages.
+    /// Fails with [`FindError::Package`], which holds the known packages.
     pub fn share(&self, package: &str) -> Result<PathBuf, FindError> {
         Ok(self.prefix(package)?.join("share").join(package))
     }
 
-    /// An executable of a package.
+    /// The path of an executable of a package.
     ///
     /// # Errors
-    /// [`FindError`] with the known packages, or the package's executables.
+    /// Fails with a [`FindError`], which holds the known packages or the package's executables.
     pub fn executable(&self, package: &str, executable: &str) -> Result<PathBuf, FindError> {
         if let Some(container) = self.container(package, executable) {
             return Ok(container);
@@ -147,8 +147,8 @@ impl Packages {
         found.find(|path| is_executable(path)).ok_or_else(missing)
     }
 
-    /// Feros's own container: below a named prefix, beside the running program, or below the
-    /// default prefix.
+    /// Finds a container of Feros: below a named prefix, in the folder of
+    /// [`with_containers`](Self::with_containers), or below the default prefix.
     fn container(&self, package: &str, executable: &str) -> Option<PathBuf> {
         if !CONTAINER_PACKAGES.contains(&package)
             || !executable.starts_with("component_container")
@@ -163,13 +163,13 @@ impl Packages {
         named.chain(beside).chain(by_default).find(|path| is_executable(path))
     }
 
-    /// The executables of a package, sorted.
+    /// The sorted names of a package's executables.
     pub fn executables(&self, package: &str) -> Vec<String> {
         let folders = self.all_prefixes().map(|prefix| prefix.join("lib").join(package));
         sorted(folders.flat_map(|folder| names(&folder, is_executable)))
     }
 
-    /// The known packages, sorted.
+    /// The sorted names of the known packages.
     pub fn packages(&self) -> Vec<String> {
         let marked = self
             .all_prefixes()
@@ -183,10 +183,10 @@ impl Packages {
         sorted(marked.chain(shared).chain(executable))
     }
 
-    /// A launch file of a package, by its name in `share/<package>` or a folder within.
+    /// Finds a launch file of a package by its name in `share/<package>` or a folder within.
     ///
     /// # Errors
-    /// [`FindError`] with the known packages, or the package's launch files.
+    /// Fails with a [`FindError`], which holds the known packages or the package's launch files.
     pub fn launch_file(&self, package: &str, file: &str) -> Result<PathBuf, FindError> {
         let share = self.share(package)?;
         let files = launch_files(&share);
@@ -200,7 +200,7 @@ impl Packages {
         })
     }
 
-    /// The names of a package's launch files, sorted.
+    /// The sorted names of a package's launch files.
     pub fn launch_files(&self, package: &str) -> Vec<String> {
         self.share(package).map_or_else(|_| Vec::new(), |share| file_names(&launch_files(&share)))
     }
@@ -210,7 +210,8 @@ fn file_names(paths: &[PathBuf]) -> Vec<String> {
     sorted(paths.iter().filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())))
 }
 
-/// The places in a prefix that show that it has a package.
+/// The folders of a prefix in which an entry with the name of a package shows that the prefix has
+/// the package.
 fn places(prefix: &Path) -> [PathBuf; 3] {
     [
         prefix.join("share/ament_index/resource_index/packages"),
@@ -219,7 +220,7 @@ fn places(prefix: &Path) -> [PathBuf; 3] {
     ]
 }
 
-/// Whether a text is one part of a path that does not lead out of its folder.
+/// Whether a string is a single path component that stays within its folder.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text != "." && text != ".." && !text.contains(['/', '\0'])
 }
@@ -230,7 +231,8 @@ fn is_executable(path: &Path) -> bool {
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-/// Libraries lie in `lib` itself, and in folders that belong to no package.
+/// Whether a folder in `lib` belongs to a package with executables. Other folders in `lib` hold
+/// only libraries.
 fn has_executables(folder: &Path) -> bool {
     folder.is_dir() && !names(folder, is_executable).is_empty()
 }
@@ -291,7 +293,7 @@ mod tests {
             .with_default_prefix(folder("default"));
         let find = || packages.executable("rclcpp_components", "component_container");
         assert!(find().is_err());
-        // Each file is found until one of higher priority exists.
+        // Each file is found until a file with higher priority exists.
         for below in [
             "default/lib/feros_component",
             "beside",

@@ -1,5 +1,5 @@
-//! The plan of a launch file with given arguments: processes to start and components to load,
-//! complete to the last word of their command lines.
+//! The plan of a launch file with given arguments: the processes to start and the components to
+//! load, with complete command lines and parameters.
 
 mod actions;
 mod arguments;

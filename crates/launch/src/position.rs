@@ -1,17 +1,17 @@
-//! Places in launch files, which every error names.
+//! Positions in launch files, which every error names.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A place in a launch file. Lines and columns count from 1, columns in characters.
+/// A position in a launch file. Lines and columns count from 1, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
-    /// The file, as the caller named it.
+    /// The file, in the form in which the caller named it.
     pub file: Arc<Path>,
     /// The line.
     pub line: u32,
-    /// The character in the line.
+    /// The column in characters.
     pub column: u32,
 }
 
@@ -21,7 +21,7 @@ impl Position {
         Self { file: Arc::clone(file), line: bounded(line), column: bounded(column) }
     }
 
-    /// The place some characters further on the same line.
+    /// The position a number of characters further on the same line.
     pub(crate) fn advanced(&self, characters: usize) -> Self {
         let characters = u32::try_from(characters).unwrap_or(u32::MAX);
         Self { column: self.column.saturating_add(characters), ..self.clone() }
@@ -34,8 +34,8 @@ impl fmt::Display for Position {
     }
 }
 
-/// The beginnings of a text's lines, so that the line and column of a byte are found without
-/// reading the text again.
+/// The start of each line of a text, to find the line and the column of a byte without reading the
+/// text again.
 pub(crate) struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
@@ -48,7 +48,7 @@ impl<'a> Lines<'a> {
         Self { text, starts: std::iter::once(0).chain(after_breaks).collect() }
     }
 
-    /// The place of a byte.
+    /// The position of a byte.
     pub(crate) fn position(&self, file: &Arc<Path>, byte: usize) -> Position {
         let line = self.starts.partition_point(|start| *start <= byte).max(1);
         let before = self.text.get(self.starts[line - 1]..byte).unwrap_or("");

@@ -1,8 +1,8 @@
-//! Running a plan: it starts, watches, respawns and ends processes, and leaves none behind.
+//! Runs a plan: starts, watches, respawns and ends processes, and leaves no process behind.
 //!
-//! One thread waits in one place for signals, output, results of loading and the next time limit.
-//! Each process leads a process group of its own; a process has ended when its group is empty,
-//! because the processes that it started belong to it.
+//! One thread waits in one `poll` for signals, output, the results of loading components, and the
+//! next deadline. Each process leads a process group of its own, to which the processes that it
+//! starts belong. A process has ended when its group is empty.
 
 mod child;
 mod log_file;
@@ -24,16 +24,18 @@ pub use options::{ComponentLoader, LifecycleManager, RunOptions, SimulatedClock}
 pub use outcome::{Outcome, RunError};
 
 /// Runs a plan until all of its processes have ended, or until SIGINT, SIGTERM, SIGHUP or SIGQUIT
-/// end them. Output goes to standard output, line by line.
+/// asks the launcher to end them. Output goes to standard output, line by line.
 ///
-/// On the first of these signals (or when a process ends that the launch ends with) all processes
-/// get SIGINT, after their time SIGTERM, then SIGKILL; each further signal skips the wait for the
-/// next of these. The calling process becomes the parent of processes that are left behind (a child
-/// subreaper), and handles those signals meanwhile. Processes that left their process group are
-/// ended last; so every child process that the caller gets during the run belongs to the run.
+/// On the first such signal, or when a process with `ends_launch` ends, all processes get SIGINT,
+/// after their timeouts SIGTERM, and then SIGKILL. Each further signal to the launcher skips the
+/// wait for the next of these. During the run the calling process handles these signals, and
+/// becomes the parent of orphaned processes (a child subreaper). Processes that left their process
+/// group are ended last. So every child process that the caller gets during the run counts as part
+/// of the run.
 ///
 /// # Errors
-/// [`RunError`] when the system refuses a needed resource; nothing was started then.
+/// Fails with a [`RunError`] if the operating system refuses a needed resource. No process has been
+/// started then, unless the wait for processes itself fails.
 pub fn run(plan: &Plan, options: RunOptions) -> Result<Outcome, RunError> {
     Supervisor::new(options)?.run(plan)
 }

@@ -1,8 +1,9 @@
-//! Reads texts with substitutions such as `$(var rate)`. [`crate::plan`] evaluates them.
+//! Parses strings with substitutions such as `$(var rate)`. [`crate::plan`] evaluates the
+//! substitutions.
 //!
-//! Outside of substitutions a backslash takes the next character literally and quotes are ordinary
-//! characters; inside, spaces separate arguments, and quotes of either kind keep an argument
-//! together.
+//! Outside of substitutions a backslash makes the next character literal, and quotes are ordinary
+//! characters. Inside a substitution spaces separate arguments, and quotes of either kind keep an
+//! argument together.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +11,14 @@ use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
 use crate::tree::Scalar;
 
-/// The deepest nesting of substitutions.
+/// The limit on the nesting of substitutions.
 const MAX_DEPTH: usize = 32;
 
-/// The longest text with substitutions: parsing it takes many times its size in memory.
+/// The limit on the length of a string with substitutions, since parsing takes many times its size
+/// in memory.
 const MAX_BYTES: usize = 64 << 10;
 
-/// A text with substitutions in it.
+/// A string with substitutions.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     pub(crate) parts: Vec<Part>,
@@ -85,7 +87,7 @@ kinds! {
 }
 
 impl Template {
-    /// Reads the substitutions of a text.
+    /// Parses the substitutions of a string.
     pub(crate) fn parse(scalar: &Scalar) -> Result<Self, LaunchError> {
         if scalar.text.len() > MAX_BYTES && scalar.text.contains("$(") {
             let problem = format!(
@@ -100,7 +102,7 @@ impl Template {
         Ok(Self { parts, source: scalar.text.clone(), at: scalar.at.clone() })
     }
 
-    /// The text, if there is no substitution in it.
+    /// The text of the template, if it contains no substitutions.
     pub(crate) fn as_text(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
@@ -111,7 +113,7 @@ impl Template {
 }
 
 impl Template {
-    /// Collects the names that `$(var NAME ...)` reads in it.
+    /// Collects the names that `$(var NAME ...)` in the template reads.
     pub(crate) fn variables(&self, found: &mut BTreeSet<String>) {
         for part in &self.parts {
             let Part::Call(call) = part else { continue };
@@ -148,7 +150,7 @@ impl Reader<'_> {
         )
     }
 
-    /// Text and substitutions until the closing quote, or the end of the text.
+    /// Parses text and substitutions up to the closing quote, or to the end of the text.
     fn parts(&mut self, closing: Option<char>, depth: usize) -> Result<Vec<Part>, LaunchError> {
         let mut parts = Vec::new();
         let mut text = String::new();
@@ -167,7 +169,7 @@ impl Reader<'_> {
         Ok(parts)
     }
 
-    /// One ordinary character, or the one after a backslash.
+    /// Reads one character, or the character after a backslash.
     fn character(&mut self, character: char) -> char {
         self.next += 1;
         match self.peek() {

@@ -1,4 +1,4 @@
-//! Values of parameters, and their conversion from text: by the rules of YAML 1.1, as stock launch
+//! Values of parameters, and their conversion from text by the rules of YAML 1.1, as stock launch
 //! does with PyYAML (`launch/launch/utilities/type_utils.py`).
 
 use std::fmt;
@@ -28,7 +28,7 @@ pub enum Value {
     Strings(Vec<String>),
 }
 
-/// The types of `type="..."` of a parameter.
+/// The types that `type="..."` of a parameter can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueType {
     Bool,
@@ -62,8 +62,8 @@ impl fmt::Display for ValueType {
 }
 
 impl Value {
-    /// Reads a value as YAML does: `5` is a number, `'5'` a string, `[1, 2]` a list. Any other text
-    /// is a string.
+    /// Reads a value as YAML does: `5` is a number, `'5'` is a string, `[1, 2]` is a list. Any
+    /// other text is a string.
     pub(crate) fn from_yaml(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self::String(String::new()));
@@ -78,13 +78,13 @@ impl Value {
                 });
                 Self::list(scalars.collect::<Result<_, _>>()?)
             }
-            // `{` and `a: b` are more often meant as strings than as mappings, which no parameter
-            // holds.
+            // Texts such as `{` and `a: b` are read as strings: they are more often meant as
+            // strings than as mappings, and no parameter can hold a mapping.
             Ok(Content::Mapping(_)) | Err(_) => Ok(Self::String(text.to_owned())),
         }
     }
 
-    /// The value of a scalar of YAML.
+    /// The value of a YAML scalar.
     pub(crate) fn from_scalar(scalar: &Scalar) -> Self {
         let text = scalar.text.as_str();
         if scalar.quoted {
@@ -97,8 +97,8 @@ impl Value {
             .unwrap_or_else(|| Self::String(text.to_owned()))
     }
 
-    /// A list of values of one type; whole numbers among floating point numbers become floating
-    /// point.
+    /// Makes a list of values of one type. Whole numbers among floating point numbers become
+    /// floating point numbers.
     pub(crate) fn list(items: Vec<Self>) -> Result<Self, String> {
         let names: Vec<&str> = items.iter().map(Self::type_name).collect();
         let all = |name: &str| names.iter().all(|each| *each == name);
@@ -118,7 +118,8 @@ impl Value {
         }
     }
 
-    /// The value as Python, the language of stock launch, prints it: a string without quotes.
+    /// Formats the value as Python, the language of stock launch, prints it; strings have no
+    /// quotes.
     pub(crate) fn as_python(&self) -> String {
         match self {
             Self::Bool(true) => "True".to_owned(),
@@ -162,8 +163,8 @@ impl Value {
         }
     }
 
-    /// The value as a requested type; for `str`, a text that looks like another value becomes a
-    /// string.
+    /// Converts the value to a requested type. For `str`, a text that looks like another type
+    /// becomes a string.
     pub(crate) fn coerced(self, kind: ValueType, source: &str) -> Result<Self, String> {
         let refused = |value: &Self| {
             format!("the {} `{value}` does not fit type=\"{kind}\"", value.type_name())
@@ -199,7 +200,7 @@ impl Value {
     }
 }
 
-/// As YAML for a parameter file: strings are quoted.
+/// Writes the value as YAML for a parameter file; strings are quoted.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fn list<T>(f: &mut fmt::Formatter<'_>, items: &[T], one: fn(&T) -> String) -> fmt::Result {
@@ -218,7 +219,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A number that YAML reads as a floating point number again.
+/// Formats a number so that YAML reads it as a floating point number.
 pub(crate) fn double_text(value: f64) -> String {
     if value.is_nan() {
         ".nan".to_owned()
@@ -229,7 +230,7 @@ pub(crate) fn double_text(value: f64) -> String {
     }
 }
 
-/// A string in double quotes, on one line.
+/// Formats a string in double quotes, on one line.
 pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {
@@ -249,7 +250,7 @@ pub(crate) fn quoted(text: &str) -> String {
     quoted
 }
 
-/// The booleans of YAML 1.1.
+/// Parses a boolean of YAML 1.1.
 fn boolean(text: &str) -> Option<bool> {
     let spelled = |word: &str| {
         let title = word[..1].to_uppercase() + &word[1..];
@@ -264,8 +265,8 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// The whole numbers of YAML 1.1: decimal, `0x`, `0b` and octal with a leading zero, with `_` among
-/// the digits.
+/// Parses a whole number of YAML 1.1: decimal, `0x`, `0b` or octal with a leading zero; `_` is
+/// allowed between digits.
 fn integer(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -291,7 +292,8 @@ fn integer(text: &str) -> Option<i64> {
     i64::from_str_radix(&format!("{}{digits}", if negative { "-" } else { "" }), radix).ok()
 }
 
-/// The numbers of YAML 1.1, and `1e5`, which is a number everywhere except in YAML 1.1.
+/// Parses a floating point number of YAML 1.1, or one like `1e5`, which is a number everywhere
+/// except in YAML 1.1.
 fn double(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     match unsigned {

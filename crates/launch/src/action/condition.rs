@@ -4,7 +4,7 @@ use super::fields::Fields;
 use crate::error::LaunchError;
 use crate::substitution::Template;
 
-/// `if` or `unless`.
+/// The value of an `if` or `unless`.
 #[derive(Clone, Debug)]
 pub(crate) struct Condition {
     pub(crate) value: Template,

@@ -1,12 +1,12 @@
-//! The attributes and children of an entity, taken one by one; a field that is left is a mistake,
-//! and the message suggests the field that was meant.
+//! The attributes and children of an entity. The actions take them one by one; a remaining field is
+//! a mistake, and the error message suggests a similar field.
 
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
 use crate::substitution::Template;
 use crate::tree::{Attribute, AttributeValue, Entity, Scalar};
 
-/// Attributes of ROS 1's launch files, and their replacements.
+/// Attributes of ROS 1 launch files, with their replacements.
 const OF_ROS_1: &[(&str, &str)] = &[
     (
         "machine",
@@ -46,7 +46,7 @@ impl Fields {
         LaunchError::at(&self.at, problem)
     }
 
-    /// Removes the quotes of an attribute's text.
+    /// Treats the value of an attribute as unquoted.
     pub(crate) fn unquote(&mut self, name: &str) {
         for attribute in self.attributes.iter_mut().filter(|attribute| attribute.name == name) {
             match &mut attribute.value {
@@ -58,14 +58,14 @@ impl Fields {
         }
     }
 
-    /// The unchanged attribute, if it is given.
+    /// Takes an attribute, if it is given.
     pub(crate) fn take(&mut self, name: &'static str) -> Option<Attribute> {
         self.known_attributes.push(name);
         let index = self.attributes.iter().position(|attribute| attribute.name == name)?;
         Some(self.attributes.remove(index))
     }
 
-    /// An attribute with a single text, if it is given.
+    /// Takes an attribute with a single value, if it is given.
     pub(crate) fn scalar(&mut self, name: &'static str) -> Result<Option<Scalar>, LaunchError> {
         match self.take(name).map(|attribute| (attribute.at, attribute.value)) {
             None => Ok(None),
@@ -77,12 +77,12 @@ impl Fields {
         }
     }
 
-    /// An attribute that may hold substitutions, if it is given.
+    /// Takes an attribute that may contain substitutions, if it is given.
     pub(crate) fn optional(&mut self, name: &'static str) -> Result<Option<Template>, LaunchError> {
         self.scalar(name)?.map(|scalar| Template::parse(&scalar)).transpose()
     }
 
-    /// An attribute that may hold substitutions and must be given.
+    /// Takes an attribute that may contain substitutions and must be given.
     pub(crate) fn required(&mut self, name: &'static str) -> Result<Template, LaunchError> {
         match self.optional(name)? {
             Some(template) => Ok(template),
@@ -90,7 +90,7 @@ impl Fields {
         }
     }
 
-    /// An attribute without substitutions, if it is given.
+    /// Takes an attribute that may not contain substitutions, if it is given.
     pub(crate) fn text(
         &mut self,
         name: &'static str,
@@ -129,7 +129,7 @@ impl Fields {
         self.error(format!("`{}` without its `{name}`{aside}", self.tag))
     }
 
-    /// The entities of this name within the entity.
+    /// Takes the child entities with this tag.
     pub(crate) fn children(&mut self, tag: &'static str) -> Vec<Fields> {
         self.known_children.push(tag);
         let (taken, left) =
@@ -139,12 +139,12 @@ impl Fields {
         taken.into_iter().map(Fields::new).collect()
     }
 
-    /// All remaining entities within the entity, for entities that hold actions.
+    /// Takes all remaining child entities, for entities that contain actions.
     pub(crate) fn actions(&mut self) -> Vec<Entity> {
         std::mem::take(&mut self.children)
     }
 
-    /// Refuses attributes and children that nobody took.
+    /// Refuses attributes and children that have not been taken.
     pub(crate) fn finish(self) -> Result<(), LaunchError> {
         if let Some(attribute) = self.attributes.first() {
             let known = &self.known_attributes;

@@ -1,6 +1,6 @@
-//! Actions that start processes or load components: `executable`, `node`, `lifecycle_node`,
-//! containers, as `launch/launch/actions/execute_process.py` and
-//! `launch_ros/launch_ros/actions/node.py` parse them.
+//! Actions that start processes or load components: `executable`, `node`, `lifecycle_node` and
+//! containers. They are parsed as in `launch/launch/actions/execute_process.py` and
+//! `launch_ros/launch_ros/actions/node.py`.
 
 use super::condition::{Condition, condition};
 use super::fields::{Fields, pairs};
@@ -26,7 +26,7 @@ pub(crate) struct ProcessOptions {
     pub(crate) ends_launch: bool,
 }
 
-/// A command.
+/// An `executable`: a process with any command line.
 #[derive(Clone, Debug)]
 pub(crate) struct Executable {
     pub(crate) command: Template,
@@ -43,7 +43,7 @@ pub(crate) enum NodeKind {
     Lifecycle,
 }
 
-/// A process with a node.
+/// A process that runs a node of a package.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) kind: NodeKind,
@@ -58,7 +58,7 @@ pub(crate) struct Node {
     pub(crate) remaps: Vec<(Template, Template)>,
     pub(crate) options: ProcessOptions,
     pub(crate) components: Vec<Component>,
-    /// Whether a managed node is configured and activated when it has started.
+    /// Whether a managed node is configured and activated after its start.
     pub(crate) autostart: Option<Template>,
 }
 
@@ -76,14 +76,14 @@ pub(crate) struct Component {
     pub(crate) extra_arguments: Vec<ParameterEntry>,
 }
 
-/// `param`: a value, or a file with values.
+/// A `param` of a node: a value, or a file with values.
 #[derive(Clone, Debug)]
 pub(crate) enum Parameter {
     Entry(ParameterEntry),
     File { path: Template, substitute: Option<Template> },
 }
 
-/// A parameter, or several under one name.
+/// A parameter, or nested parameters under a common name.
 #[derive(Clone, Debug)]
 pub(crate) struct ParameterEntry {
     pub(crate) name: Template,
@@ -98,7 +98,7 @@ pub(crate) enum ParameterContent {
     List { items: Vec<ParameterText>, kind: Option<ValueType> },
 }
 
-/// A value, known now or after its substitutions.
+/// A value, which is known now or after its substitutions have been evaluated.
 #[derive(Clone, Debug)]
 pub(crate) enum ParameterText {
     Known { value: Value, source: String },
@@ -167,7 +167,7 @@ pub(super) fn node(fields: &mut Fields, kind: NodeKind) -> Result<Node, LaunchEr
     })
 }
 
-/// `namespace`, or `ns`, its name in ROS 1.
+/// Reads `namespace`, or `ns`, which is the name of the attribute in ROS 1.
 fn namespace(fields: &mut Fields) -> Result<Option<Template>, LaunchError> {
     match (fields.optional("namespace")?, fields.optional("ns")?) {
         (Some(_), Some(second)) => Err(LaunchError::at(
@@ -237,14 +237,14 @@ fn parameter(mut fields: Fields) -> Result<Parameter, LaunchError> {
     Ok(Parameter::File { path, substitute })
 }
 
-/// A value whose quotes in YAML do not make it a string: its text is read once more, as in
-/// `extra_arg` and `set_parameter`.
+/// Reads a parameter whose YAML quotes do not make the value a string: the text within the quotes
+/// is parsed again, as stock launch does for `extra_arg` and `set_parameter`.
 pub(super) fn unquoted_entry(fields: &mut Fields) -> Result<ParameterEntry, LaunchError> {
     fields.unquote("value");
     parameter_entry(fields)
 }
 
-/// A named `param`: its value, or the parameters within it.
+/// Reads a named `param` with a value, or with nested parameters.
 pub(super) fn parameter_entry(fields: &mut Fields) -> Result<ParameterEntry, LaunchError> {
     let name = fields.required("name")?;
     let kind = fields.text("type")?.map(|(text, at)| value_type(&text, &at)).transpose()?;
@@ -297,15 +297,15 @@ fn content(
     })
 }
 
-/// YAML is read before substitutions are, so that `'$(var x)'` is `$(var x)` without its quotes,
-/// and its result is read once more.
+/// Parses the text as YAML before substitutions are evaluated. So `'$(var x)'` loses its quotes,
+/// and the result of `$(var x)` is parsed as YAML again.
 fn parameter_text(scalar: &Scalar, kind: Option<ValueType>) -> Result<ParameterText, LaunchError> {
     let whole = Template::parse(scalar)?;
     let is_text = scalar.quoted || matches!(kind, Some(ValueType::String | ValueType::Strings));
     let value = match (is_text, Value::from_yaml(&scalar.text)) {
         (true, _) => Value::String(scalar.text.clone()),
         (false, Ok(value)) => value,
-        // The items of a list may have one type after their substitutions.
+        // The items of a list may have a common type once their substitutions have been evaluated.
         (false, Err(_)) if whole.as_text().is_none() => return Ok(ParameterText::Later(whole)),
         (false, Err(problem)) => return Err(LaunchError::at(&scalar.at, problem)),
     };

@@ -19,7 +19,7 @@ impl Token {
     }
 }
 
-/// Longer signs come before the signs that they begin with.
+/// Longer operators come before their own prefixes.
 const SIGNS: [&str; 18] = [
     "==", "!=", "<=", ">=", "//", "**", "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",",
 ];

@@ -1,4 +1,4 @@
-//! Evaluates actions in order, with their changes of the scope, into the steps of a plan.
+//! Evaluates actions in order. They change the scope, and yield the steps of a plan.
 
 use super::evaluator::{Evaluator, MAX_DEPTH, MAX_INCLUDES};
 use super::log_folder::{LOG_VARIABLE, log_folder};
@@ -11,16 +11,18 @@ use crate::position::Position;
 use crate::substitution::Template;
 use crate::value::Value;
 
-/// The most actions that may be evaluated.
+/// The limit on evaluated actions.
 pub(super) const MAX_ACTIONS: usize = 1_000_000;
 
-/// Whether an action is an argument without a default: it depends on nothing else.
+/// Whether an action declares an argument without a default, and therefore depends on no other
+/// action.
 fn is_required_argument(action: &Action) -> bool {
     matches!(action, Action::Argument(declaration) if declaration.default.is_none())
 }
 
-/// Whether the plan can go on after an action that failed: later actions read nothing that it would
-/// have changed, or it is an argument, after which the plan looks only at other arguments.
+/// Whether evaluation can continue after this action has failed, to find more mistakes. It can if
+/// the action changes nothing that later actions read. It can also continue after an argument, but
+/// then evaluates only other arguments.
 fn may_go_on_after(action: &Action) -> bool {
     matches!(
         action,
@@ -69,7 +71,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Evaluates a whole file; reports all mistakes in it that do not follow from one another.
+    /// Evaluates a complete file; reports all mistakes that do not follow from earlier ones.
     pub(super) fn all_items(&mut self, items: &[Item]) -> Result<(), LaunchError> {
         let last = self.items(items);
         let mut errors = std::mem::take(&mut self.errors);
@@ -237,7 +239,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// A relative folder is within the previous one.
+    /// Sets the log folder. A relative folder is relative to the previous log folder.
     fn set_log_folder(&mut self, folder: &Template) -> Result<(), LaunchError> {
         let text = self.text(folder)?;
         let before = log_folder(|name| self.scope.variable(name));
@@ -256,8 +258,8 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// A group restores what it changed, unless it is not scoped; without forwarding it begins with
-    /// an empty scope.
+    /// Evaluates a group. A scoped group restores the scope at its end; without forwarding it also
+    /// begins with an empty scope.
     fn group(&mut self, group: &Group) -> Result<(), LaunchError> {
         let is_scoped = self.optional_truth(group.scoped.as_ref(), true)?;
         let forwards = self.optional_truth(group.forwarding.as_ref(), true)?;
@@ -275,7 +277,8 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// The changes of a timer apply to its own actions only, since they would come later.
+    /// Evaluates a timer. Changes that its actions make to the scope end with the timer, since the
+    /// actions are performed later than the rest of the file.
     fn timer(&mut self, timer: &Timer, at: &Position) -> Result<(), LaunchError> {
         let delay = self.seconds(&timer.period)?;
         if let Some(cancel) = &timer.cancel_on_shutdown
@@ -293,7 +296,7 @@ impl Evaluator<'_> {
         self.push(Step::After(Delayed { at: at.clone(), delay, by_clock, steps }), at)
     }
 
-    /// Whether `use_sim_time` is set for the nodes that follow.
+    /// Whether `use_sim_time` is true for all following nodes.
     fn uses_simulated_time(&self) -> bool {
         let said = self.scope.parameter("use_sim_time");
         matches!(said, Some(Value::Bool(true)))

@@ -1,5 +1,6 @@
-//! The arguments that a launch file takes: collected without deciding conditions, and compared with
-//! the given ones (`launch/launch/launch_description.py`, `get_launch_arguments`).
+//! The arguments that a launch file takes. They are collected without evaluating conditions, and
+//! compared with the given arguments (`launch/launch/launch_description.py`,
+//! `get_launch_arguments`).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,20 +19,21 @@ pub struct Argument {
     pub default: Option<String>,
     /// The purpose of the argument.
     pub description: Option<String>,
-    /// The values that it may have; empty if any value is allowed.
+    /// The allowed values of the argument; empty if any value is allowed.
     pub choices: Vec<String>,
-    /// Whether the declaration of the argument depends on conditions.
+    /// Whether the declaration of the argument depends on a condition.
     pub is_conditional: bool,
 }
 
-/// Arguments that every launch file takes.
+/// The arguments that every launch file takes.
 const EVERYWHERE: [&str; 5] =
     ["launch-prefix", "launch-prefix-filter", "sigterm_timeout", "sigkill_timeout", "emulate_tty"];
 
 /// Splits `name:=value` words.
 ///
 /// # Errors
-/// [`LaunchError::Argument`] for a word of another form, or a name that comes twice.
+/// Fails with [`LaunchError::Argument`] for a word in another form, or for a name that is given
+/// twice.
 pub fn parse_assignments<S: AsRef<str>>(words: &[S]) -> Result<Vec<(String, String)>, LaunchError> {
     let mut assignments: Vec<(String, String)> = Vec::new();
     for word in words.iter().map(AsRef::as_ref) {
@@ -78,10 +80,11 @@ pub(super) fn refuse_unknown<'a>(
     Err(LaunchError::Argument(format!("the launch file takes no argument `{name}`{cure}")))
 }
 
-/// The result of a look through the files.
+/// The arguments and variables found in a launch file and the files that it includes.
 pub(super) struct Survey {
     pub(super) arguments: Vec<Argument>,
-    /// The names that the files read, declared or not: a value for any of them has an effect.
+    /// The names that the files read, even if they do not declare them: a value for such a name has
+    /// an effect.
     variables: BTreeSet<String>,
     /// Whether every included file could be read.
     pub(super) is_complete: bool,
@@ -93,7 +96,7 @@ impl Survey {
         self.arguments.iter().map(|argument| argument.name.as_str())
     }
 
-    /// The names that may be given.
+    /// The names that the command line may set.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.declared().chain(self.variables.iter().map(String::as_str))
     }
@@ -121,7 +124,7 @@ pub(super) fn survey(
 struct Surveyor<'a> {
     evaluator: Evaluator<'a>,
     survey: Survey,
-    /// Arguments that includes set, which the command line therefore cannot set.
+    /// The arguments that enclosing includes set, and that the command line therefore cannot set.
     given: Vec<String>,
 }
 
@@ -151,7 +154,7 @@ impl Surveyor<'_> {
                 *self.evaluator.scope_mut() = before;
             }
             Action::Include { file, arguments } => {
-                // An argument that depends on a condition can be missing; its file is then read
+                // The path may depend on an argument that has no value yet; the file is then read
                 // when it is included.
                 let looked = self.evaluator.text(file).ok().and_then(|path| {
                     let path = self.evaluator.resolve(&path);

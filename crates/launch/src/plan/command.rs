@@ -1,5 +1,5 @@
-//! The commands of `$(command ...)`: they run while a file is planned, and their output becomes
-//! text, such as the description of a robot that xacro writes.
+//! The commands of `$(command ...)`. They run while a file is planned, and their output replaces
+//! the substitution, such as the description of a robot that xacro writes.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
@@ -9,7 +9,7 @@ use super::commandline;
 use super::evaluator::MAX_TEXT_BYTES;
 use crate::error::{hint, shown};
 
-/// The most bytes of standard error that a message shows.
+/// The limit on the bytes of standard error that a message shows.
 const SHOWN_BYTES: u64 = 400;
 
 /// The reaction to a command that writes to standard error.
@@ -41,14 +41,14 @@ impl OnStderr {
 /// The output of a command.
 pub(super) struct Printed {
     pub(super) text: String,
-    /// A possible mistake, though the command succeeded.
+    /// The warning about a possible mistake, although the command succeeded.
     pub(super) warning: Option<String>,
 }
 
-/// Runs a command to its end, with these changes of the environment.
+/// Runs a command to its end, with these changes to the environment.
 ///
 /// # Errors
-/// The reason why there is no text, for people.
+/// Returns the reason why there is no output, as text for users.
 pub(super) fn run<'a>(
     line: &str,
     on_stderr: OnStderr,
@@ -87,7 +87,7 @@ pub(super) fn run<'a>(
 struct Finished {
     status: ExitStatus,
     text: String,
-    /// The beginning of the text on standard error.
+    /// The start of the text on standard error.
     errors: String,
 }
 

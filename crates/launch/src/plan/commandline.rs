@@ -1,9 +1,9 @@
-//! Splitting command lines into words as a shell does, with substitutions in them.
+//! Splits command lines, which may contain substitutions, into words as a shell does.
 
 use crate::error::LaunchError;
 use crate::substitution::{Part, Template};
 
-/// The words of a command line; the text of a substitution is never split, so that paths may
+/// Splits a command line into words. The result of a substitution is never split, so that paths may
 /// contain spaces.
 pub(super) fn words(
     template: &Template,
@@ -21,10 +21,10 @@ pub(super) fn words(
     })
 }
 
-/// The words of a text, as a shell splits them: at spaces, with quotes and backslashes.
+/// Splits a string into words as a shell does: at spaces, with quotes and backslashes.
 ///
 /// # Errors
-/// The mistake, such as an unclosed quote.
+/// Fails with a message about the mistake, such as an unclosed quote.
 pub fn split_words(text: &str) -> Result<Vec<String>, String> {
     let mut splitter = Splitter::default();
     text.chars().for_each(|character| splitter.character(character));
@@ -43,7 +43,8 @@ impl Splitter {
     fn character(&mut self, character: char) {
         if self.escaped {
             self.escaped = false;
-            // Within double quotes, a backslash is literal except before these characters.
+            // Within double quotes, a backslash is literal unless it is before one of these
+            // characters.
             if self.quote.is_some() && !matches!(character, '"' | '\\') {
                 self.word.get_or_insert_default().push('\\');
             }
@@ -72,7 +73,7 @@ impl Splitter {
     }
 }
 
-/// A command line that a shell reads as these words.
+/// Returns a command line that a shell splits into these words.
 pub(super) fn shell_quoted(words: impl IntoIterator<Item = String>) -> String {
     let harmless = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,~".contains(c);
     let quoted = words.into_iter().map(|word| {

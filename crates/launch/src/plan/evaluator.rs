@@ -1,4 +1,4 @@
-//! The state during the evaluation of a launch file's actions.
+//! The state of the evaluation of a launch file's actions.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,37 +10,40 @@ use crate::error::LaunchError;
 use crate::packages::Packages;
 use crate::position::Position;
 
-/// The deepest nesting of groups and included files, together.
+/// The limit on the nesting of groups and included files together.
 pub(super) const MAX_DEPTH: usize = 100;
-/// The longest text of substitutions: `let` can double a text with each line.
+/// The limit on the length of a string after substitution. Without a limit, each `let` could double
+/// a string.
 pub(super) const MAX_TEXT_BYTES: usize = 1 << 20;
-/// The most files that may be included, counted each time.
+/// The limit on included files; a file that is included twice counts twice.
 pub(super) const MAX_INCLUDES: usize = 1000;
 
 /// The handling of `$(command ...)`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Commands {
-    /// An error: a query must not start anything.
+    /// The command is an error, since a query must not start anything.
     Refused,
     Run,
     Shown,
 }
 
-/// The state of an evaluation: scope, steps so far, used names and limits.
+/// The state of an evaluation: the scope, the steps so far, the used names, and counters for the
+/// limits.
 pub(super) struct Evaluator<'a> {
     packages: &'a Packages,
-    /// The current file and the files that include it, the innermost last.
+    /// The current file and the files that include it; the current file is the last.
     pub(super) files: Vec<PathBuf>,
     pub(super) scope: Scope,
     pub(super) steps: Vec<Step>,
     warnings: RefCell<Vec<String>>,
-    /// The mistakes so far after which the evaluation could go on.
+    /// The mistakes so far after which the evaluation could continue.
     pub(super) errors: Vec<LaunchError>,
-    /// Whether an argument has no value: actions that read it would fail as well.
+    /// Whether an argument has no value. Only other arguments are then evaluated, since actions
+    /// that read the argument would fail as well.
     pub(super) lacks_argument: bool,
-    /// The handling of `$(command ...)`; it runs nothing when a file is only inspected.
+    /// The handling of `$(command ...)`.
     pub(super) commands: Commands,
-    /// The arguments that were declared so far.
+    /// The names of the arguments declared so far.
     pub(super) declared: BTreeSet<String>,
     anonymous: RefCell<BTreeMap<String, String>>,
     node_names: BTreeSet<String>,
@@ -79,12 +82,12 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// An evaluator whose substitutions may run commands.
+    /// Lets `$(command ...)` run commands.
     pub(super) fn running_commands(self) -> Self {
         Self { commands: Commands::Run, ..self }
     }
 
-    /// An evaluator that leaves `$(command ...)` as written.
+    /// Leaves `$(command ...)` as written.
     pub(super) fn showing_commands(self) -> Self {
         Self { commands: Commands::Shown, ..self }
     }
@@ -94,7 +97,7 @@ impl<'a> Evaluator<'a> {
         self.warnings.borrow_mut().push(format!("{at}: {problem}"));
     }
 
-    /// The plan, with the steps and warnings so far.
+    /// Makes a plan with the steps and warnings so far.
     pub(super) fn into_plan(self, file: &Path) -> Plan {
         let Self { steps, warnings, .. } = self;
         Plan { file: file.to_owned(), steps, warnings: warnings.into_inner() }
@@ -117,7 +120,7 @@ impl<'a> Evaluator<'a> {
         self.files.last().map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// A unique name for `$(anon name)`, the same for the same text.
+    /// A unique name for `$(anon name)`; the same `name` always gets the same result.
     pub(super) fn anonymous(&self, name: &str) -> String {
         use std::hash::{BuildHasher as _, RandomState};
         let mut names = self.anonymous.borrow_mut();
@@ -129,7 +132,7 @@ impl<'a> Evaluator<'a> {
             .clone()
     }
 
-    /// The number of the next process, for the end of its name.
+    /// The number of the next process, which is appended to its name.
     pub(super) fn next_process(&mut self) -> usize {
         self.process_count += 1;
         self.process_count
@@ -144,15 +147,15 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A path itself if it exists; otherwise the path relative to the file that names it, if that
-    /// exists.
+    /// Resolves a path. A relative path that does not exist is taken relative to the folder of the
+    /// current file, if it exists there.
     pub(super) fn resolve(&self, path: &str) -> PathBuf {
         let path = PathBuf::from(path);
         let beside = folder_of(self.file()).join(&path);
         if path.is_relative() && !path.exists() && beside.exists() { beside } else { path }
     }
 
-    /// Refuses a file that is being evaluated: a launch file cannot include itself.
+    /// Refuses a file that is already being evaluated, since a launch file cannot include itself.
     pub(super) fn refuse_cycle(&self, path: &Path, at: &Position) -> Result<(), LaunchError> {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let path = real(path);
@@ -167,7 +170,7 @@ impl<'a> Evaluator<'a> {
         Err(LaunchError::at(at, format!("a launch file includes itself: {}", way.join(" -> "))))
     }
 
-    /// Enters a file to look at its arguments; returns whether that is allowed.
+    /// Enters an included file to collect its arguments; returns whether the limits allow that.
     pub(super) fn enter(&mut self, file: PathBuf) -> bool {
         self.include_count += 1;
         let here = Position::new(&file.as_path().into(), 1, 1);
@@ -180,13 +183,13 @@ impl<'a> Evaluator<'a> {
         may
     }
 
-    /// Leaves the file that was entered last.
+    /// Leaves the file that was last entered.
     pub(super) fn leave(&mut self) {
         self.files.pop();
     }
 }
 
-/// The folder of a file, `.` for a bare name.
+/// The folder of a file; `.` for a name without a folder.
 pub(super) fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

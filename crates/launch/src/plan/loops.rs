@@ -11,7 +11,7 @@ use crate::position::Position;
 use crate::tree::{Content, Node, Scalar, document};
 use crate::value::Value;
 
-/// The variables of a round.
+/// The names and values of the loop variables in one iteration.
 type Variables = Vec<(String, String)>;
 
 impl Evaluator<'_> {
@@ -45,7 +45,7 @@ impl Evaluator<'_> {
         sets.into_iter().try_for_each(|variables| self.round(variables, &for_each.actions))
     }
 
-    /// Performs the actions of a loop once, with the variables of this round.
+    /// Evaluates the actions of a loop once, with the variables of this iteration.
     fn round(&mut self, variables: Variables, actions: &[Item]) -> Result<(), LaunchError> {
         let outer = self.scope.loop_variables.clone();
         self.scope.loop_variables.extend(variables);
@@ -55,7 +55,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// The values of one set, as Python prints them.
+/// Parses one set of values; the values are formatted as Python prints them.
 fn variables(set: &str) -> Result<Variables, String> {
     let unfit = |reason: &str| {
         let example = "expected sets such as {name: a, id: 1};{name: b, id: 2}";

@@ -1,4 +1,4 @@
-//! Parameters of nodes and components: from values to parameter files.
+//! The parameters of nodes and components: evaluates values, and writes parameter files.
 
 use super::evaluator::Evaluator;
 use super::steps::{ParameterFile, Parameters};
@@ -23,7 +23,8 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Consecutive values form one source; a later value replaces an earlier one of the same name.
+    /// Evaluates parameters into sources. Consecutive values form one source, in which a later
+    /// value replaces an earlier value with the same name.
     pub(super) fn parameters(
         &self,
         parameters: &[Parameter],
@@ -118,7 +119,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// The errors of a value: a substitution's error has its place, the value's error does not.
+/// The error of a value. An error in a substitution has its own position; an error in the value
+/// gets the position of the parameter.
 enum ValueError {
     Substitution(LaunchError),
     Value(String),
@@ -133,8 +135,7 @@ impl ValueError {
     }
 }
 
-/// The type of a list's items. Numbers are checked as a list, since whole numbers may be among
-/// them.
+/// The type of the items of a list.
 fn item_type(kind: ValueType) -> ValueType {
     match kind {
         ValueType::Strings => ValueType::String,
@@ -145,8 +146,8 @@ fn item_type(kind: ValueType) -> ValueType {
     }
 }
 
-/// The parameter file with these values for a node; without a name, for every node that reads the
-/// file.
+/// Makes a parameter file with these values for one node, or for every node that reads the file if
+/// no name is given.
 pub(super) fn file_of(node: Option<&str>, values: &[(String, Value)]) -> ParameterFile {
     let mut text = format!("{}:\n  ros__parameters:\n", node.unwrap_or("/**"));
     for (name, value) in values {

@@ -1,4 +1,4 @@
-//! Makes plans of launch files.
+//! Makes plans from launch files.
 
 use std::path::Path;
 
@@ -10,33 +10,34 @@ use crate::error::LaunchError;
 use crate::packages::Packages;
 use crate::tree;
 
-/// Makes plans of launch files.
+/// Makes plans from launch files.
 #[derive(Clone, Debug)]
 pub struct Planner {
     packages: Packages,
 }
 
 impl Planner {
-    /// A planner that finds packages here.
+    /// Makes a planner that finds executables and files in these packages.
     pub fn new(packages: Packages) -> Self {
         Self { packages }
     }
 
-    /// The plan of a launch file with these arguments. Planning reads files and the environment,
-    /// and runs the commands of `$(command ...)`; it starts nothing else.
+    /// Makes the plan of a launch file with these arguments. Planning reads files and the
+    /// environment, and runs the commands of `$(command ...)`; it starts nothing else.
     ///
     /// # Errors
-    /// [`LaunchError`] with the place of the mistake, [`LaunchError::Several`] with all mistakes
-    /// that do not follow from one another; [`LaunchError::Argument`] for an argument that no file
-    /// takes.
+    /// Fails with a [`LaunchError`] that names the position of the mistake; with
+    /// [`LaunchError::Several`] if there are several mistakes that do not follow from one another;
+    /// with [`LaunchError::Argument`] for an argument that no file takes.
     pub fn plan(&self, file: &Path, assignments: &[(String, String)]) -> Result<Plan, LaunchError> {
         self.plan_with(file, assignments, Evaluator::running_commands)
     }
 
-    /// As [`Planner::plan`], without starting anything: `$(command ...)` stays as written.
+    /// Does the same as [`Planner::plan`] without starting anything: `$(command ...)` stays as
+    /// written.
     ///
     /// # Errors
-    /// As [`Planner::plan`], and if a condition or a number depends on a command's output.
+    /// Fails like [`Planner::plan`], and if a condition or a number depends on a command's output.
     pub fn preview(
         &self,
         file: &Path,
@@ -66,11 +67,11 @@ impl Planner {
         Ok(evaluator.into_plan(file))
     }
 
-    /// The arguments of a launch file and of the files that it includes, without files whose path
-    /// is not known yet.
+    /// The arguments of a launch file and of the files that it includes, except files whose paths
+    /// are not known before evaluation.
     ///
     /// # Errors
-    /// [`LaunchError`] when the file itself cannot be read.
+    /// Fails with a [`LaunchError`] if the file itself cannot be read.
     pub fn arguments(
         &self,
         file: &Path,
@@ -80,11 +81,11 @@ impl Planner {
         Ok(arguments::survey(&self.packages, file, &launch_file, assignments).arguments)
     }
 
-    /// Plans a launch file from its text, in the language of its name. For tests of hostile texts:
-    /// no command is run.
+    /// Plans a launch file from a given text, in the language that the file name implies. This
+    /// function is for tests with hostile text, so it runs no commands.
     ///
     /// # Errors
-    /// As [`Planner::plan`].
+    /// Fails like [`Planner::plan`].
     pub fn plan_text(
         &self,
         file: &Path,

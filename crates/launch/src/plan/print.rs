@@ -54,8 +54,8 @@ fn counted(number: usize, one: &str, many: &str) -> String {
 }
 
 impl Process {
-    /// The command line as a shell would take it; `<name>` stands for a parameter file that is made
-    /// at the start.
+    /// The command line, quoted for a shell. `<parameters-N>` stands for a parameter file that is
+    /// written when the process starts.
     pub fn command_line(&self) -> String {
         let mut number = 0;
         let words = self.command.iter().map(|word| match word {

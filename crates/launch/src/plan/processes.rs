@@ -16,11 +16,12 @@ use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
 use crate::substitution::Template;
 
-/// The most steps of a plan.
+/// The limit on the steps of a plan.
 const MAX_STEPS: usize = 10_000;
-/// The time that processes may take to end by default, in seconds, as in `ros2 launch`.
+/// The default time that processes may take to end, in seconds, as in `ros2 launch`.
 const DEFAULT_TIMEOUT: &str = "5";
-/// A year is practically forever, and keeps arithmetic with clocks in range.
+/// The limit on durations: a year is practically forever, and does not overflow the arithmetic with
+/// clocks.
 const LONGEST_SECONDS: f64 = 31_536_000.0;
 
 impl Evaluator<'_> {
@@ -118,7 +119,7 @@ impl Evaluator<'_> {
             .collect())
     }
 
-    /// The options of all processes: the command line is complete except for the launch prefix.
+    /// Makes a process with its options. `command` is complete except for the launch prefix.
     fn process(
         &mut self,
         mut command: Vec<Word>,
@@ -178,8 +179,8 @@ impl Evaluator<'_> {
         })
     }
 
-    /// The words before a command: those of the process, or of the argument `launch-prefix` for all
-    /// processes.
+    /// The words of the launch prefix: from the option of the process, or from the argument
+    /// `launch-prefix`, which applies to all processes.
     fn prefix(
         &self,
         options: &ProcessOptions,
@@ -274,7 +275,8 @@ impl Evaluator<'_> {
         let name = self.node_name(node.name.as_ref())?;
         let mut namespace = self.namespace(node.namespace.as_ref())?;
         if node.kind != NodeKind::Node {
-            // Nodes that load components into it, or manage it, need its full name.
+            // Containers and managed nodes are addressed by their full names, so their namespaces
+            // must be known.
             namespace.get_or_insert_with(|| "/".to_owned());
         }
         let mut parameters = self.scope().parameters.clone();
@@ -349,7 +351,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// `-r __node:=...` and so on, in the order of `ros2 launch`.
+/// The ROS arguments of a node (`-r __node:=...` and so on), in the order of `ros2 launch`.
 fn ros_arguments(facts: &NodeFacts) -> Vec<Word> {
     let mut words = Vec::new();
     let mut pair = |flag: &str, value: Word| words.extend([Word::Text(flag.to_owned()), value]);
@@ -359,7 +361,8 @@ fn ros_arguments(facts: &NodeFacts) -> Vec<Word> {
     if let Some(namespace) = &facts.namespace {
         pair("-r", Word::Text(format!("__ns:={namespace}")));
     }
-    // Only a name that is certain keeps other nodes of the same process from the values.
+    // The values are limited to this node only if its full name is certain; otherwise they apply to
+    // all nodes of the process.
     let whose = facts.namespace.as_ref().and_then(|_| facts.full_name());
     for parameters in &facts.parameters {
         let file = match parameters {

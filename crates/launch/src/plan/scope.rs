@@ -1,5 +1,5 @@
-//! The state that actions change and groups restore: configurations, environment, namespace,
-//! parameters and remaps for all nodes.
+//! The state that actions change and groups restore: configurations (values of arguments and of
+//! `let`), the environment, the namespace, and the parameters and remaps for all nodes.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::value::Value;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
-    /// Values of arguments and of `let`.
+    /// The values of arguments and of `let`, by name.
     pub(super) configurations: BTreeMap<String, String>,
-    /// The differences from this process's environment.
+    /// The differences from the environment of this process.
     pub(super) environment: BTreeMap<String, Option<String>>,
-    /// The environments that `push_env` put aside for `pop_env`.
+    /// The environments that `push_env` has saved for `pop_env`.
     pub(super) pushed_environments: Vec<BTreeMap<String, Option<String>>>,
-    /// The variables of the enclosing loops: numbers by the names of loops, values by their own
-    /// names.
+    /// The variables of the enclosing loops: the iteration number of a `for` by the name of the
+    /// loop, the values of a `for_each` by their names.
     pub(super) loop_variables: BTreeMap<String, String>,
     pub(super) namespace: Option<String>,
     pub(super) parameters: Vec<Parameters>,
@@ -25,7 +25,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// A variable of the environment that a process would have if it started now.
+    /// A variable in the environment that a process started at this point would have.
     pub(super) fn variable(&self, name: &str) -> Option<String> {
         match self.environment.get(name) {
             Some(changed) => changed.clone(),
@@ -34,7 +34,7 @@ impl Scope {
         }
     }
 
-    /// The value of this parameter for all nodes that follow.
+    /// The value of this parameter for all following nodes.
     pub(super) fn parameter(&self, name: &str) -> Option<&Value> {
         let values = self.parameters.iter().filter_map(|source| match source {
             Parameters::Values(values) => Some(values),
@@ -44,13 +44,14 @@ impl Scope {
         set.find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// The namespace of a node, from the namespace that the node names, if any.
+    /// The namespace of a node, which itself names the namespace `asked` or none.
     pub(super) fn namespace_of(&self, asked: Option<&str>) -> Option<String> {
         joined_namespace(self.namespace.as_deref(), asked)
     }
 }
 
-/// A relative namespace within another one; absolute ones stay as they are. The result is absolute.
+/// Joins two namespaces; an absolute inner namespace replaces the outer one. The result is
+/// absolute.
 pub(super) fn joined_namespace(outer: Option<&str>, inner: Option<&str>) -> Option<String> {
     let joined = match (outer, inner) {
         (None, None) => return None,
@@ -63,7 +64,7 @@ pub(super) fn joined_namespace(outer: Option<&str>, inner: Option<&str>) -> Opti
     Some(format!("/{}", joined.trim_matches('/')))
 }
 
-/// Refuses names and values that the system would refuse or misread.
+/// Refuses names and values of variables that the operating system would refuse or misread.
 pub(super) fn check_variable(name: &str, value: &str, at: &Position) -> Result<(), LaunchError> {
     if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
         return Err(LaunchError::at(
@@ -74,7 +75,7 @@ pub(super) fn check_variable(name: &str, value: &str, at: &Position) -> Result<(
     Ok(())
 }
 
-/// Refuses a text that is not a namespace.
+/// Refuses a string that is not a namespace.
 pub(super) fn check_namespace(namespace: &str, at: &Position) -> Result<(), LaunchError> {
     let inner = namespace.trim_start_matches('/');
     if inner.is_empty() || inner.split('/').all(is_token) {

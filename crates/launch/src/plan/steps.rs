@@ -23,24 +23,24 @@ pub struct Plan {
 pub enum Step {
     /// Start a process.
     Start(Box<Process>),
-    /// Load components into a container that runs or will run.
+    /// Load components into a container that is running or will run.
     Load(Load),
     /// Log a message.
     Log(Level, String),
     /// Perform steps later.
     After(Delayed),
-    /// End everything, for this reason.
+    /// End the launch, for this reason.
     Shutdown(String),
 }
 
-/// Steps that are performed some time after the steps before them.
+/// Steps that are performed some time after the preceding steps.
 #[derive(Clone, Debug)]
 pub struct Delayed {
-    /// The place in the launch file.
+    /// The position in the launch file.
     pub at: Position,
     /// The delay.
     pub delay: Duration,
-    /// Whether the delay counts by `/clock`, simulated time.
+    /// Whether the delay is measured on `/clock`, simulated time.
     pub by_clock: bool,
     /// The delayed steps, in order.
     pub steps: Vec<Step>,
@@ -51,31 +51,32 @@ pub struct Delayed {
 pub struct Process {
     /// The name in the output, such as `talker-1`.
     pub name: String,
-    /// The place in the launch file.
+    /// The position in the launch file.
     pub at: Position,
     /// The command line.
     pub command: Vec<Word>,
-    /// The folder it runs in, if it is not the launcher's.
+    /// The folder in which the process runs, if it is not the launcher's.
     pub directory: Option<PathBuf>,
     /// The differences from the launcher's environment: a value, or `None` for a removed variable.
     pub environment: Vec<(String, Option<String>)>,
-    /// The destinations of its output.
+    /// The destinations of the process's output.
     pub output: Output,
-    /// The rules for restarting it, if it is restarted.
+    /// The rules for restarting the process, if it is restarted.
     pub respawn: Option<Respawn>,
-    /// Whether the launch ends with it.
+    /// Whether the launch ends when the process ends.
     pub ends_launch: bool,
-    /// The time that it may take to end after SIGINT, before it gets SIGTERM.
+    /// The time that the process may take to end after SIGINT before it gets SIGTERM.
     pub sigterm_timeout: Duration,
-    /// The time that it may take to end after SIGTERM, before it gets SIGKILL.
+    /// The time that the process may take to end after SIGTERM before it gets SIGKILL.
     pub sigkill_timeout: Duration,
-    /// Whether its output is a terminal to it.
+    /// Whether the process writes its output to a pseudo terminal.
     pub emulate_tty: bool,
-    /// The known facts about its node, if it has one.
+    /// The known facts about the process's node, if it has one.
     pub node: Option<NodeFacts>,
-    /// Whether its node is managed, and is configured and activated after each start.
+    /// Whether the process's node is a managed node that is configured and activated after each
+    /// start.
     pub autostart: bool,
-    /// The components that it loads, if it is a container.
+    /// The components to load, if the process is a container.
     pub components: Vec<Component>,
 }
 
@@ -84,16 +85,17 @@ pub struct Process {
 pub enum Word {
     /// The word itself.
     Text(String),
-    /// The path of a file with these parameters, which is made when the process starts.
+    /// The path of a file with these parameters, which is written when the process starts.
     ParameterFile(ParameterFile),
 }
 
-/// A parameter file to make.
+/// A parameter file to write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterFile {
     /// The file's text.
     pub text: String,
-    /// The parameters, for people; empty for a copy of another file with its substitutions done.
+    /// The parameters, to be shown to people; empty for a copy of another file whose substitutions
+    /// have been evaluated.
     pub entries: Vec<(String, Value)>,
 }
 
@@ -104,9 +106,9 @@ pub struct NodeFacts {
     pub name: Option<String>,
     /// The namespace, if the launch file gives one.
     pub namespace: Option<String>,
-    /// The sources of its parameters, in order.
+    /// The sources of the node's parameters, in order.
     pub parameters: Vec<Parameters>,
-    /// The remaps of its names.
+    /// The remaps of the node's names.
     pub remaps: Vec<(String, String)>,
 }
 
@@ -118,23 +120,23 @@ impl NodeFacts {
     }
 }
 
-/// A source of parameters.
+/// A source of parameters: the launch file or a parameter file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parameters {
-    /// The launch file.
+    /// Values in the launch file.
     Values(Vec<(String, Value)>),
     /// A parameter file.
     File(PathBuf),
-    /// A parameter file after its substitutions.
+    /// The text of a parameter file whose substitutions have been evaluated.
     Text(String),
 }
 
 /// Components for a container.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// The place in the launch file.
+    /// The position in the launch file.
     pub at: Position,
-    /// The container's node, fully qualified.
+    /// The full name of the container's node.
     pub container: String,
     /// The components, in order.
     pub components: Vec<Component>,
@@ -143,19 +145,19 @@ pub struct Load {
 /// A component to load.
 #[derive(Clone, Debug)]
 pub struct Component {
-    /// The place in the launch file.
+    /// The position in the launch file.
     pub at: Position,
-    /// Its package.
+    /// The package of the component.
     pub package: String,
-    /// The type, such as `demo::Talker`.
+    /// The type of the component, such as `demo::Talker`.
     pub plugin: String,
-    /// The node's name, if it is not the component's own.
+    /// The node's name, if it differs from the component's default.
     pub name: Option<String>,
-    /// The node's namespace, if it is not the component's own.
+    /// The node's namespace, if it differs from the component's default.
     pub namespace: Option<String>,
-    /// The sources of its parameters, in order.
+    /// The sources of the node's parameters, in order.
     pub parameters: Vec<Parameters>,
-    /// The remaps of its names.
+    /// The remaps of the node's names.
     pub remaps: Vec<(String, String)>,
     /// Arguments for the container, such as `use_intra_process_comms`.
     pub extra_arguments: Vec<(String, Value)>,
@@ -164,9 +166,9 @@ pub struct Component {
 /// The destinations of an output stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sinks {
-    /// To the terminal.
+    /// Whether the stream goes to the terminal.
     pub screen: bool,
-    /// To the launch's log file.
+    /// Whether the stream goes to the launch's log file.
     pub log: bool,
 }
 
@@ -182,8 +184,8 @@ pub struct Output {
 impl Output {
     pub(crate) const MODES: [&'static str; 5] = ["screen", "log", "both", "own_log", "full"];
 
-    /// The output of a mode's name; the default mode is `log`: standard error is shown, and
-    /// everything is logged.
+    /// The destinations for a mode by its name. In the default mode, `log`, standard error is shown
+    /// and everything is logged.
     pub(crate) fn from_mode(mode: &str) -> Option<Self> {
         let sinks = |screen, log| Sinks { screen, log };
         match mode {
@@ -200,9 +202,9 @@ impl Output {
 /// The rules for restarting a process after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Respawn {
-    /// The delay before; without it, a delay that grows while the process keeps dying early.
+    /// The delay before a restart. Without it, the delay grows while the process keeps dying early.
     pub delay: Option<Duration>,
-    /// The most restarts, if there is a limit.
+    /// The maximum number of restarts, if there is a limit.
     pub max_retries: Option<u32>,
 }
 
@@ -214,7 +216,7 @@ impl Plan {
         })
     }
 
-    /// All steps, including delayed ones, each of which comes after the step that it waits for.
+    /// All steps, including delayed steps, which come after the step that delays them.
     pub fn all_steps(&self) -> Vec<&Step> {
         let mut all = Vec::new();
         let mut rest: Vec<&Step> = self.steps.iter().rev().collect();

@@ -1,4 +1,4 @@
-//! The values of substitutions.
+//! Evaluates substitutions.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::substitution::{Call, Kind, Part, Template};
 use crate::tree;
 
 impl Evaluator<'_> {
-    /// The text of a template.
+    /// Evaluates a template.
     pub(super) fn text(&self, template: &Template) -> Result<String, LaunchError> {
         let mut text = String::new();
         for part in &template.parts {
@@ -34,7 +34,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Pairs of texts, such as names and values.
+    /// Evaluates pairs of templates, such as names and values.
     pub(super) fn pairs(
         &self,
         pairs: &[(Template, Template)],
@@ -49,7 +49,7 @@ impl Evaluator<'_> {
         template.map(|template| self.text(template)).transpose()
     }
 
-    /// A boolean, as conditions and `$(not ...)` need it.
+    /// Evaluates a template that must be a boolean, as conditions and `$(not ...)` need it.
     pub(super) fn truth(&self, template: &Template) -> Result<bool, LaunchError> {
         let text = self.text(template)?;
         parse_truth(&text).ok_or_else(|| {
@@ -72,7 +72,7 @@ impl Evaluator<'_> {
         template.map_or(Ok(default), |template| self.truth(template))
     }
 
-    /// Whether an action is performed under this condition.
+    /// Whether an action with this condition is performed.
     pub(super) fn holds(&self, condition: Option<&Condition>) -> Result<bool, LaunchError> {
         condition
             .map_or(Ok(true), |condition| Ok(self.truth(&condition.value)? != condition.negated))
@@ -134,7 +134,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The value of a substitution for a file or folder.
+    /// Evaluates a substitution whose value is a file or folder.
     fn path(&self, call: &Call) -> Result<PathBuf, LaunchError> {
         let fail = |problem: String| LaunchError::at(&call.at, problem);
         let argument = |index: usize| self.text(&call.arguments[index]);
@@ -171,11 +171,12 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The value of a substitution that is true or false.
+    /// Evaluates a substitution whose value is true or false.
     fn verdict(&self, call: &Call) -> Result<bool, LaunchError> {
         let text = |index: usize| self.text(&call.arguments[index]);
         let truth = |index: usize| self.truth(&call.arguments[index]);
-        // All arguments are evaluated, so that the first one does not hide a mistake in the second.
+        // All arguments are evaluated, so that the first argument does not hide a mistake in the
+        // second.
         let truths = || (0..call.arguments.len()).map(truth).collect::<Result<Vec<_>, _>>();
         Ok(match call.kind {
             Kind::Not => !truth(0)?,
@@ -188,7 +189,7 @@ impl Evaluator<'_> {
         })
     }
 
-    /// The output of a command.
+    /// Evaluates `$(command ...)`: the output of a command.
     fn command(&self, call: &Call) -> Result<String, LaunchError> {
         let fail = |problem: String| LaunchError::at(&call.at, problem);
         let line = self.text(&call.arguments[0])?;
@@ -227,7 +228,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The number of a loop's round.
+    /// Evaluates `$(index ...)`: the number of a loop's iteration.
     fn index(&self, call: &Call) -> Result<String, LaunchError> {
         let name = self.text(&call.arguments[0])?;
         let variables = &self.scope().loop_variables;
@@ -237,7 +238,7 @@ impl Evaluator<'_> {
         })
     }
 
-    /// A value of a round.
+    /// Evaluates `$(for-var ...)`: a value of the current iteration.
     fn loop_variable(&self, call: &Call) -> Result<String, LaunchError> {
         let name = self.text(&call.arguments[0])?;
         let variables = &self.scope().loop_variables;
@@ -280,7 +281,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// The boolean of a text, in upper or lower case.
+/// Parses a boolean in upper or lower case.
 pub(super) fn parse_truth(text: &str) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Some(true),
@@ -289,7 +290,7 @@ pub(super) fn parse_truth(text: &str) -> Option<bool> {
     }
 }
 
-/// Booleans and numbers are compared by value, other values as text.
+/// Compares booleans and numbers by value, and other values as strings.
 fn are_equal(left: &str, right: &str) -> bool {
     let truth = |text: &str| match text.to_ascii_lowercase().as_str() {
         "true" | "1" => Some(true),

@@ -1,5 +1,5 @@
-//! One process of a plan: its state from start to end and respawn, its output, and signals in the
-//! order of `launch/launch/actions/execute_local.py` (SIGINT, SIGTERM, SIGKILL).
+//! One process of a plan: its state from start to end and respawn, its output, and the signals that
+//! end it, in the order of `launch/launch/actions/execute_local.py` (SIGINT, SIGTERM, SIGKILL).
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -13,28 +13,28 @@ use crate::plan::{Process, Sinks};
 
 /// A line longer than this is shown in pieces.
 const MAX_LINE_BYTES: usize = 64 << 10;
-/// A process that ran longer than this did not die early.
+/// A process that runs for less than this time dies early.
 const STABLE_AFTER: Duration = Duration::from_secs(10);
-/// The delay before a respawn where the launch file gives none: it starts at the first, doubles,
-/// and stops at the longest.
+/// The delays before a respawn if the launch file gives none: the delay starts at the first
+/// constant, and doubles up to the second.
 const FIRST_RESPAWN_DELAY: Duration = Duration::from_millis(100);
 const MAX_RESPAWN_DELAY: Duration = Duration::from_secs(10);
 
 pub(super) struct Child {
     pub(super) process: Process,
-    /// The index in the plan, which decides its colour.
+    /// The index of the process in the plan, which determines its colour.
     pub(super) number: usize,
     pub(super) state: State,
     pub(super) streams: Vec<Stream>,
     words: Vec<String>,
-    /// Kept for the processes that read them.
+    /// The parameter files, which exist as long as processes may read them.
     _files: Vec<NamedTempFile>,
     starts: u32,
     early_deaths: u32,
 }
 
 pub(super) enum State {
-    /// The process starts at that time.
+    /// The process starts at this time.
     Waiting {
         until: Instant,
     },
@@ -45,7 +45,7 @@ pub(super) enum State {
 pub(super) struct Running {
     pid: Pid,
     since: Instant,
-    /// Whether the process itself has ended; other processes of its group may still run.
+    /// Whether the process itself has ended. Other processes of its group may still be running.
     pub(super) has_ended: bool,
     ending: Option<Ending>,
 }
@@ -57,7 +57,7 @@ struct Ending {
     due: Option<Instant>,
 }
 
-/// Output of a process.
+/// An output stream of a process.
 pub(super) struct Stream {
     pub(super) descriptor: OwnedFd,
     pub(super) sinks: Sinks,
@@ -72,7 +72,7 @@ pub(super) enum Change {
 }
 
 impl Child {
-    /// A process that starts now.
+    /// Makes a process that is to start immediately.
     pub(super) fn new(process: Process, number: usize) -> std::io::Result<Self> {
         let (words, files) = spawn::command_line(&process)?;
         Ok(Self {
@@ -92,7 +92,7 @@ impl Child {
         self.state = State::Done;
         let Started { pid, output: [out, err] } = spawn::start(&self.process, &self.words)?;
         let output = self.process.output;
-        // The output of an earlier start stays open until it is read completely.
+        // The streams of an earlier start stay open until they have been read completely.
         self.streams.push(Stream { descriptor: out, sinks: output.stdout, buffer: Vec::new() });
         self.streams.push(Stream { descriptor: err, sinks: output.stderr, buffer: Vec::new() });
         self.state =
@@ -116,8 +116,8 @@ impl Child {
         }
     }
 
-    /// Whether the process has ended and its process group is empty. Orphans become children of
-    /// the launcher, so a group without a child of the launcher is empty.
+    /// Whether the process has ended and its process group is empty. Orphans become children of the
+    /// launcher, so a group without children of the launcher is empty.
     pub(super) fn is_gone(&self) -> bool {
         let State::Running(running) = &self.state else { return false };
         if !running.has_ended {
@@ -132,7 +132,7 @@ impl Child {
         }
     }
 
-    /// The time of the respawn after an end; `None` without a respawn.
+    /// The time of the next start after the process has ended; `None` if it is not respawned.
     pub(super) fn respawn_at(&mut self) -> Option<Instant> {
         let respawn = self.process.respawn?;
         if respawn.max_retries.is_some_and(|most| self.starts > most) {
@@ -156,8 +156,8 @@ impl Child {
         Some(Instant::now() + wait)
     }
 
-    /// Asks the process to end by SIGINT to its process group, unless that was done before. Returns
-    /// the signal that was sent.
+    /// Asks the process to end with SIGINT to its process group, unless it has been asked before.
+    /// Returns the signal that was sent.
     pub(super) fn begin_end(&mut self) -> Option<&'static str> {
         match &mut self.state {
             State::Waiting { .. } => {
@@ -172,7 +172,7 @@ impl Child {
         }
     }
 
-    /// Sends the next signal at once.
+    /// Sends the next signal immediately.
     pub(super) fn send_next_signal(&mut self) -> Option<&'static str> {
         let kill_timeout = self.process.sigkill_timeout;
         let State::Running(running) = &mut self.state else { return None };
@@ -204,7 +204,7 @@ impl Child {
         }
     }
 
-    /// Whether the process itself runs or will run.
+    /// Whether the process itself is running or will run.
     pub(super) fn is_active(&self) -> bool {
         match &self.state {
             State::Waiting { .. } => true,
@@ -217,7 +217,7 @@ impl Child {
         matches!(self.state, State::Done)
     }
 
-    /// Whether the launcher has sent it a signal to end.
+    /// Whether the launcher has asked the process to end.
     pub(super) fn is_ending(&self) -> bool {
         matches!(&self.state, State::Running(Running { ending: Some(_), .. }))
     }
@@ -226,7 +226,7 @@ impl Child {
 impl Running {
     fn send(&mut self, signal: Signal, due: Option<Instant>) -> Option<&'static str> {
         self.ending = Some(Ending { sent: signal, due });
-        // This fails only when every process of the group has ended and was waited for.
+        // This call only fails if every process of the group has ended and been reaped.
         process::kill_process_group(self.pid, signal).ok()?;
         Some(match signal {
             Signal::INT => "SIGINT",
@@ -237,7 +237,8 @@ impl Running {
 }
 
 impl Stream {
-    /// Reads the available bytes and passes their lines on; `None` at the end, after the last line.
+    /// Reads the available bytes and calls `line` with each complete line; `None` at the end of the
+    /// stream, after the last line.
     pub(super) fn read(&mut self, mut line: impl FnMut(Sinks, &[u8])) -> Option<()> {
         let mut bytes = [0; 8192];
         let count = match rustix::io::read(&self.descriptor, &mut bytes) {
@@ -261,7 +262,7 @@ impl Stream {
         Some(())
     }
 
-    /// Passes on a last line without a line break.
+    /// Calls `line` with a last line that has no line break.
     pub(super) fn flush(&mut self, mut line: impl FnMut(Sinks, &[u8])) {
         if !self.buffer.is_empty() {
             line(self.sinks, &self.buffer);

@@ -1,4 +1,4 @@
-//! The log file of a launch, made with its first line.
+//! The log file of a launch. It is created when the first line is written.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -18,7 +18,7 @@ impl LogFile {
     /// Adds a line.
     ///
     /// # Errors
-    /// The reason why the log ends here, once.
+    /// Fails once, with the reason why the log ends here. Later lines are ignored.
     pub(super) fn line(&mut self, name: &str, line: &[u8]) -> Result<(), String> {
         let Some(path) = &self.path else { return Ok(()) };
         let opened = match self.file.take() {

@@ -1,5 +1,5 @@
-//! The options of a run, and the traits for its work with nodes: loading components, managing
-//! nodes, waiting by simulated time.
+//! The options of a run, and traits for the parts of a run that need ROS: loading components,
+//! managing nodes, and waiting in simulated time.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use crate::plan::Component;
 /// The options of a run.
 #[derive(Default)]
 pub struct RunOptions {
-    /// Whether names of processes and messages are coloured.
+    /// Whether process names and messages are coloured.
     pub colour: bool,
     /// Loads components; without a loader, loading fails.
     pub component_loader: Option<Arc<dyn ComponentLoader>>,
     /// Activates managed nodes; without a manager, activation fails.
     pub lifecycle_manager: Option<Arc<dyn LifecycleManager>>,
-    /// Waits by simulated time; without a clock, waiting fails.
+    /// Waits in simulated time; without a clock, waiting fails.
     pub simulated_clock: Option<Arc<dyn SimulatedClock>>,
     /// Whether debug messages are shown.
     pub debug: bool,
-    /// The file for output that goes to the log, made with its first line. Without it such output
-    /// is dropped.
+    /// The file for output that goes to the log. It is created when the first line is written.
+    /// Without a file, such output is dropped.
     pub log_file: Option<PathBuf>,
 }
 
@@ -32,7 +32,7 @@ pub trait ComponentLoader: Send + Sync {
     /// second.
     ///
     /// # Errors
-    /// The reason why the component is not loaded, for people.
+    /// Returns the reason why the component is not loaded, as text for users.
     fn load(
         &self,
         container: &str,
@@ -43,20 +43,20 @@ pub trait ComponentLoader: Send + Sync {
 
 /// Activates managed nodes, on threads that belong to the run.
 pub trait LifecycleManager: Send + Sync {
-    /// Waits for a node of this full name, configures and activates it. `is_cancelled` returns
-    /// whether that is no longer wanted; call it at least once a second.
+    /// Waits for a node with this full name, then configures and activates it. `is_cancelled`
+    /// returns whether that is no longer wanted; call it at least once a second.
     ///
     /// # Errors
-    /// The reason why the node is not active, for people.
+    /// Returns the reason why the node is not active, as text for users.
     fn activate(&self, node: &str, is_cancelled: &dyn Fn() -> bool) -> Result<(), String>;
 }
 
-/// Waits by the time of `/clock`, on threads that belong to the run.
+/// Waits in the time of `/clock`, on threads that belong to the run.
 pub trait SimulatedClock: Send + Sync {
     /// Waits until `delay` has passed on `/clock` since its first message. `is_cancelled` returns
     /// whether the wait is no longer wanted; call it at least once a second.
     ///
     /// # Errors
-    /// The reason why that time does not come, for people.
+    /// Returns the reason why the time does not pass, as text for users.
     fn wait(&self, delay: Duration, is_cancelled: &dyn Fn() -> bool) -> Result<(), String>;
 }

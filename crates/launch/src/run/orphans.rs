@@ -1,16 +1,17 @@
-//! Orphans: processes that left the process group of their parent and outlive it. The launcher is a
-//! child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER), so that they become its children.
+//! Orphans: processes that left the process group of their parent and outlive the parent. The
+//! launcher is a child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER), so orphans become children of
+//! the launcher.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use rustix::process::{self, Pid, Signal, WaitOptions};
 
-/// The time that orphans may take to end after SIGTERM, and the system after SIGKILL.
+/// The time that orphans may take to end after SIGTERM, and again after SIGKILL.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) struct Orphans {
-    /// Children that existed before the launch.
+    /// The children that existed before the launch.
     unrelated: BTreeSet<i32>,
     signalled: BTreeSet<i32>,
     due: Option<Instant>,
@@ -22,8 +23,8 @@ impl Orphans {
         Self { unrelated: children(), signalled: BTreeSet::new(), due: None, is_killing: false }
     }
 
-    /// Signals all orphans to end; returns the time to wait before the next call, `None` when no
-    /// orphan is left or none of them reacts to SIGKILL.
+    /// Signals all orphans to end. Returns the time to wait before the next call; `None` if no
+    /// orphan is left, or if the remaining ones do not react to SIGKILL.
     pub(super) fn end(&mut self, without_delay: bool) -> Option<Duration> {
         let now = Instant::now();
         let mut left = children();
@@ -45,7 +46,7 @@ impl Orphans {
             if self.signalled.insert(pid)
                 && let Some(pid) = Pid::from_raw(pid)
             {
-                // The orphan may have ended by itself meanwhile.
+                // This fails if the orphan has ended meanwhile.
                 let _ = process::kill_process(pid, signal);
             }
         }
@@ -66,7 +67,8 @@ fn children() -> BTreeSet<i32> {
         entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let is_child = |pid: &i32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // The name in brackets may contain anything; the state and the parent follow it.
+        // The process name in parentheses may contain any characters; the state and the parent come
+        // after it.
         stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1))
             == Some(own.as_str())
     };

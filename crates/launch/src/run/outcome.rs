@@ -1,15 +1,15 @@
 //! The end of a run.
 
-/// Why a plan cannot be run at all.
+/// The reason why a plan cannot be run at all.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The system refuses a resource that watching processes needs.
+    /// The operating system refuses a resource that is needed to watch processes.
     #[error("{what}: {cause}")]
     System {
         /// The attempted operation.
         what: &'static str,
-        /// The system's error.
+        /// The error of the operating system.
         cause: std::io::Error,
     },
 }

@@ -1,4 +1,5 @@
-//! The destinations of processes' output and of the launch's messages: screen and log file.
+//! The destinations of the processes' output and of the launch's messages: the screen and the log
+//! file.
 
 use std::path::PathBuf;
 
@@ -7,10 +8,10 @@ use super::screen::Screen;
 use crate::level::Level;
 use crate::plan::Sinks;
 
-/// The name of the launch's own messages.
+/// The name that stands before messages of the launch itself.
 pub(super) const LAUNCH: &str = "launch";
 
-/// Screen and log file of one launch.
+/// The screen and the log file of one launch.
 pub(super) struct Output {
     pub(super) screen: Screen,
     log: LogFile,
@@ -33,7 +34,8 @@ impl Output {
         }
     }
 
-    /// Handles a message of the launch, about the process of this name or about all.
+    /// Handles a message of the launch. `name` is the process that the message is about, or
+    /// [`LAUNCH`].
     pub(super) fn message(&mut self, level: Level, name: &str, text: &str) {
         if level == Level::Debug && !self.debug {
             return;

@@ -1,5 +1,5 @@
-//! Requests over ROS: one thread for each container, managed node or timer by simulated time, so
-//! that one that never starts does not delay the others.
+//! Requests over ROS. Each container, managed node and timer in simulated time has a thread of its
+//! own, so that a node that never starts does not delay the others.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -15,7 +15,7 @@ use feros_sync::Mutex;
 
 use crate::plan::{Component, Delayed};
 
-/// The most answers that wait for the supervisor; a thread with another answer blocks.
+/// The limit on answers that wait for the supervisor; a thread with another answer blocks.
 const MAX_ANSWERS: usize = 64;
 
 /// A request to a node.
@@ -24,12 +24,12 @@ pub(super) enum Request {
     Load(Box<Component>),
     /// Configure and activate a managed node.
     Activate,
-    /// Wait by simulated time for the delayed steps.
+    /// Wait in simulated time, then perform the delayed steps.
     Wait(Box<Delayed>),
 }
 
 impl Request {
-    /// The text for a request that failed.
+    /// The text that reports a failed request.
     pub(super) fn undone(&self) -> String {
         match self {
             Self::Load(component) => format!("{} is not loaded", component.plugin),
@@ -43,12 +43,12 @@ impl Request {
 pub(super) struct Answer {
     pub(super) node: String,
     pub(super) request: Request,
-    /// For a component its node's full name; or the reason of the failure.
+    /// The full name of the node (for a component, the new node); or the reason for the failure.
     pub(super) result: Result<String, String>,
     pub(super) was_cancelled: bool,
 }
 
-/// The handlers of requests.
+/// The objects that carry out requests.
 #[derive(Clone)]
 pub(super) struct Handlers {
     pub(super) component_loader: Option<Arc<dyn ComponentLoader>>,
@@ -91,7 +91,7 @@ struct NodeQueue {
 pub(super) struct RequestQueue {
     handlers: Handlers,
     queues: Vec<NodeQueue>,
-    /// The number of requests without an answer.
+    /// The number of requests that have not been answered yet.
     pending: usize,
     answers: Receiver<Answer>,
     sender: SyncSender<Answer>,
@@ -117,20 +117,20 @@ impl RequestQueue {
         })
     }
 
-    /// The descriptor that is readable when there are answers.
+    /// A descriptor that is readable when there are answers.
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
     }
 
-    /// Whether all requests have an answer.
+    /// Whether all requests have been answered.
     pub(super) fn is_idle(&self) -> bool {
         self.pending == 0
     }
 
-    /// Queues requests after those that wait for the same node.
+    /// Queues requests after the pending requests to the same node.
     ///
     /// # Errors
-    /// The requests, and the reason why they cannot be made.
+    /// Returns the requests, with the reason why they cannot be made.
     pub(super) fn ask(
         &mut self,
         node: &str,
@@ -140,8 +140,8 @@ impl RequestQueue {
         let waiting = self.queues.iter().find(|queue| queue.node == node && !queue.is_cancelled());
         if let Some(queue) = waiting {
             let mut jobs = queue.jobs.lock();
-            // The thread marks itself as finished while it holds the jobs, so either it takes these
-            // or another thread is made.
+            // The thread marks itself as finished while it holds the lock on its jobs. So either it
+            // takes these jobs, or another thread is started.
             if !queue.is_finished.load(Ordering::Relaxed) {
                 jobs.extend(requests);
                 self.pending += count;
@@ -190,7 +190,7 @@ impl RequestQueue {
                 if sender.send(answer).is_err() {
                     return;
                 }
-                // A full pipe also wakes the supervisor.
+                // The write fails if the pipe is full; then the supervisor wakes up anyway.
                 let _ = (&*waker).write(&[1]);
             }
         };

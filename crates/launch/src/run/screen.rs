@@ -1,5 +1,5 @@
-//! The terminal: whole lines, written only when standard output accepts them, so that a slow reader
-//! does not delay signals.
+//! The terminal. Whole lines are written, but only when standard output accepts them, so that a
+//! slow reader does not delay the handling of signals.
 
 use std::collections::VecDeque;
 
@@ -8,12 +8,13 @@ use rustix::stdio;
 
 use crate::level::Level;
 
-/// Above this size, nothing more is read from processes until the screen has caught up.
+/// The limit on pending bytes. Above it, nothing is read from processes until the screen has caught
+/// up.
 const MOST_PENDING_BYTES: usize = 256 << 10;
-/// A ready pipe accepts this many bytes without blocking (PIPE_BUF).
+/// A pipe that is ready accepts this many bytes without blocking (PIPE_BUF).
 const WRITE_BYTES: usize = 4096;
 
-/// The colours of processes, in turn.
+/// The colours that processes get in turn.
 const COLOURS: [&str; 6] = ["\x1b[36m", "\x1b[33m", "\x1b[35m", "\x1b[32m", "\x1b[34m", "\x1b[96m"];
 const RESET: &str = "\x1b[0m";
 
@@ -37,19 +38,20 @@ impl Screen {
         Self { pending: VecDeque::new(), is_closed: false, colour }
     }
 
-    /// A line of a process's output.
+    /// Writes a line of a process's output.
     pub(super) fn line(&mut self, name: &str, number: usize, line: &[u8]) {
         let prefix = if self.colour {
             format!("{}[{name}]{RESET} ", COLOURS[number % COLOURS.len()])
         } else {
             format!("[{name}] ")
         };
-        // A process may leave its own colours on; the launcher ends them with the line.
+        // A process may leave a colour switched on; the launcher resets it at the end of the line.
         let end = if self.colour && line.contains(&0x1b) { "\x1b[0m\n" } else { "\n" };
         self.push(prefix.as_bytes(), line, end.as_bytes());
     }
 
-    /// A message of the launch itself, about a process or about all.
+    /// Writes a message of the launch itself. `name` is the process that the message is about, or
+    /// the launch.
     pub(super) fn message(&mut self, level: Level, name: &str, text: &str) {
         let line = if self.colour {
             format!("{}[{}] [{name}]: {text}{RESET}", colour(level), level.name())
@@ -81,7 +83,7 @@ impl Screen {
         self.is_closed
     }
 
-    /// Writes some bytes; standard output has been reported as ready.
+    /// Writes some of the pending bytes, after standard output has been reported as ready.
     pub(super) fn write(&mut self) {
         let (front, back) = self.pending.as_slices();
         let bytes = if front.is_empty() { back } else { front };

@@ -1,4 +1,4 @@
-//! Signals as file descriptors, to be polled together with output.
+//! Signals as file descriptors, which are polled together with output.
 
 use std::io::Read as _;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,22 +10,23 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::outcome::RunError;
 
-/// Signals within this time count as one request: terminals and launchers send two.
+/// Signals within this time count as one request to end, since terminals and launchers may each
+/// send one.
 const TOGETHER: Duration = Duration::from_millis(200);
 
-/// One pipe for each signal, so that the pipe tells which signal came.
+/// One pipe for each signal, so that the pipe identifies the signal.
 pub(super) struct Signals {
     pipes: Vec<(i32, UnixStream)>,
     registrations: Vec<SigId>,
     wishes: Wishes,
 }
 
-/// The time of the last signal that counted.
+/// The time of the last signal that counted as a request.
 #[derive(Default)]
 struct Wishes(Option<Instant>);
 
 impl Wishes {
-    /// Whether a signal that came now is a request of its own.
+    /// Whether a signal that arrives now is another request.
     fn is_another(&mut self, now: Instant) -> bool {
         let is_another = self.0.is_none_or(|last| now.saturating_duration_since(last) >= TOGETHER);
         if is_another {
@@ -50,12 +51,13 @@ impl Signals {
         Ok(signals)
     }
 
-    /// The descriptors that become readable when a signal comes.
+    /// The descriptors that become readable when a signal arrives.
     pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.pipes.iter().map(|(_, pipe)| pipe.as_fd())
     }
 
-    /// The signals that asked to end since the last call; signals that came together count as one.
+    /// The requests to end since the last call, by signal name; signals that arrive together count
+    /// as one.
     pub(super) fn take_requests(&mut self) -> Vec<&'static str> {
         let (mut requests, now) = (Vec::new(), Instant::now());
         for (signal, pipe) in &mut self.pipes {

@@ -1,4 +1,4 @@
-//! Starting one process: its command line, environment, process group and output.
+//! Starts one process: its command line, environment, process group and output.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -20,7 +20,7 @@ pub(super) struct Started {
     pub(super) output: [OwnedFd; 2],
 }
 
-/// The words of a command line with its parameter files, which exist as long as the returned
+/// The words of a command line. Writes its parameter files, which exist as long as the returned
 /// values.
 pub(super) fn command_line(process: &Process) -> io::Result<(Vec<String>, Vec<NamedTempFile>)> {
     let mut files = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn command_line(process: &Process) -> io::Result<(Vec<String>, Vec<Na
     Ok((words, files))
 }
 
-/// Starts a process as the leader of a process group of its own, without input.
+/// Starts a process as the leader of a new process group, with no standard input.
 pub(super) fn start(process: &Process, words: &[String]) -> io::Result<Started> {
     let Some((program, arguments)) = words.split_first() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a command without a word"));
@@ -62,7 +62,8 @@ pub(super) fn start(process: &Process, words: &[String]) -> io::Result<Started> 
     let (err, err_of_child) = pair()?;
     command.stdout(out_of_child).stderr(err_of_child);
     let child = command.spawn()?;
-    // The command keeps the child's ends open; after the drop they close with the child.
+    // The command holds the child's ends of the pipes open. Once it is dropped, they close when the
+    // child ends.
     drop(command);
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| io::Error::other("the system gave no process id"))?;
@@ -74,8 +75,8 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((reader.into(), writer.into()))
 }
 
-/// A terminal for a process that would otherwise buffer its output. It is not the process's
-/// controlling terminal.
+/// Opens a pseudo terminal for a process that would otherwise buffer its output. It is not the
+/// controlling terminal of the process.
 fn terminal() -> io::Result<(OwnedFd, OwnedFd)> {
     let ours = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     rustix::pty::grantpt(&ours)?;
@@ -84,7 +85,7 @@ fn terminal() -> io::Result<(OwnedFd, OwnedFd)> {
     let theirs =
         rustix::fs::open(&*name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
     let mut settings = rustix::termios::tcgetattr(&theirs)?;
-    // Lines arrive as written, without an added carriage return.
+    // With this setting lines arrive as written, without an added carriage return.
     settings.output_modes.remove(rustix::termios::OutputModes::OPOST);
     rustix::termios::tcsetattr(&theirs, rustix::termios::OptionalActions::Now, &settings)?;
     Ok((File::from(ours).into(), theirs))

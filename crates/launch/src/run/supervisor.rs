@@ -1,5 +1,5 @@
-//! The supervisor of processes: one `poll` waits for signals, output, answers of nodes, timers and
-//! deadlines.
+//! The supervisor of the processes: one `poll` waits for signals, output, answers from nodes,
+//! timers and deadlines.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
@@ -19,19 +19,19 @@ use super::timers::Timers;
 use crate::level::Level;
 use crate::plan::{Component, Delayed, Load, NodeFacts, Plan, Process, Step};
 
-/// The time that the last output may wait for a reader after all processes have ended.
+/// The time that the last output may wait for a reader once all processes have ended.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The processes of a plan, and the means to watch and end them.
+/// Starts, watches and ends the processes of a plan.
 pub(super) struct Supervisor {
     children: Vec<Child>,
     requests: RequestQueue,
     timers: Timers,
-    /// The number of timers by simulated time so far.
+    /// The number of timers in simulated time so far.
     clock_timers: usize,
-    /// The nodes of the plan's processes, including those that start later.
+    /// The full names of the nodes of the plan's processes, including processes that start later.
     planned_nodes: Vec<String>,
-    /// Components for containers of this plan, which load them after each start.
+    /// The components for containers of this plan, which load them after each start.
     loads: Vec<Load>,
     signals: Signals,
     orphans: Orphans,
@@ -81,7 +81,7 @@ impl Supervisor {
                 && self.timers.is_empty()
                 && !self.children.iter().any(Child::is_active)
             {
-                // Orphans of processes that ended do not keep the launch running.
+                // Only orphans are left, and they do not keep the launch running.
                 self.begin_end();
                 continue;
             }
@@ -92,7 +92,7 @@ impl Supervisor {
         Ok(Outcome { failures: self.failures })
     }
 
-    /// Performs steps, until one ends the launch.
+    /// Performs steps until a step ends the launch.
     fn take_steps(&mut self, steps: &[Step]) {
         for step in steps {
             if self.is_ending {
@@ -120,14 +120,15 @@ impl Supervisor {
         }
     }
 
-    /// Each timer waits on its own, so it has a name of its own.
+    /// Waits in simulated time. Each timer needs a thread of its own, so it gets a unique name.
     fn wait_by_clock(&mut self, delayed: &Delayed) {
         self.clock_timers += 1;
         let name = format!("ros_timer {}", self.clock_timers);
         self.ask(&name, vec![Request::Wait(Box::new(delayed.clone()))]);
     }
 
-    /// Loads components into a container: after each start, if it belongs to this plan.
+    /// Loads components into a container. A container of this plan loads them after each start,
+    /// another container once.
     fn load_when_started(&mut self, load: &Load) {
         let is_planned = self.planned_nodes.contains(&load.container);
         if is_planned {
@@ -203,7 +204,7 @@ impl Supervisor {
         }
     }
 
-    /// Asks all processes to end; nothing is started from here on.
+    /// Asks all processes to end. Nothing is started after this.
     fn begin_end(&mut self) {
         self.is_ending = true;
         self.requests.cancel_all();
@@ -308,8 +309,8 @@ impl Supervisor {
         }
     }
 
-    /// Reads the output that a process wrote before its end, so that it precedes the end in the
-    /// log.
+    /// Reads the output that a process wrote before it ended, so that the output precedes the
+    /// message about the end.
     fn read_rest(&mut self, index: usize) {
         let Child { streams, process, number, .. } = &mut self.children[index];
         let output = &mut self.output;
@@ -355,7 +356,8 @@ impl Supervisor {
         }
     }
 
-    /// Whether a node runs or will run again; the request is then repeated.
+    /// Whether a respawned process has this node and will start again, so that cancelled requests
+    /// are repeated.
     fn will_serve(&self, node: &str) -> bool {
         self.children.iter().any(|child| {
             !child.is_done() && child.process.respawn.is_some() && serves(&child.process, node)
@@ -392,7 +394,7 @@ impl Supervisor {
         Ok(())
     }
 
-    /// Reads the streams that are ready.
+    /// Reads the streams that are ready; `ready` has one entry per stream.
     fn read(&mut self, ready: &[bool]) {
         let mut ready = ready.iter();
         for Child { streams, process, number, .. } in &mut self.children {
@@ -407,7 +409,7 @@ impl Supervisor {
         }
     }
 
-    /// Ends the orphans of processes that have ended.
+    /// Ends the orphans that are left when all processes have ended.
     fn end_orphans(&mut self) -> Result<(), RunError> {
         loop {
             let without_delay = !self.signals.take_requests().is_empty();
@@ -449,7 +451,7 @@ impl Supervisor {
         }
     }
 
-    /// Handles last lines without a line break.
+    /// Writes the last lines that have no line break.
     fn flush(&mut self) {
         for Child { streams, process, number, .. } in &mut self.children {
             for stream in streams {
@@ -464,7 +466,7 @@ fn node_of(process: &Process) -> Option<String> {
     process.node.as_ref().and_then(NodeFacts::full_name)
 }
 
-/// Whether a process has the node of this name.
+/// Whether a process has the node with this name.
 fn serves(process: &Process, node: &str) -> bool {
     node_of(process).is_some_and(|name| name == node)
 }
@@ -475,7 +477,7 @@ fn is_readable(descriptor: BorrowedFd<'_>) -> bool {
 }
 
 fn poll(descriptors: &mut [PollFd<'_>], timeout: Option<Duration>) -> Result<(), RunError> {
-    // A timeout that is too long for the system is practically endless.
+    // A timeout that is too long for `poll` counts as endless.
     let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
     match rustix::event::poll(descriptors, timeout.as_ref()) {
         Ok(_) => Ok(()),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::plan::Step;
 
-/// Steps that wait for their time.
+/// The steps that wait for their time.
 #[derive(Default)]
 pub(super) struct Timers(Vec<Timer>);
 
@@ -14,12 +14,12 @@ struct Timer {
 }
 
 impl Timers {
-    /// Performs steps after this time.
+    /// Adds steps to perform after this delay.
     pub(super) fn add(&mut self, delay: Duration, steps: &[Step]) {
         self.0.push(Timer { due: Instant::now() + delay, steps: steps.to_vec() });
     }
 
-    /// The steps whose time has come, in the order of their times.
+    /// Removes and returns the steps that are due, in the order of their times.
     pub(super) fn take_due(&mut self, now: Instant) -> Vec<Step> {
         let (mut due, waiting): (Vec<Timer>, Vec<Timer>) =
             std::mem::take(&mut self.0).into_iter().partition(|timer| timer.due <= now);
@@ -28,7 +28,7 @@ impl Timers {
         due.into_iter().flat_map(|timer| timer.steps).collect()
     }
 
-    /// The time of the next steps.
+    /// The time at which the next steps are due.
     pub(super) fn due(&self) -> Option<Instant> {
         self.0.iter().map(|timer| timer.due).min()
     }

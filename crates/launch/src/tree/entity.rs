@@ -1,15 +1,15 @@
-//! The tree of a launch file: entities with attributes, each with its position.
+//! The tree of a launch file: entities and attributes, each with its position.
 
 use crate::position::Position;
 
-/// The most entities and values of one file.
+/// The limit on entities and values in one file.
 pub(super) const MAX_NODES: usize = 100_000;
-/// The most attributes of one entity: each is compared with the others.
+/// The limit on attributes of one entity, since each attribute is compared with the others.
 pub(super) const MAX_ATTRIBUTES: usize = 1000;
-/// The deepest nesting of entities.
+/// The limit on the nesting of entities.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// An element of XML, or a mapping of YAML under its name.
+/// An XML element, or a YAML mapping under the name of the entity.
 #[derive(Clone, Debug)]
 pub(crate) struct Entity {
     pub(crate) tag: String,
@@ -19,7 +19,7 @@ pub(crate) struct Entity {
 }
 
 impl Entity {
-    /// Calls with each text in the entity and below it.
+    /// Calls `look` with each value in the entity and its children.
     pub(crate) fn scalars(&self, look: &mut impl FnMut(&Scalar)) {
         for attribute in &self.attributes {
             match &attribute.value {
@@ -48,20 +48,20 @@ pub(crate) enum AttributeValue {
     List(Vec<Scalar>),
 }
 
-/// A text with its place.
+/// A value as text, with its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Scalar {
     pub(crate) text: String,
-    /// Whether quotes in YAML make it a string, whatever its characters.
+    /// Whether YAML quotes make the value a string, even if its text looks like another type.
     pub(crate) quoted: bool,
     pub(crate) at: Position,
-    /// Whether each character is literal in the file, so that a place within the text is a place in
-    /// the file.
+    /// Whether each character of the text is literal in the file, so that positions within the text
+    /// can be converted to positions in the file.
     pub(crate) verbatim: bool,
 }
 
 impl Scalar {
-    /// The place of a character of the text.
+    /// The position of a character of the text in the file.
     pub(crate) fn position(&self, characters: usize) -> Position {
         if self.verbatim { self.at.advanced(characters) } else { self.at.clone() }
     }

@@ -1,4 +1,4 @@
-//! Reads launch files into trees, in the language of their names.
+//! Reads launch files into trees, in the language that the file name implies.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use super::yaml;
 use crate::error::LaunchError;
 use crate::position::Position;
 
-/// The most bytes of a launch file; the largest known ones have some hundred thousand.
+/// The limit on the bytes of a launch file; the largest known launch files have a few hundred
+/// thousand.
 const MAX_FILE_BYTES: usize = 4 << 20;
 /// Reads a launch file into its root entity, `launch`.
 pub(crate) fn read_file(path: &Path, from: Option<&Position>) -> Result<Entity, LaunchError> {

@@ -1,5 +1,5 @@
-//! XML to entities (`launch_xml/launch_xml/entity.py`): elements are entities, attributes are
-//! attributes, and text between elements is a mistake.
+//! Converts XML to entities (`launch_xml/launch_xml/entity.py`). Elements become entities,
+//! attributes become attributes, and text between elements is a mistake.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::entity::{
 use crate::error::{LaunchError, shown};
 use crate::position::{Lines, Position};
 
-/// An attribute with this suffix gives the separator of the list in the attribute without the
+/// An attribute with this suffix names the separator of the list in the attribute without the
 /// suffix.
 const SEPARATOR: &str = "-sep";
 
@@ -24,7 +24,7 @@ pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Entity, LaunchError>
     let document = Document::parse_with_options(text, options).map_err(|error| {
         let place = error.pos();
         let position = Position::new(file, place.row as usize, place.col as usize);
-        // The library ends its texts with the place, which the message already begins with.
+        // The library's messages end with the position, with which the error already begins.
         let message = error.to_string();
         let message = message.split(" at ").next().unwrap_or(&message).to_owned();
         LaunchError::at(&position, format!("this is not well-formed XML: {message}"))
@@ -32,7 +32,7 @@ pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Entity, LaunchError>
     Reader { file, text, lines: Lines::new(text) }.entity(document.root_element(), 0)
 }
 
-/// The library recurses on the thread's stack, so depth is limited before it begins.
+/// The library recurses on the thread's stack, so the depth is limited before it parses.
 fn refuse_deep_nesting(file: &Arc<Path>, text: &str) -> Result<(), LaunchError> {
     let mut depth = 0_usize;
     let bytes = text.as_bytes();
@@ -47,7 +47,8 @@ fn refuse_deep_nesting(file: &Arc<Path>, text: &str) -> Result<(), LaunchError> 
                 }
             }
         }
-        // Comments and values may contain `<` as well, so this counts too many: hence the factor.
+        // Comments and values may also contain `<`, so the count may be too high; the factor allows
+        // for that.
         if depth > 16 * MAX_DEPTH {
             let position = Lines::new(text).position(file, at);
             return Err(LaunchError::at(&position, too_deep()));
@@ -56,7 +57,8 @@ fn refuse_deep_nesting(file: &Arc<Path>, text: &str) -> Result<(), LaunchError> 
     Ok(())
 }
 
-/// The library compares each attribute of an element with all earlier ones.
+/// The library compares each attribute of an element with all earlier attributes, so their number
+/// is limited.
 fn refuse_many_attributes(file: &Arc<Path>, text: &str) -> Result<(), LaunchError> {
     let mut rest = text;
     while let Some(begin) = rest.find('<') {

@@ -1,6 +1,7 @@
-//! YAML to entities (`launch_yaml/launch_yaml/entity.py`). An action is a mapping of one key, the
-//! entity's name; its value has attributes, lists of mappings that are entities of the key's name
-//! (`param`, `remap`), and `children`. A group may be only the list of its children.
+//! Converts YAML to entities (`launch_yaml/launch_yaml/entity.py`). An action is a mapping with one
+//! key, the name of the entity. The value of the key has attributes, lists of mappings that are
+//! child entities with the name of the list's key (`param`, `remap`), and `children`. A group may
+//! consist only of the list of its children.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -62,7 +63,7 @@ pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Entity, LaunchError>
     }
 }
 
-/// The entity of a key and its value.
+/// Makes an entity from a key and its value.
 fn entity(key: &Scalar, node: &Node) -> Result<Entity, LaunchError> {
     let mut entity = Entity {
         tag: key.text.clone(),
@@ -77,7 +78,7 @@ fn entity(key: &Scalar, node: &Node) -> Result<Entity, LaunchError> {
                 entry(&mut entity, name, value)?;
             }
         }
-        // `shutdown:` and similar keys have no content.
+        // Keys such as `shutdown:` have no content.
         Content::Scalar(scalar) if scalar.text.is_empty() && !scalar.quoted => {}
         Content::Scalar(scalar) => {
             let problem = format!(
@@ -91,7 +92,7 @@ fn entity(key: &Scalar, node: &Node) -> Result<Entity, LaunchError> {
     Ok(entity)
 }
 
-/// Adds one key of an entity's mapping to the entity.
+/// Adds a key of an entity's mapping to the entity.
 fn entry(entity: &mut Entity, name: &Scalar, value: &Node) -> Result<(), LaunchError> {
     let attribute = |value| Attribute { name: name.text.clone(), at: name.at.clone(), value };
     match &value.content {
@@ -129,7 +130,8 @@ fn entry(entity: &mut Entity, name: &Scalar, value: &Node) -> Result<(), LaunchE
     Ok(())
 }
 
-/// An item of a list such as `param`, which has the list's name.
+/// Makes an entity from an item of a list such as `param`; the entity has the name of the list's
+/// key.
 fn named(name: &Scalar, item: &Node) -> Result<Entity, LaunchError> {
     if !matches!(item.content, Content::Mapping(_)) {
         let problem = format!(
@@ -144,7 +146,7 @@ fn named(name: &Scalar, item: &Node) -> Result<Entity, LaunchError> {
     Ok(read)
 }
 
-/// A list of actions, each a mapping of one key.
+/// Reads a list of actions, each of which is a mapping with one key.
 fn actions(items: &[Node]) -> Result<Vec<Entity>, LaunchError> {
     let action = |item: &Node| match &item.content {
         Content::Mapping(entries) => match entries.as_slice() {
@@ -167,7 +169,8 @@ fn actions(items: &[Node]) -> Result<Vec<Entity>, LaunchError> {
     items.iter().map(action).collect()
 }
 
-/// An action's attributes are two levels below it, hence the factor.
+/// The limits on the depth and the values of a document. The factor allows for the YAML levels of
+/// one entity, whose attributes are two levels below it.
 const LIMITS: Limits = Limits { depth: 4 * MAX_DEPTH, values: MAX_NODES };
 
 /// Reads one YAML document.
@@ -221,9 +224,9 @@ fn node(file: &Arc<Path>, node: feros_yaml::Node) -> Result<Node, LaunchError> {
 fn scalar(file: &Arc<Path>, scalar: feros_yaml::Scalar) -> Scalar {
     let (at, plain) = (position(file, scalar.place), scalar.is_plain());
     let is_block = matches!(scalar.style, ScalarStyle::Literal | ScalarStyle::Folded);
-    // Escapes and line breaks move the characters behind them.
+    // Escapes and line breaks shift the characters after them.
     let verbatim = scalar.is_on_one_line && !is_block && !scalar.text.contains(['\\', '\'', '"']);
-    // The characters of a quoted text stand one further.
+    // The characters of a quoted string are one column further to the right.
     let at = if plain || !verbatim { at } else { at.advanced(1) };
     Scalar { text: scalar.text, quoted: !plain || scalar.is_tagged_string, at, verbatim }
 }

@@ -1,4 +1,4 @@
-//! The results of single actions and substitutions.
+//! Tests the results of single actions and substitutions.
 
 use crate::workspace::Workspace;
 
@@ -123,7 +123,7 @@ fn texts_paths_and_files_are_put_together() {
     }
 }
 
-/// Commands do not run for queries, nor for text of unknown origin.
+/// Commands run neither for queries nor for text of unknown origin.
 #[test]
 fn commands_run_for_a_plan_alone() {
     let workspace = Workspace::new();

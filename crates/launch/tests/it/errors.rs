@@ -1,5 +1,5 @@
-//! Mistakes in a launch file are reported with file, line, column, the text that was found and the
-//! one that was expected.
+//! Mistakes in a launch file are reported with the file, the line, the column, the given text and
+//! the expected text.
 
 use crate::workspace::Workspace;
 
@@ -271,12 +271,12 @@ fn all_mistakes_that_do_not_follow_from_one_another_are_told() {
         let outcome = workspace.outcome_of("m.launch.xml", text, &[]);
         outcome.lines().map(str::to_owned).collect::<Vec<_>>()
     };
-    // Mistakes of the file itself.
+    // Mistakes in the file itself.
     let lines = told("<launch><nod pkg='a'/><log/><group><exe/></group></launch>");
     assert_eq!(lines.len(), 3, "{lines:?}");
     assert!(lines[0].contains("unknown action `nod`"), "{lines:?}");
     assert!(lines.iter().all(|line| line.starts_with("W/m.launch.xml:1:")), "{lines:?}");
-    // Mistakes that evaluation finds, in groups too.
+    // Mistakes that evaluation finds, even in groups.
     let lines = told(
         "<launch><node pkg='none' exec='a'/><group><node pkg='none2' exec='b'/></group>\
          <log message='$(var nothing)'/><executable cmd='true'/></launch>",
@@ -285,17 +285,19 @@ fn all_mistakes_that_do_not_follow_from_one_another_are_told() {
     for (line, expected) in lines.iter().zip(["`none`", "`none2`", "`nothing`"]) {
         assert!(line.contains(expected), "{lines:?}");
     }
-    // Each missing argument, and no error of the actions that would read it.
+    // Each missing argument is reported, but no errors of actions that would read a missing
+    // argument.
     let lines = told(
         "<launch><arg name='a'/><arg name='b' default='$(var a)'/><arg name='c'/>\
          <log message='$(var a) $(var c)'/></launch>",
     );
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(lines[0].contains("add a:=VALUE") && lines[1].contains("add c:=VALUE"), "{lines:?}");
-    // A mistake in each round of a loop is reported once, and the number of mistakes is limited.
+    // A mistake that occurs in each iteration of a loop is reported once, and the number of
+    // mistakes is limited.
     let lines = told("<launch><for name='i' len='50'><node pkg='none' exec='a'/></for></launch>");
     assert_eq!(lines.len(), 1, "{lines:?}");
-    // After a value that others read, the first mistake ends the evaluation.
+    // A mistake in an action whose result others read ends the evaluation.
     let lines = told("<launch><let name='x' value='$(var y)'/><log message='$(var x)'/></launch>");
     assert_eq!(lines.len(), 1, "{lines:?}");
 }
@@ -379,7 +381,7 @@ fn files_that_include_themselves_or_too_much() {
         cycle.starts_with("W/b.launch.xml:1:24: a launch file includes itself: W/a.launch.xml -> W/b.launch.xml -> W/a.launch.xml"),
         "{cycle}"
     );
-    // Each file includes the next one ten times: a hundred million processes.
+    // Each file includes the next file ten times, which would give a hundred million processes.
     for level in 0..8 {
         let next = format!("<include file='m{}.launch.xml'/>", level + 1).repeat(10);
         workspace.file(&format!("m{level}.launch.xml"), &format!("<launch>{next}</launch>"));
@@ -387,7 +389,7 @@ fn files_that_include_themselves_or_too_much() {
     workspace.file("m8.launch.xml", "<launch><executable cmd='ls'/></launch>");
     let many = workspace.outcome(&workspace.path().join("m0.launch.xml"), &[]);
     assert!(many.contains("more than 1000 files are included"), "{many}");
-    // Each line doubles the text.
+    // Each line doubles the string.
     let doubling = "<let name='a' value='$(var a)$(var a)'/>".repeat(64);
     let text = format!("<launch><let name='a' value='x'/>{doubling}</launch>");
     assert!(

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use crate::workspace::Workspace;
 
-/// The longest wait for an expected event.
+/// The time limit for an expected event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running launcher.
@@ -21,7 +21,7 @@ pub(crate) struct Launch {
     seen: Vec<String>,
 }
 
-/// The example, which `cargo test` builds unless only one test is built.
+/// The path of the example, which `cargo test` builds unless only one test target is built.
 pub(crate) fn launcher() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let launcher = test.parent().unwrap().parent().unwrap().join("examples/run_file");
@@ -84,7 +84,7 @@ impl Launch {
         })
     }
 
-    /// The process id in a line such as `pid 12`.
+    /// Waits for a line such as `pid 12`, and returns the process id.
     pub(crate) fn pid_after(&mut self, part: &str) -> Pid {
         pid_at_end(&self.wait_for(part))
     }
@@ -133,14 +133,14 @@ fn reader(stdout: ChildStdout) -> Receiver<String> {
 }
 
 pub(crate) fn is_alive(pid: Pid) -> bool {
-    // A zombie is no longer alive: its present parent has not reaped it yet.
+    // A zombie does not count as alive: it has ended, but its parent has not reaped it yet.
     let stat =
         fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
     test_kill_process(pid).is_ok()
         && !stat.rsplit(')').next().unwrap_or("").trim_start().starts_with('Z')
 }
 
-/// A process with a shell script.
+/// An `executable` element that runs a shell script.
 pub(crate) fn shell(name: &str, script: &str, more: &str) -> String {
     let script = script
         .replace('&', "&amp;")

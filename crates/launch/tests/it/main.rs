@@ -1,4 +1,4 @@
-//! Launch files as users write them: plans, messages, and the results of hostile texts.
+//! Tests launch files as users write them: plans, messages, and the results of hostile text.
 #![allow(clippy::unwrap_used)]
 
 mod actions;

@@ -1,4 +1,4 @@
-//! The plans of launch files. Equivalent XML and YAML give equal plans.
+//! Tests the plans of launch files. Equivalent XML and YAML give equal plans.
 
 use crate::workspace::Workspace;
 
@@ -114,7 +114,7 @@ start [listener-3]
   output: log, errors screen and log
 "#;
 
-/// A plan without places in the file, which differ between the syntaxes.
+/// A plan without its positions in the file, which differ between the syntaxes.
 fn without_places(plan: &str) -> String {
     let lines = plan.lines().skip(1).map(|line| line.split("  (W/").next().unwrap_or(line));
     lines.map(|line| format!("{line}\n")).collect()
@@ -406,7 +406,7 @@ fn the_examples_say_the_same() {
     assert_eq!(xml.iter().filter(|line| line.starts_with("start")).count(), 3);
 }
 
-/// How values are written and converted, as in the documentation and tests of `launch_ros`.
+/// The notation and the conversion of values, as in the documentation and tests of `launch_ros`.
 #[test]
 fn values_of_parameters_in_both_syntaxes() {
     let workspace = Workspace::new();

@@ -1,11 +1,11 @@
-//! For any content of a file, planning gives a plan or a message, never a panic.
+//! For any content of a file, planning returns a plan or an error, and never panics.
 
 use std::path::Path;
 
 use feros_launch::{Packages, Planner};
 use proptest::prelude::*;
 
-/// Pieces of launch files, so that random texts get further than their first character.
+/// Pieces of launch files, so that random text is not refused at its first character.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("<launch>"),
@@ -105,7 +105,7 @@ proptest! {
         let _ = plan("f.launch.xml", &file);
     }
 
-    /// A word passes unchanged through the file and the command line.
+    /// A word passes through the file and the command line unchanged.
     #[test]
     fn words_arrive_as_they_are(word in "\\PC{1,20}") {
         let escaped: String = word.chars().flat_map(|c| if "\\$".contains(c) { vec!['\\', c] } else { vec![c] }).collect();

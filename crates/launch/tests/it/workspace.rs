@@ -54,7 +54,7 @@ impl Workspace {
         self.planner().plan(file, &assignments)
     }
 
-    /// The text of a plan or of its mistakes, with `W` for this folder.
+    /// The text of a plan or of its mistakes, in which `W` stands for this folder.
     pub(crate) fn outcome(&self, file: &Path, assignments: &[(&str, &str)]) -> String {
         let text = match self.plan(file, assignments) {
             Ok(plan) => plan.to_string(),
@@ -63,7 +63,7 @@ impl Workspace {
         text.replace(self.path().to_str().unwrap(), "W")
     }
 
-    /// The same for the text of a file.
+    /// Does the same for a launch file with this text.
     pub(crate) fn outcome_of(
         &self,
         name: &str,

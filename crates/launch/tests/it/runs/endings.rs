@@ -1,4 +1,4 @@
-//! The end of a launch: by signals, by processes left behind, by `on_exit` and `shutdown`.
+//! Tests the end of a launch: by signals, with processes left behind, by `on_exit` and `shutdown`.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn who_ignores_signals_is_killed_in_the_end() {
     );
     let mut running = Launch::start(&workspace, &launch(&[deaf]));
     let pid = running.pid_after("[deaf-1] pid");
-    // SIGTERM to the launch itself is also a request to end.
+    // SIGTERM to the launcher itself is also a request to end.
     running.signal(Signal::TERM);
     let (code, lines) = running.end();
     assert_eq!(code, 0);
@@ -55,7 +55,7 @@ fn who_ignores_signals_is_killed_in_the_end() {
     assert!(!is_alive(pid));
 }
 
-/// Signals that are further apart are two requests.
+/// Signals that are further apart count as two requests.
 const TOGETHER: Duration = Duration::from_millis(250);
 
 #[test]
@@ -69,7 +69,7 @@ fn further_signals_hurry() {
     let mut running = Launch::start(&workspace, &launch(&[deaf]));
     let pid = running.pid_after("[deaf-1] pid");
     running.signal(Signal::INT);
-    // A terminal or a launcher that sends several signals at once makes one request.
+    // Several signals at once, as a terminal or a launcher sends them, count as one request.
     running.signal(Signal::TERM);
     running.wait_for("everything ends");
     std::thread::sleep(TOGETHER);
@@ -89,7 +89,7 @@ fn nothing_that_a_process_left_behind_stays() {
     // until the test has seen that.
     let leaver = shell(
         "leaver",
-        // The process ends after the child has printed its id.
+        // The first process ends after its child has printed its id.
         "(trap '' INT; echo pid $(exec sh -c 'echo $PPID'); : > $W/told; while :; do sleep 1; done) & \
          until [ -e $W/told ]; do sleep 0.05; done",
         "sigterm_timeout='0.2'",
@@ -112,7 +112,8 @@ fn what_left_its_process_group_ends_last() {
         );
         shell("escaping", &script, "")
     };
-    // One process ends on SIGTERM; another ignores it, with a Ctrl-C that does not wait.
+    // One escaped process ends on SIGTERM. Another ignores SIGTERM, and a Ctrl-C skips the wait for
+    // it.
     for (trap, hurries) in [("exit 0", false), ("", true)] {
         let mut running = Launch::start(&workspace, &launch(&[escaping(trap)]));
         let pid = running.pid_after("[escaping-1] pid");

@@ -1,4 +1,4 @@
-//! The work with running nodes: components are loaded, managed nodes are activated.
+//! Tests the work with running nodes: components are loaded, managed nodes are activated.
 
 use rustix::process::Signal;
 
@@ -24,8 +24,8 @@ fn components_are_loaded_into_their_containers() {
     let (code, lines) = running.end();
     assert_eq!(code, 1, "{lines:?}");
 
-    // A container that dies takes the waiting requests along, and one that restarts loads its
-    // components again.
+    // When a container dies, its pending requests fail. When it restarts, it loads its components
+    // again.
     workspace.file("lib/feros_component/component_container", "#!/bin/sh\nsleep 0.2\n");
     let container = |more: &str, plugin: &str| {
         format!(

@@ -1,4 +1,4 @@
-//! The output of processes: lines, their destinations, and a reader that takes none.
+//! Tests the output of processes: lines, their destinations, and a reader that reads nothing.
 
 use std::fs;
 use std::io::Read as _;
@@ -116,7 +116,8 @@ fn a_reader_that_goes_away_or_sleeps_stops_no_signal() {
     drop(stdout);
 }
 
-/// Waits until the launcher has filled its pipe: then its memory of pending output is also limited.
+/// Waits until the launcher has filled its output pipe, so that further output is pending in its
+/// memory.
 fn wait_until_blocked(pid: Pid) {
     let stat = || fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap();
     let ticks = || {

@@ -1,4 +1,4 @@
-//! One process: its surroundings, the effect of its failure, and respawns.
+//! Tests one process: its environment, the effect of its failure, and respawns.
 
 use rustix::process::Signal;
 

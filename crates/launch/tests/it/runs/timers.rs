@@ -1,4 +1,4 @@
-//! Delayed actions, also by simulated time, which runs slowly in the launcher of these tests.
+//! Tests delayed actions, also in simulated time, which runs slowly in the launcher of these tests.
 
 use crate::launcher::{Launch, has, launch, shell};
 use crate::workspace::Workspace;
