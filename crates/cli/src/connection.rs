@@ -35,7 +35,7 @@ pub(crate) struct DiscoveryArgs {
     no_daemon: bool,
 }
 
-/// A participant of the graph with one node. Clones share both.
+/// A participant with one node; clones share both.
 #[derive(Clone)]
 pub(crate) struct Connection {
     pub(crate) context: Context,

@@ -110,8 +110,8 @@ impl SideArgs {
     }
 }
 
-/// Refuses an engine that announces nothing to other processes: two bridges would not recognize
-/// each other.
+/// Refuses an engine that announces nothing to other processes: two bridges on such an engine would
+/// not recognize each other.
 fn refuse_no_side(engine: &str) -> Result<(), CliError> {
     if known::by_name(engine).is_none_or(|engine| engine.announces) {
         return Ok(());

@@ -96,7 +96,7 @@ fn bash_completes_a_line_with_the_script() {
     let context = context_in(&domain);
     let node = context.create_node("in_bash").unwrap();
     let _publisher = node.create_publisher::<Text>("/said_in_bash", 10).unwrap();
-    // What bash does on a press of the tab key after /said.
+    // This is what bash does when the user presses the tab key after /said.
     let script = r#"
         source <(feros completion bash)
         COMP_WORDS=(feros topic echo /said)

@@ -1,5 +1,5 @@
-//! Types that the command has no definition of: nodes describe them, or give a wrong answer or
-//! none.
+//! Types that the command has no definition of: nodes describe them, answer wrongly, or do not
+//! answer.
 
 use std::sync::{Arc, Mutex};
 

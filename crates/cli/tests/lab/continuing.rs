@@ -1,5 +1,5 @@
-//! A run that is interrupted, killed, or met by another one: finished measurements are kept, and
-//! the same command continues.
+//! A run that is interrupted or killed, or that meets another run: finished measurements are kept,
+//! and the same command continues.
 
 use std::fs;
 
@@ -83,8 +83,8 @@ fn a_second_run_is_refused_and_the_first_one_goes_on() {
         format!("error: this machine: process {pid} is running a measurement here; {busy}")
     );
     assert!(!fixture.path("another").exists(), "a refused run leaves no folder");
-    // Into the same folder, from a place that does not see the lock of the machine, such as a
-    // container.
+    // A second run into the same folder, from where the lock of the machine is not visible, such as
+    // a container.
     let mut command = fixture.command(RUN);
     command.env("TMPDIR", fixture.path(""));
     let second = crate::fixture::Running::of(command).finish();

@@ -49,8 +49,7 @@ roles = ["talker", "listener", "pair"]
 placements = ["local", "composed"]
 "#;
 
-/// A folder of its own for all files that a call reads and writes, including the lock of the
-/// machine.
+/// A folder for all files that a call reads and writes, including the lock of the machine.
 pub(crate) struct Fixture {
     folder: tempfile::TempDir,
 }

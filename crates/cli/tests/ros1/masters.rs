@@ -47,7 +47,7 @@ fn heard_until(node: &mut Ros1Node, last: &str) -> Vec<String> {
     texts_until(next, last)
 }
 
-/// How often a text was received.
+/// The number of times that a text was received.
 fn times(texts: &[String], text: &str) -> usize {
     texts.iter().filter(|heard| *heard == text).count()
 }
@@ -153,7 +153,7 @@ fn bridges_that_wait_for_each_other_say_so() {
     listener.run(json!({"do": "subscribe", "topic": "/chatter", "type": STRING}));
     let said = at_a.line(|line| line.contains(WAITS));
     assert!(said.contains(": /chatter; ") && said.contains("--bridge-all-1to2-topics"), "{said}");
-    // A second topic and a later look cause no further report.
+    // A second topic and a later check cause no further report.
     talker.run(json!({"do": "advertise", "topic": "/second", "type": STRING}));
     listener.run(json!({"do": "subscribe", "topic": "/second", "type": STRING}));
     let ros2 = a.ros2();

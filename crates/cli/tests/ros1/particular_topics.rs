@@ -60,7 +60,7 @@ fn logging(world: &World, name: &str) -> Ros2 {
 }
 
 /// ROS 2 receives the logs of ROS 1, with the name of the node, the position in the code and ROS
-/// 2's levels; and ROS 1 those of ROS 2 at the same time. Each line arrives once.
+/// 2's levels; at the same time, ROS 1 receives the logs of ROS 2. Each line arrives once.
 #[test]
 fn logs_are_read_on_the_other_side() {
     let Some(world) = World::new() else { return };
@@ -106,7 +106,7 @@ fn logs_are_read_on_the_other_side() {
     let one = logs.iter().find(|log| log.msg == "one").unwrap();
     assert_eq!(one.name, "/driver");
     assert!(one.file.ends_with("node.py") && one.line > 0 && one.stamp.sec > 0, "{one:#?}");
-    // Its own subscription receives the logs of ROS 2, and none of them twice.
+    // rospy's own subscription receives the logs of ROS 2, and none of them twice.
     let warning = eventually(|| hears(&mut rospy, "a warning").ok_or("not yet"));
     assert_eq!((&warning["level"], &warning["name"]), (&json!(4), &json!("planner")));
     let error = eventually(|| hears(&mut rospy, "an error").ok_or("not yet"));

@@ -23,7 +23,7 @@ pub(crate) const KEEP_ALL: [&str; 4] =
     ["--qos-history", "keep_all", "--qos-reliability", "reliable"];
 pub(crate) const UINT32: &str = "std_msgs/msg/UInt32";
 
-/// The engine on DDS: `cyclonedds`, or what the environment says.
+/// The engine on DDS: `cyclonedds`, or the engine that the environment names.
 pub(crate) static DDS: LazyLock<String> = LazyLock::new(|| {
     let asked = std::env::var("FEROS_TEST_DDS").unwrap_or_else(|_| "cyclonedds".to_owned());
     feros::engine(&asked).map(|engine| engine.name().to_owned()).unwrap()

@@ -18,7 +18,7 @@ use crate::value_parsers::parse_seconds;
 use crate::values::ValuesArgs;
 use crate::{output, values};
 
-/// The time limit when the user sets none.
+/// The time limit if the user sets no limit.
 const FOREVER: Duration = Duration::from_secs(31_536_000);
 /// A live server answers a cancel request within this time.
 const PATIENCE_FOR_CANCEL: Duration = Duration::from_secs(10);

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints which setting makes containers look into a prefix, if they do not yet.
+/// If containers do not search a prefix yet, prints the setting that makes them do so.
 pub(super) fn note_prefix(prefix: &Path) {
     let wanted = prefix.canonicalize().ok();
     let is_searched = |searched: &PathBuf| searched.canonicalize().ok() == wanted;

@@ -29,8 +29,8 @@ fn findings(own: u32, programs: Vec<DomainProgram>) -> Vec<Finding> {
         if domain_id == own {
             continue;
         }
-        // A bridge is in both domains. A program also seems to be if it inherited the sockets of
-        // the node that started it, which is possible with Fast DDS.
+        // A bridge is in both domains. So, it seems, is a program that inherited the sockets of the
+        // node that started it, which can happen with Fast DDS.
         let too = if here.contains(&program) { ", here as well" } else { "" };
         elsewhere.entry(domain_id).or_default().push(match program {
             Program::Process { pid, name } => format!("{name} ({pid}{too})"),

@@ -188,7 +188,7 @@ struct Greetings(BTreeMap<String, u64>);
 
 impl Greetings {
     /// Counts a greeting, whose last word is the name of its host. Only the beginning of that
-    /// untrusted text is kept.
+    /// untrusted text is stored.
     fn count(&mut self, greeting: &str) {
         let host = greeting.split_whitespace().next_back().unwrap_or("");
         let host: String = host.chars().take(64).collect();

@@ -11,7 +11,7 @@ use super::finding::Finding;
 
 /// The free shared memory that large messages between processes need.
 const WANTED_SHARED_BYTES: u64 = 64 << 20;
-/// Variables that change the behaviour of Feros, besides those of its engines.
+/// The variables that change the behaviour of Feros, apart from the variables of its engines.
 const VARIABLES: [&str; 12] = [
     "ROS_DOMAIN_ID",
     "ROS_AUTOMATIC_DISCOVERY_RANGE",

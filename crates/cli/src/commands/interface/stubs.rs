@@ -70,8 +70,8 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         let imports: String = namespaces.iter().map(import).collect();
         write(&folder, "__init__.pyi", &imports)?;
         if args.modules {
-            // Without a root, the package has ROS's own name: a program that uses another rclpy,
-            // and lacks this package there, would find it here.
+            // Without a root, the package has ROS's own name. A program on another rclpy, which
+            // lacks the package, would find it here.
             let check = if root.is_empty() { NO_FOREIGN } else { "" };
             write(&folder, "__init__.py", &format!("{check}{PACKAGE_MODULE}"))?;
             write(&folder, "py.typed", "")?;

@@ -86,7 +86,7 @@ impl Known {
         known
     }
 
-    /// Prints the systems that are missing, and those that may be.
+    /// Prints the systems that are missing, and the systems that may be missing.
     fn print(self) -> Result<(), CliError> {
         if !self.unknown.is_empty() {
             let names = self.unknown.join(", ");

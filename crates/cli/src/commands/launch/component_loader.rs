@@ -87,7 +87,7 @@ fn parameters(component: &Component) -> Result<Vec<(String, ParameterValue)>, St
             Parameters::File(path) => file::read(path).map_err(|error| error.to_string())?,
             Parameters::Text(text) => file::parse(text).map_err(|error| error.to_string())?,
         };
-        // Without a name, a file's settings for all nodes apply, and those for named nodes do not.
+        // If the component has no name, only the file's settings for all nodes apply.
         let name = component.name.as_deref().unwrap_or("_");
         let node = NodeName::new(component.namespace.as_deref().unwrap_or("/"), name)
             .map_err(|error| error.to_string())?;

@@ -47,10 +47,10 @@ impl RosNode {
         made.as_ref().map(|(_, node)| node).map_err(Clone::clone)
     }
 
-    /// Waits for `what`, by calls of `wait` that each have a time limit.
+    /// Waits for `what` by repeated calls of `wait`, each with a time limit.
     ///
     /// # Errors
-    /// When it is cancelled, or waiting fails.
+    /// When the wait is cancelled, or fails.
     pub(super) fn wait(
         &self,
         what: &str,

@@ -1,4 +1,4 @@
-//! Waits by the time of `/clock`, for `ros_timer` if nodes use simulated time.
+//! Waits in the time of `/clock`, for a `ros_timer` when nodes use simulated time.
 
 use std::time::{Duration, Instant};
 

@@ -56,7 +56,7 @@ impl GroupArgs {
         Ok(socket)
     }
 
-    /// A socket that receives datagrams to the group, beside other receivers.
+    /// A socket that receives datagrams to the group, even if other sockets receive them too.
     pub(in crate::commands) fn receiver(&self) -> io::Result<UdpSocket> {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
         socket.set_reuse_address(true)?;

@@ -17,7 +17,7 @@ use crate::value_parsers::parse_seconds;
 use crate::values::ValuesArgs;
 use crate::{notices, output, values};
 
-/// The time limit when the user sets none.
+/// The time limit if the user sets no limit.
 const FOREVER: Duration = Duration::from_secs(31_536_000);
 /// An existing service is found within this time.
 const SOON: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! The arrival times of messages, for the verbs that measure: by the clock of this machine or by
+//! The arrival times of messages, for the verbs that measure: in the time of this machine or of
 //! `/clock`.
 
 use std::sync::Arc;

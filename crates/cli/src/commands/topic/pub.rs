@@ -18,7 +18,7 @@ use crate::value_parsers::{parse_count, parse_seconds};
 use crate::values::ValuesArgs;
 use crate::{notices, output, values};
 
-/// Longest wait for subscriptions to confirm the last messages.
+/// The longest wait for subscriptions to confirm the last messages.
 const CONFIRMATION: Duration = Duration::from_secs(2);
 
 /// Publish a message
@@ -206,7 +206,7 @@ impl Messages {
     }
 }
 
-/// Publishes a message again and again, or several in turn.
+/// Publishes one message repeatedly, or several messages in turn.
 struct Feed {
     publisher: GenericPublisher,
     messages: Messages,

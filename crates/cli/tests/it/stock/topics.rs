@@ -189,7 +189,7 @@ fn what_stock_publishes_is_filtered_and_counted() {
     let filter = "m.level >= 30 and m.name.startswith('nav') and '50' not in m.msg";
     let line = ["topic", "echo", "/levels", "--filter", filter, "--field", "msg", "--times", "2"];
     let error = stock.feros(&[&line[..], &["--timeout", "50"]].concat()).failure(2);
-    // With a single field, the filter looks at that field.
+    // With a single field, the filter reads only that field.
     assert!(error.contains("--filter: a text has no level"), "{error}");
     let line = ["topic", "echo", "/levels", "--filter", filter, "--csv", "--times", "2"];
     let echoed = stock.feros(&[&line[..], &["--timeout", "50"]].concat()).success();

@@ -1,4 +1,4 @@
-//! Calls cargo and the compiler, and reads what they answer.
+//! Calls cargo and the compiler, and reads their output.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};

@@ -35,7 +35,7 @@ impl Crates {
         Ok(Self(found))
     }
 
-    /// Reads what [`Crates::text`] wrote.
+    /// Reads the output of [`Crates::text`].
     pub(super) fn from_text(text: &str) -> Self {
         Self(text.lines().map(str::to_owned).collect())
     }

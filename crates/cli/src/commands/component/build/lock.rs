@@ -1,5 +1,6 @@
-//! The versions that a build starts from: those of the prefix, so that packages built on different
-//! days agree; those that Feros was tested with; and otherwise those that the packages chose.
+//! The versions that a build starts from: first the versions of the prefix, so that packages built
+//! on different days agree; then the versions that Feros was tested with; and last the versions
+//! that the packages chose.
 
 use std::collections::BTreeSet;
 use std::fs;

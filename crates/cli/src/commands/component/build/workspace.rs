@@ -232,8 +232,8 @@ fn complete(profiles: &mut Table) {
     }
 }
 
-/// A crate name that differs between packages of one name in different folders: in one target
-/// folder their libraries would replace each other.
+/// A crate name that differs between packages of one name in different folders: otherwise their
+/// libraries would replace each other in the target folder.
 fn library_name(package: &ComponentPackage) -> String {
     let mut hasher = DefaultHasher::new();
     package.folder.hash(&mut hasher);
