@@ -101,7 +101,7 @@ impl Stamp {
     /// Checks that code with this stamp and this program may exchange values.
     ///
     /// # Errors
-    /// The difference that says most to people, if there are several.
+    /// The first difference, in order of usefulness to people.
     pub fn check(&self) -> Result<(), Mismatch> {
         let ours = Self::of_this_program();
         if *self == ours {

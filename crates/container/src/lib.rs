@@ -1,8 +1,8 @@
 //! Component containers: processes that load components on request and run them.
 //!
 //! The binaries `component_container`, `component_container_mt`, `component_container_isolated` and
-//! `component_container_process` are [`main`] with a [`Kind`]. Another program becomes a container
-//! in the same way, if it is linked with the same Feros as its component libraries:
+//! `component_container_process` each call [`main`] with a [`Kind`]. Another program becomes a
+//! container in the same way, if it is linked with the same Feros as its component libraries:
 //!
 //! ```ignore
 //! fn main() -> std::process::ExitCode {

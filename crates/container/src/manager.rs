@@ -211,7 +211,7 @@ impl Manager {
         let started = match result {
             Ok(started) => started,
             Err(text) => {
-                // A component that ran before stays, and is reported as failed.
+                // A component that has run before stays loaded, and is reported as failed.
                 if state.slots.get(&id).is_some_and(|slot| slot.name.is_none()) {
                     state.slots.remove(&id);
                 }

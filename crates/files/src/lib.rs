@@ -1,5 +1,5 @@
 //! Opens files that users or other files name, such as definitions, parameter files and launch
-//! files. Opening never blocks, as it would on a pipe without a writer. Also finds the prefixes of
+//! files. Opening never blocks, not even on a pipe without a writer. Also finds the prefixes of
 //! installed files.
 //!
 //! # Invariants

@@ -16,7 +16,7 @@ pub struct MatchesByTransport {
     pub shared_memory: usize,
     /// Over the network.
     pub network: usize,
-    /// On no transport, because both sides allow none in common: no message is delivered.
+    /// Without a transport: both sides allow none in common, so no message is delivered.
     pub none: usize,
 }
 
@@ -49,9 +49,9 @@ pub struct NodeSummary {
     pub publishers: usize,
     /// Its subscriptions.
     pub subscriptions: usize,
-    /// Its service servers.
+    /// The number of its service servers.
     pub services: usize,
-    /// Its service clients.
+    /// The number of its service clients.
     pub clients: usize,
 }
 

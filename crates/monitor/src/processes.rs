@@ -13,7 +13,7 @@ pub struct ProcessFigures {
     pub cpu_percent: Option<f64>,
     /// Its resident memory, shared memory included.
     pub resident_bytes: u64,
-    /// Its threads.
+    /// The number of its threads.
     pub threads: u64,
 }
 

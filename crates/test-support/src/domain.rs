@@ -34,8 +34,8 @@ impl ReservedDomain {
     /// When no domain becomes free.
     pub fn new() -> Self {
         let domains = chosen_domains();
-        // Each process begins at a domain of its own: this saves attempts and avoids domains that
-        // an earlier test used.
+        // Different processes begin at different domains, which saves attempts and avoids domains
+        // that an earlier test used.
         let first = std::process::id() as usize % domains.len();
         let began = Instant::now();
         loop {

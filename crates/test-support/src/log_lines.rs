@@ -18,7 +18,7 @@ pub fn log_lines(run: impl FnOnce()) -> Vec<String> {
 struct Lines(Arc<Mutex<Vec<String>>>);
 
 impl Subscriber for Lines {
-    // Other threads of the test may have subscribers of their own.
+    // Other threads may have other subscribers, so no answer may be cached.
     fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
         Interest::sometimes()
     }

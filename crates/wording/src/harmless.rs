@@ -26,7 +26,7 @@ pub fn is_unseen(character: char) -> bool {
 }
 
 /// Untrusted text as a part of one line: each unseen character, including line breaks, is written
-/// as `\u{1b}`.
+/// in the form `\u{1b}`.
 ///
 /// ```
 /// assert_eq!(feros_wording::harmless("/talker"), "/talker");
@@ -69,8 +69,8 @@ pub fn harmless_block(text: &str) -> Cow<'_, str> {
     Cow::Owned(block)
 }
 
-/// JSON in which each unseen character is written as `\u009b`. JSON leaves many of them as they
-/// are, and they can occur only in its strings; line breaks between values stay.
+/// JSON in which each unseen character is written in the form `\u009b`. JSON itself leaves many of
+/// them unescaped, and they can occur only in its strings; line breaks between values stay.
 ///
 /// ```
 /// assert_eq!(feros_wording::harmless_json("[\"\u{9b}0m\"]"), "[\"\\u009b0m\"]");

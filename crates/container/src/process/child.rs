@@ -72,7 +72,7 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let text = failure.lock().take();
     Ok(match text {
         Some(text) => {
-            // The container may be gone and needs no message then.
+            // If the container has ended, it needs no message.
             drop(Frame::Panicked { text }.write(&mut socket));
             ExitCode::from(FAILED)
         }

@@ -79,7 +79,7 @@ fn spawn(ros_arguments: &[String]) -> io::Result<(Child, UnixStream)> {
         .arg(CHILD_FLAG)
         .args(ros_arguments)
         .stdin(Stdio::from(OwnedFd::from(theirs)))
-        // Ctrl-C goes to the container, which ends its components in order.
+        // Ctrl-C must reach only the container, which ends its components in order.
         .process_group(0)
         .spawn()?;
     Ok((child, ours))

@@ -246,7 +246,7 @@ impl Usage {
     }
 }
 
-/// The files of the shared-memory transport for a process under /dev/shm.
+/// The number of files under /dev/shm, where the shared-memory transport has its files.
 pub(crate) fn shared_memory_files() -> usize {
     fn count(path: &Path) -> usize {
         let Ok(entries) = std::fs::read_dir(path) else { return 0 };
