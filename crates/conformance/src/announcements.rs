@@ -1,4 +1,4 @@
-//! Announcements of endpoints, and matches.
+//! Announcements of endpoints, and the matches that carry them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -34,7 +34,8 @@ fn texts(matches: &[Match]) -> Vec<Option<&str>> {
     texts
 }
 
-/// Waits until the graph of `node` shows the announcement `wanted` of an endpoint.
+/// Waits until `node`'s graph shows an endpoint of this kind and topic with the announcement
+/// `wanted`.
 fn wait_for_announcement(node: &TestNode, kind: EndpointKind, topic: &str, wanted: Option<&str>) {
     node.wait_for_graph(&format!("the announcement {wanted:?}"), |graph| {
         let found = graph.endpoints_of(kind, topic).next()?;
@@ -42,8 +43,8 @@ fn wait_for_announcement(node: &TestNode, kind: EndpointKind, topic: &str, wante
     });
 }
 
-/// Both sides and the graph see an endpoint's announcement, and none of an endpoint that announces
-/// nothing.
+/// Both sides and the graph see the announcement of an endpoint, and see none for an endpoint that
+/// announces nothing.
 pub fn announcements_are_seen(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/announced");
@@ -74,8 +75,8 @@ pub fn announcements_are_seen(fixture: &dyn Fixture) {
     }
 }
 
-/// A change is seen in the graph and in the matches of the other side, which stay matched. The
-/// graph also shows its node.
+/// The graph and the matches of the other side show a changed announcement, and the matches remain.
+/// The graph still shows the endpoint's node.
 pub fn announcements_change(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/changing");
@@ -94,12 +95,12 @@ pub fn announcements_change(fixture: &dyn Fixture) {
     }
     publisher.publish(&numbered(4));
     assert_eq!(subscription.next_number(), 4);
-    // It was the same match all the time.
+    // The change did not interrupt the match.
     match publisher.publisher.take_event().unwrap() {
         Some(PublisherEvent::Matched(status)) => assert_eq!((status.total, status.current), (1, 1)),
         other => panic!("{other:?}"),
     }
-    // A text that cannot be announced changes nothing.
+    // A string that cannot be an announcement changes nothing.
     publisher.publisher.announce("good").unwrap();
     let error = publisher.publisher.announce("bad;typehash=").unwrap_err();
     assert!(matches!(&error, AnnounceError::Text { topic: of, .. } if *of == topic), "{error}");
@@ -109,7 +110,7 @@ pub fn announcements_change(fixture: &dyn Fixture) {
     wait_for_announcement(&far, EndpointKind::Publisher, &topic, Some("good"));
 }
 
-/// Texts that cannot go on the wire are refused with the reason, and nothing is announced.
+/// A string that cannot go on the wire is refused with the reason, and nothing is announced.
 pub fn impossible_announcements_are_refused(fixture: &dyn Fixture) {
     let (near, _far) = test_nodes(fixture);
     let topic = unique("/unannounced");
@@ -134,7 +135,7 @@ pub fn impossible_announcements_are_refused(fixture: &dyn Fixture) {
     assert_eq!(graph.endpoints.iter().filter(|endpoint| endpoint.name == topic).count(), 0);
 }
 
-/// After the notification of a match, the match is found with its announcement.
+/// Once a match has been notified, it is in the list of matches with its announcement.
 pub fn matches_follow_their_events(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/following");
@@ -166,8 +167,8 @@ pub fn matches_follow_their_events(fixture: &dyn Fixture) {
     assert_eq!(publisher.publisher.matches(), []);
 }
 
-/// Announcements that change while others read them are seen whole: an old one or a new one, never
-/// a mixture.
+/// Announcements that change while other threads read them are read whole: an old or a new one,
+/// never a mixture.
 pub fn announcements_change_while_others_look(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/looking");

@@ -1,4 +1,4 @@
-//! Discovery between sessions, and the names that they may use.
+//! Discovery between sessions, and the names that the sessions may use.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use feros_rmw::{CreateEndpointError, EndpointKind, QosProfile, ServiceMapping};
 use crate::Fixture;
 use crate::harness::{HASH, NUMBER, test_nodes, unique};
 
-/// Endpoints of the other session appear with name, type, hash, gid, node and policies, and
-/// disappear.
+/// Endpoints of the other session appear with their name, type, hash, gid, node and policies, and
+/// disappear again.
 pub fn names_and_types_are_shown(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let (topic, service) = (unique("/shown/topic"), unique("/shown/service"));
@@ -51,7 +51,7 @@ pub fn names_and_types_are_shown(fixture: &dyn Fixture) {
     });
 }
 
-/// Nodes appear with their participant and enclave, and are withdrawn.
+/// Nodes appear with their participant and enclave, and disappear when they are withdrawn.
 pub fn nodes_are_shown_and_withdrawn(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let shown = far.wait_for_graph("the node", |graph| {
@@ -69,7 +69,8 @@ pub fn nodes_are_shown_and_withdrawn(fixture: &dyn Fixture) {
     assert!(matches!(error, CreateEndpointError::NoNode { .. }), "{error}");
 }
 
-/// Snapshots are the same object while nothing changes, and a newer generation after a change.
+/// While nothing changes, the graph's snapshot is the same object. After a change, it has a newer
+/// generation.
 pub fn graph_changes_are_notified(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/changes");
@@ -86,7 +87,8 @@ pub fn graph_changes_are_notified(fixture: &dyn Fixture) {
     });
 }
 
-/// Names and types that cannot go on the wire are refused with a reason, and nothing is announced.
+/// Names and types that cannot go on the wire are refused with the reason, and nothing is
+/// announced.
 pub fn refused_names(fixture: &dyn Fixture) {
     let (near, _far) = test_nodes(fixture);
     for bad in
@@ -110,7 +112,7 @@ pub fn refused_names(fixture: &dyn Fixture) {
     assert_eq!(near.session.graph().count(EndpointKind::Publisher, "/fine"), 0);
 }
 
-/// A topic outside ROS conventions works under exactly its name, and is not listed as a ROS topic.
+/// A topic outside the ROS conventions works under its exact name and is not listed as a ROS topic.
 pub fn names_outside_ros_conventions(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("plain/Name");

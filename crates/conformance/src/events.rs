@@ -31,7 +31,7 @@ fn subscription_event<T>(
     })
 }
 
-/// Matches and their ends are counted on both sides; an event is taken once.
+/// Both sides count matches and their ends, and an event can be taken only once.
 pub fn matches_are_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/matches");
@@ -45,7 +45,7 @@ pub fn matches_are_reported(fixture: &dyn Fixture) {
     assert_eq!(publisher_event(&publisher, "the match", only_match), first);
     let status = subscription_event(&subscription, "the match", |event| match event {
         SubscriptionEvent::Matched(status) => Some(status),
-        // An alive publisher is reported with its match.
+        // The match also reports that the publisher is alive.
         SubscriptionEvent::LivelinessChanged { .. } => None,
         other => panic!("{other:?}"),
     });
@@ -57,8 +57,8 @@ pub fn matches_are_reported(fixture: &dyn Fixture) {
     assert_eq!(publisher.publisher.matched_subscriptions(), 0);
 }
 
-/// A publisher that pauses misses its deadline, and both sides get an event. On an engine that does
-/// not enforce deadlines there are no events.
+/// A publisher that pauses misses its deadline, and both sides get an event. If the engine does not
+/// enforce deadlines, there are no events.
 pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/deadline");
@@ -69,7 +69,8 @@ pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
     publisher.publish(&numbered(1));
     if !near.session.kept().deadline {
         subscription.next();
-        // This does not wait for an event: the test is about the passing of this time.
+        // A sleep instead of a wait for an event, because the test is about the passing of this
+        // time.
         std::thread::sleep(Duration::from_millis(60));
         let told = std::iter::from_fn(|| subscription.subscription.take_event().unwrap())
             .any(|event| matches!(event, SubscriptionEvent::RequestedDeadlineMissed { .. }));
@@ -99,8 +100,9 @@ pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
     assert!(missed.0 >= 1 && missed.1 >= 1);
 }
 
-/// A publisher that does not show its liveliness loses it, keeps it by asserting it, and comes back
-/// by publishing. On an engine that does not enforce leases, it stays alive until it ends.
+/// A publisher that does not assert its liveliness loses it, keeps it by asserting it, and regains
+/// it by publishing. If the engine does not enforce leases, the publisher stays alive until it
+/// ends.
 pub fn liveliness_is_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/liveliness");
@@ -120,7 +122,7 @@ pub fn liveliness_is_reported(fixture: &dyn Fixture) {
                     not_alive_change,
                 } = event
                 {
-                    // The changes lead from the status reported before to the status reported now.
+                    // The changes lead from the status reported last time to the current status.
                     assert_eq!(i64::from(alive), i64::from(now.0) + i64::from(alive_change));
                     assert_eq!(
                         i64::from(not_alive),
@@ -147,7 +149,8 @@ pub fn liveliness_is_reported(fixture: &dyn Fixture) {
     publisher_event(&publisher, "the publisher's lost lease", |event| {
         matches!(event, PublisherEvent::LivelinessLost { total, .. } if total >= 1).then_some(())
     });
-    // Asserts on each attempt: on a busy machine the lease may run out before the return is seen.
+    // Each attempt asserts liveliness again, because on a busy machine the lease may expire before
+    // the test sees the return.
     wait_for("the return", (1, 0), &|| {
         publisher.publish(&numbered(1));
         publisher.publisher.assert_liveliness().unwrap();
@@ -157,7 +160,7 @@ pub fn liveliness_is_reported(fixture: &dyn Fixture) {
     wait_for("the publisher's end", (0, 0), &|| ());
 }
 
-/// Endpoints of one topic with different types never match, and get an event.
+/// Endpoints of one topic with different types do not match, and they get an event.
 pub fn incompatible_types_are_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/types");
@@ -180,7 +183,7 @@ pub fn incompatible_types_are_reported(fixture: &dyn Fixture) {
     );
 }
 
-/// Waiting for acknowledgements ends when they arrive, and at once when no subscription matches.
+/// The wait for acknowledgements ends when they arrive, and immediately if no subscription matches.
 pub fn acknowledgements_can_be_waited_for(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/acknowledged");
@@ -200,8 +203,8 @@ pub fn acknowledgements_can_be_waited_for(fixture: &dyn Fixture) {
     (1..=300).for_each(|number| assert_eq!(subscription.next_number(), number));
 }
 
-/// Gaps in the numbers of a publisher are counted as losses, but not while they are expected, and
-/// neither are messages that were skipped in that time.
+/// Gaps in a publisher's numbers count as losses, except while they are expected. Messages that
+/// were skipped in that time do not count as losses either.
 pub fn expected_gaps_are_no_losses(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/gaps");
@@ -211,8 +214,8 @@ pub fn expected_gaps_are_no_losses(fixture: &dyn Fixture) {
     subscription.wait_for_matches(2);
     publisher.wait_for_matches(1);
     other.wait_for_matches(1);
-    // All but the last of `count` messages leave the subscription's history before the subscription
-    // takes any.
+    // Publishes `count` messages. All but the last leave the subscription's history before the
+    // subscription takes any.
     let pass_over = |publisher: &TestPublisher, count: u32| {
         (1..=count).for_each(|number| publisher.send(&numbered(number)));
         publisher.publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();

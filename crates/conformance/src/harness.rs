@@ -1,4 +1,4 @@
-//! Sessions, nodes and endpoints of tests, and waiting for notifications.
+//! The sessions, nodes and endpoints of tests, and waiting for their notifications.
 
 use feros_sync::{Condvar, Mutex};
 use std::sync::Arc;
@@ -12,31 +12,33 @@ use feros_rmw::{
     Subscription, SubscriptionOptions, TypeHash,
 };
 
-/// A test that takes longer counts as hanging. No test of the suite takes a hundredth of this time.
+/// A test that takes longer counts as hanging. No test of the suite needs a hundredth of this time.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
 
-/// The type of the messages that [`numbered`] makes: some engines check the content of messages.
+/// The type of the messages that [`numbered`] creates. It is a real type because some engines check
+/// the content of messages.
 pub(crate) const NUMBER: &str = "std_msgs/msg/UInt32";
 pub(crate) const HASH: TypeHash = TypeHash([0x5a; 32]);
 
 /// Opens the sessions of a test.
 pub trait Fixture {
-    /// Two sessions that can reach each other; the same session twice when the fixture tests one
-    /// session.
+    /// Opens two sessions that can reach each other. A fixture that tests a single session returns
+    /// the same session twice.
     fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>);
 
-    /// Tests of features that the engine's protocol lacks, each with the reason.
+    /// The tests of features that the engine's protocol lacks, each with the reason.
     fn exceptions(&self) -> &[(&str, &str)] {
         &[]
     }
 
-    /// Reports that the running test is left out, since it is one of the exceptions.
+    /// Reports that the running test is skipped because it is one of the exceptions.
     fn skip(&self, reason: &str) {
         eprintln!("skipped: {reason}");
     }
 
-    /// The number of DDS topics for each name: more than one where a session is on several DDS
-    /// networks. The endpoint of a service that has no ROS gid is seen on each.
+    /// The number of DDS topics for each name, which is more than one if a session is on several
+    /// DDS networks. An endpoint without a ROS gid, such as a plain endpoint of a service's topic,
+    /// is seen once on each.
     fn wires(&self) -> usize {
         1
     }
@@ -58,22 +60,23 @@ pub struct NotificationCounter {
 }
 
 impl NotificationCounter {
-    /// A new counter.
+    /// Creates a counter.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// The notification that the counter counts.
+    /// Returns the notification that the counter counts.
     pub fn notify(self: &Arc<Self>) -> Notify {
         let counter = self.clone();
         Arc::new(move || {
-            // A test that failed poisons the lock; an engine's thread must not panic because of it.
+            // A failed test poisons the lock, but an engine's thread must not panic because of
+            // that.
             *counter.count.lock() += 1;
             counter.changed.notify_all();
         })
     }
 
-    /// Calls `look` at first and after each notification, until it finds something.
+    /// Calls `look` immediately and then after each notification, until it finds something.
     pub fn wait_for<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         let deadline = Instant::now() + WATCHDOG;
         loop {
@@ -109,7 +112,7 @@ pub(crate) fn unique(base: &str) -> String {
     format!("{base}_p{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A node in each of the two sessions of a fixture.
+/// Creates a node in each of the two sessions of a fixture.
 pub(crate) fn test_nodes(fixture: &dyn Fixture) -> (TestNode, TestNode) {
     let (near, far) = fixture.open();
     (TestNode::new(near), TestNode::new(far))
@@ -131,7 +134,7 @@ pub struct TestSubscription {
 }
 
 impl TestNode {
-    /// A node with a unique name.
+    /// Creates a node with a unique name.
     pub fn new(session: Arc<dyn Session>) -> Self {
         let name = NodeName::new("/conformance", &unique("node")).unwrap();
         let node = session.create_node(&name).unwrap();
@@ -172,7 +175,7 @@ impl TestNode {
         TestPublisher { publisher: self.session.create_publisher(options).unwrap(), events }
     }
 
-    /// A publisher in this node.
+    /// Creates a publisher in this node.
     pub fn publisher(&self, topic: &str, qos: QosProfile) -> TestPublisher {
         self.publisher_with(self.publisher_options(topic, qos))
     }
@@ -209,7 +212,7 @@ impl TestNode {
         }
     }
 
-    /// A subscription in this node.
+    /// Creates a subscription in this node.
     pub fn subscription(&self, topic: &str, qos: QosProfile) -> TestSubscription {
         self.subscription_with(self.subscription_options(topic, qos))
     }
@@ -295,10 +298,11 @@ pub(crate) struct TestClient {
     pub(crate) responses: Arc<NotificationCounter>,
 }
 
-/// Publishes numbers, as fast as the publisher can, until the work is done or panics.
+/// Publishes numbers as fast as the publisher can, until `work` returns or panics.
 pub(crate) fn while_publishing<T>(publisher: &TestPublisher, work: impl FnOnce() -> T) -> T {
     std::thread::scope(|scope| {
-        // Dropped also when the work panics: a scope waits for its threads first.
+        // The channel is also closed if `work` panics. The scope would otherwise wait for the
+        // thread forever.
         let (_working, ended) = sync_channel::<()>(0);
         scope.spawn(move || {
             let numbers = (0..).take_while(|_| ended.try_recv() == Err(TryRecvError::Empty));
@@ -312,7 +316,7 @@ pub(crate) fn while_publishing<T>(publisher: &TestPublisher, work: impl FnOnce()
 }
 
 impl TestPublisher {
-    /// Publishes a message; returns its number.
+    /// Publishes a message and returns its number.
     pub fn publish(&self, bytes: &[u8]) -> u64 {
         self.publisher.publish(bytes.len(), &mut copy(bytes)).unwrap()
     }
@@ -345,20 +349,20 @@ impl TestSubscription {
         self.data.wait_for("a message", || self.subscription.take().unwrap())
     }
 
-    /// Waits for the next message, and returns the number in it.
+    /// Waits for the next message and returns the number in it.
     pub fn next_number(&self) -> u32 {
         number_in(&self.next().payload)
     }
 }
 
-/// Waits until both match each other, and nothing else.
+/// Waits until the publisher and the subscription match only each other.
 pub(crate) fn matched(publisher: &TestPublisher, subscription: &TestSubscription) {
     publisher.wait_for_matches(1);
     subscription.wait_for_matches(1);
 }
 
-/// Waits until no earlier message of `from` is still on its way, since a message that is published
-/// afterwards has arrived at `to`.
+/// Waits until all earlier messages of `from` have arrived at `to`, by publishing another message
+/// and waiting for it.
 pub(crate) fn settled(from: &TestNode, to: &TestNode) {
     let topic = unique("/settled");
     let publisher = from.publisher(&topic, QosProfile::keep_all());
@@ -368,7 +372,7 @@ pub(crate) fn settled(from: &TestNode, to: &TestNode) {
     subscription.next();
 }
 
-/// A message that holds a number.
+/// Creates a message that contains a number.
 pub fn numbered(number: u32) -> Vec<u8> {
     [[0, 1, 0, 0], number.to_le_bytes()].concat()
 }
@@ -377,7 +381,7 @@ pub(crate) fn number_in(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(bytes[4..8].try_into().unwrap())
 }
 
-/// A message of `size` bytes whose content depends on its position and `seed`.
+/// Creates a message of `size` bytes that depend on their position and on `seed`.
 pub(crate) fn patterned(size: usize, seed: u8) -> Vec<u8> {
     let mut bytes = vec![0, 1, 0, 0];
     bytes.extend(
@@ -386,7 +390,7 @@ pub(crate) fn patterned(size: usize, seed: u8) -> Vec<u8> {
     bytes
 }
 
-/// Receivers tolerate the up to three bytes to which the wire pads.
+/// Compares messages. Receivers accept up to three additional bytes of padding from the wire.
 pub(crate) fn assert_same(received: &[u8], sent: &[u8]) {
     let padding = received.len().checked_sub(sent.len()).expect("nothing is missing at the end");
     assert!(padding < 4, "{padding} bytes more than were sent");

@@ -1,12 +1,13 @@
 //! One conformance suite for every Feros engine.
 //!
-//! Each test is a function of a [`Fixture`], which opens sessions of the engine under test;
-//! [`conformance_tests!`] makes a module of `#[test]` functions of all of them. The same suite runs
-//! with both nodes in one session, in two sessions of one process, and across the network, because
-//! an engine may use a different transport in each.
+//! Each test is a function of a [`Fixture`], which opens sessions of the engine under test.
+//! [`conformance_tests!`] creates a module with a `#[test]` function for each test. An engine may
+//! use different transports within a session, between sessions of a process, and across the
+//! network. Therefore the same suite runs with both nodes in one session, in two sessions of one
+//! process, and across the network.
 //!
-//! Waiting is done on the engine's own notifications: a lost notification makes a test fail that a
-//! poll would let pass. The only time limit is a watchdog.
+//! The tests wait for the engine's own notifications. A lost notification therefore makes a test
+//! fail, while a test that polls would pass. The only time limit is a watchdog.
 //!
 //! # Modules
 //!
@@ -19,7 +20,8 @@
 //!
 //! # Invariants
 //!
-//! No test depends on a certain engine: the session reports the policies that its engine keeps.
+//! No test depends on a particular engine: the session reports the policies that its engine
+//! supports.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a failed test panics")]
 
 pub mod announcements;
@@ -35,8 +37,8 @@ pub use harness::{
     Fixture, NotificationCounter, TestNode, TestPublisher, TestSubscription, numbered, run,
 };
 
-/// Makes a module `$name` with a `#[test]` for every test of the suite; `$fixture` is evaluated in
-/// each.
+/// Creates a module `$name` with a `#[test]` for every test of the suite. `$fixture` is evaluated
+/// in each test.
 #[macro_export]
 macro_rules! conformance_tests {
     ($name:ident, $fixture:expr) => {

@@ -10,7 +10,7 @@ use crate::harness::{
     TestNode, assert_same, matched, patterned, test_nodes, unique, while_publishing,
 };
 
-/// The bytes of a sample stay valid after its endpoint and session are gone.
+/// The bytes of a sample remain valid after its endpoint and session have been dropped.
 pub fn samples_outlive_their_subscription(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/outlive");
@@ -26,7 +26,7 @@ pub fn samples_outlive_their_subscription(fixture: &dyn Fixture) {
     }
 }
 
-/// After an endpoint is dropped, none of its callbacks run, however busy it was.
+/// After an endpoint has been dropped, none of its callbacks run, however busy the endpoint was.
 pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/dropped");
@@ -49,7 +49,7 @@ pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
             received.wait_for("a message", || subscription.take().unwrap());
             drop(subscription);
             gone.store(true, Ordering::SeqCst);
-            // Publishing goes on; a control subscription shows that messages arrived after the
+            // The publisher continues. A control subscription shows that messages arrived after the
             // drop.
             let control = far.subscription(&topic, QosProfile::sensor_data());
             control.next();
@@ -58,8 +58,8 @@ pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
     });
 }
 
-/// Threads create and end endpoints of one type at the same time: the end of one endpoint takes
-/// nothing from another that is being created.
+/// Several threads create and end endpoints of one type at the same time. The end of one endpoint
+/// does not affect another that is being created.
 pub fn endpoints_of_one_type_come_while_others_go(fixture: &dyn Fixture) {
     let (near, _far) = test_nodes(fixture);
     std::thread::scope(|scope| {
@@ -75,7 +75,7 @@ pub fn endpoints_of_one_type_come_while_others_go(fixture: &dyn Fixture) {
     });
 }
 
-/// Two hundred rounds of all kinds of endpoints leave no memory, thread or handle behind.
+/// Two hundred rounds of endpoints of all kinds leave no memory, thread or handle behind.
 pub fn endpoints_come_and_go_without_growth(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/come_and_go");
@@ -91,22 +91,23 @@ pub fn endpoints_come_and_go_without_growth(fixture: &dyn Fixture) {
     let before = resident_bytes();
     (0..200).for_each(|_| round());
     let grown = resident_bytes().saturating_sub(before);
-    // Other tests of this process run beside this one; a leak of one sample a round would be 20 MB,
-    // of one page a round and endpoint 3 MB. Their own buffers are bounded by the pool.
+    // Other tests of this process run at the same time, but the pool limits their buffers. A leak
+    // of one sample per round would be 20 MB, a leak of one page per round and endpoint 3 MB.
     assert!(grown < 96 << 20, "{grown} bytes more after 200 rounds");
     let graph = near.session.graph();
     let left = graph.endpoints.iter().filter(|endpoint| endpoint.name.starts_with(&topic)).count();
     assert!(left <= 4, "{left} endpoints are still shown");
 }
 
-/// Resident memory of this process; 0 where the platform does not report it.
+/// Returns the resident memory of this process; 0 if the platform does not report it.
 fn resident_bytes() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0)
         * 4096
 }
 
-/// Sessions can be opened and closed again and again; other sessions see each come and go.
+/// Sessions can be opened and closed repeatedly. Other sessions see each of them appear and
+/// disappear.
 pub fn sessions_come_and_go(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for _ in 0..5 {

@@ -14,8 +14,8 @@ use crate::harness::{
 
 const ACK_WATCHDOG: Duration = Duration::from_secs(60);
 
-/// Every pair of policies matches or not by the rules of DDS, and both sides learn the policy that
-/// failed. On an engine without compatibility rules, every pair matches.
+/// Every pair of policies matches or does not match by the rules of DDS, and both sides learn which
+/// policy is incompatible. On an engine without compatibility rules, every pair matches.
 pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
     let base = QosProfile::default();
     let ms = Duration::from_millis;
@@ -33,8 +33,8 @@ pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
     ];
     let (near, far) = test_nodes(fixture);
     for offered in &profiles {
-        // One publisher against all requests at once, each on its own topic, to keep discovery busy
-        // in one go.
+        // One publisher is tested against all requests at once, each on its own topic, so that
+        // discovery handles them together.
         let pairs: Vec<(TestPublisher, TestSubscription, _)> = profiles
             .iter()
             .map(|requested| {
@@ -81,7 +81,7 @@ pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
     }
 }
 
-/// A full history drops the oldest messages, and counts them.
+/// A full history drops the oldest messages and counts them.
 pub fn keep_last_keeps_the_newest(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/keep_last");
@@ -92,7 +92,8 @@ pub fn keep_last_keeps_the_newest(fixture: &dyn Fixture) {
     assert_eq!(subscription.next_number(), 0);
     (1..=10).for_each(|number| publisher.send(&numbered(number)));
     publisher.publisher.wait_for_all_acked(ACK_WATCHDOG).unwrap();
-    // Acknowledged means received; once the last message is there, all were stored.
+    // An acknowledged message has been received. Once the last message is there, all have been
+    // stored.
     let newest = subscription.data.wait_for("the newest", || {
         let mut taken = Vec::new();
         while let Some(sample) = subscription.subscription.take().unwrap() {
@@ -111,14 +112,15 @@ pub fn keep_last_keeps_the_newest(fixture: &dyn Fixture) {
     assert_eq!(lost, (7, 7));
 }
 
-/// Nothing is dropped when all messages are kept.
+/// No message is dropped if all messages are kept.
 pub fn keep_all_keeps_all(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/keep_all");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
     matched(&publisher, &subscription);
-    // More than a subscription holds: the publisher may have to wait until messages are taken.
+    // These are more messages than a subscription holds, so the publisher may have to wait until
+    // some are taken.
     std::thread::scope(|scope| {
         scope.spawn(|| (0..2000).for_each(|number| publisher.send(&numbered(number))));
         (0..2000).for_each(|number| assert_eq!(subscription.next_number(), number));
@@ -139,8 +141,8 @@ pub fn transient_local_serves_late_subscriptions(fixture: &dyn Fixture) {
     }
 }
 
-/// A late subscription to a volatile publisher starts with messages that are published after the
-/// match.
+/// From a volatile publisher, a late subscription receives only messages that are published after
+/// the match.
 pub fn volatile_does_not(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/volatile");
@@ -162,7 +164,7 @@ pub fn lifespan_expires(fixture: &dyn Fixture) {
     let publisher = near.publisher(&topic, qos.lifespan(lifespan));
     publisher.publish(&numbered(1));
     let published = Instant::now();
-    // This does not wait for an event: the test is about the passing of this time.
+    // A loop instead of a wait for an event, because the test is about the passing of this time.
     while published.elapsed() <= lifespan * 2 {
         std::thread::sleep(lifespan);
     }

@@ -25,8 +25,9 @@ impl TestService {
         self.service.send_response(request, bytes.len(), &mut copy(bytes))
     }
 
-    /// Responds to a client that is there. The two halves of a client are found one after the
-    /// other: on a busy machine the second half may come later than the service waits for it.
+    /// Responds to a client that exists. A server discovers the two endpoints of a client one after
+    /// the other, and on a busy machine the second may take longer than the server waits for it.
+    /// Therefore the call is repeated.
     fn respond(&self, request: &RequestId, bytes: &[u8]) -> Result<(), PublishError> {
         let began = Instant::now();
         loop {
@@ -37,7 +38,7 @@ impl TestService {
         }
     }
 
-    /// Answers the next request with its number plus `plus`.
+    /// Responds to the next request with the number in it plus `plus`.
     fn answer_one(&self, plus: u32) -> RequestId {
         let (id, request) = self.next();
         self.respond(&id, &numbered(number_in(&request.payload) + plus)).unwrap();
@@ -60,8 +61,8 @@ impl TestClient {
     }
 }
 
-/// The mapping that a client's requests arrive in: the mapping that the client wants, if there are
-/// several.
+/// Returns the mapping that a client's requests arrive in: the mapping that the client wants, if
+/// the engine has several.
 fn mapping_on(node: &TestNode, wanted: ServiceMapping) -> ServiceMapping {
     if node.session.kept().dds_services { wanted } else { ServiceMapping::default() }
 }
@@ -79,7 +80,7 @@ fn call_some(server: &TestService, client: &TestClient, mapping: ServiceMapping)
     assert!(client.client.take_response().unwrap().is_none());
 }
 
-/// The default mapping; the identity of a request comes back with its response.
+/// Calls work in the default mapping, and the identity of a request comes back with its response.
 pub fn calls_are_answered(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for replies_on_demand in [false, true] {
@@ -90,8 +91,8 @@ pub fn calls_are_answered(fixture: &dyn Fixture) {
     }
 }
 
-/// A server that announces the other mapping is called in that mapping without further options; so
-/// is a server whose client insists on it.
+/// A server that announces the other mapping is called in that mapping without further options. The
+/// same holds for a client that forces the other mapping.
 pub fn calls_with_payload_header_are_answered(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for replies_on_demand in [false, true] {
@@ -102,7 +103,7 @@ pub fn calls_with_payload_header_are_answered(fixture: &dyn Fixture) {
     }
 }
 
-/// One server answers clients of both mappings, interleaved.
+/// One server responds to interleaved calls from clients of both mappings.
 pub fn both_mappings_at_once(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/bilingual");
@@ -112,7 +113,7 @@ pub fn both_mappings_at_once(fixture: &dyn Fixture) {
     for round in 0..10 {
         let asked: Vec<_> =
             (0..).zip(&clients).map(|(n, client)| client.ask(round * 10 + n)).collect();
-        // Both requests are taken before either is answered, so the server must keep them apart.
+        // The server takes both requests before it responds to either, so it must keep them apart.
         let requests = [server.next(), server.next()];
         let differ = requests[0].0.mapping != requests[1].0.mapping;
         assert_eq!(differ, near.session.kept().dds_services);
@@ -127,7 +128,7 @@ pub fn both_mappings_at_once(fixture: &dyn Fixture) {
     assert_eq!(server.service.refused_samples(), 0);
 }
 
-/// Requests and responses of 300 KB, in both mappings.
+/// Requests and responses of 300 KB arrive in both mappings.
 pub fn large_responses(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for mapping in BOTH {
@@ -148,7 +149,7 @@ pub fn large_responses(fixture: &dyn Fixture) {
     }
 }
 
-/// Every client of a service receives its own responses only.
+/// Every client of a service receives only its own responses.
 pub fn responses_go_to_their_client(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for mapping in BOTH {
@@ -174,7 +175,8 @@ pub fn responses_go_to_their_client(fixture: &dyn Fixture) {
     }
 }
 
-/// A client that is slow to take its responses keeps them, however many other clients there are.
+/// A client that takes its responses slowly does not lose them, however many other clients there
+/// are.
 pub fn responses_are_displaced_by_no_others(fixture: &dyn Fixture) {
     const OWN: u32 = 30;
     let (near, far) = test_nodes(fixture);
@@ -196,7 +198,7 @@ pub fn responses_are_displaced_by_no_others(fixture: &dyn Fixture) {
     }
 }
 
-/// With more requests at once than the history keeps, the lost requests are counted.
+/// If more requests arrive than the history keeps, the lost requests are counted.
 pub fn lost_requests_are_counted(fixture: &dyn Fixture) {
     const REQUESTS: u32 = 40;
     let (near, far) = test_nodes(fixture);
@@ -216,7 +218,7 @@ pub fn lost_requests_are_counted(fixture: &dyn Fixture) {
     assert_eq!(server.service.lost_requests() + taken, u64::from(REQUESTS));
 }
 
-/// A client is notified when its service comes and when it goes.
+/// A client is notified when its service becomes available and when it disappears.
 pub fn availability_is_notified(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/availability");
@@ -240,7 +242,7 @@ pub fn availability_is_notified(fixture: &dyn Fixture) {
     }
 }
 
-/// Responses may come in any order and after any time: requests are kept by the caller.
+/// Responses may be sent in any order and after any time, because the caller keeps the requests.
 pub fn late_responses_are_accepted(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/late");
@@ -289,8 +291,8 @@ pub fn servers_and_clients_announce(fixture: &dyn Fixture) {
         .wait_for("the server's end", || client.client.servers().is_empty().then_some(()));
 }
 
-/// A request that came by another transport is answered to the endpoint that its client names,
-/// under any number.
+/// For a request that came over another transport, a server can send the response to the endpoint
+/// that the client names, with any number.
 pub fn responses_find_a_client_by_its_endpoint(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/other_way");
@@ -309,7 +311,8 @@ pub fn responses_find_a_client_by_its_endpoint(fixture: &dyn Fixture) {
     }
 }
 
-/// Answering a client that left is an error of its own kind; the server goes on.
+/// A response to a client that has left fails with an error of its own kind, and the server
+/// continues to work.
 pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for mapping in BOTH {
@@ -323,8 +326,8 @@ pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
         near.wait_for_graph("the client's end", |graph| {
             (graph.count(feros_rmw::EndpointKind::Client, &service) == 0).then_some(())
         });
-        // The end of the client's other half may be seen a little later, and until then answers go
-        // out.
+        // The end of the client's other endpoint may be noticed a little later. Until then,
+        // responses are sent.
         let refused =
             std::iter::repeat_with(|| server.respond_once(&id, &numbered(1))).find_map(Result::err);
         assert!(
@@ -339,7 +342,8 @@ pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
     }
 }
 
-/// The plain endpoints below a service, as another implementation would have them.
+/// Returns options for plain endpoints of a service's topic, as another implementation would create
+/// them.
 fn raw<'a>(
     node: &TestNode,
     topic: &'a str,
@@ -352,8 +356,9 @@ fn raw<'a>(
     (publisher, subscription)
 }
 
-/// A request without any identity counts as its writer's, and every listener sees its response.
-/// Where services are not made of topics, a topic is not a service.
+/// A request without an identity counts as its writer's request, and every reader of replies gets
+/// the response. If the engine's services do not consist of topics, a publisher with the name of
+/// such a topic does not reach the service.
 pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/raw");
@@ -373,8 +378,8 @@ pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     }
     requests.wait_for_matches(1);
     replies.wait_for_matches(fixture.wires());
-    // Announced after the listener of replies: a server that knows this writer also knows the
-    // listener.
+    // This subscription is announced after the reader of replies, so a server that knows it also
+    // knows the reader of replies.
     let later = unique("/later");
     let _later = far.subscription(&later, QosProfile::services_default());
     near.wait_for_graph("the listener of replies", |graph| {
@@ -388,8 +393,9 @@ pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     assert_eq!(replies.next_number(), 5);
 }
 
-/// Responses too short for a header are refused and counted by a client; the next response is found
-/// behind them. Where services are not made of topics, a topic reaches no client.
+/// A client refuses and counts responses that are too short for a header, and finds the next
+/// response after them. If the engine's services do not consist of topics, a publisher with the
+/// name of such a topic reaches no client.
 pub fn truncated_headers_are_refused(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/truncated");

@@ -15,7 +15,7 @@ use crate::harness::{
     unique, while_publishing,
 };
 
-/// A thousand reliable messages arrive once each, in order, with running numbers.
+/// A thousand reliable messages arrive once each, in order, with consecutive numbers.
 pub fn reliable_messages_arrive_in_order(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/reliable");
@@ -33,7 +33,7 @@ pub fn reliable_messages_arrive_in_order(fixture: &dyn Fixture) {
     assert!(subscription.subscription.take().unwrap().is_none());
 }
 
-/// Messages that the engine need not write still get numbers.
+/// Messages that the engine need not send also get numbers.
 pub fn skipped_messages_count(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/skipped");
@@ -47,7 +47,7 @@ pub fn skipped_messages_count(fixture: &dyn Fixture) {
     }
 }
 
-/// Best-effort messages may be lost, but not all of them, and those that arrive are in order.
+/// Some best-effort messages may be lost, but not all. Those that arrive are in order.
 pub fn best_effort_messages_arrive(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/best_effort");
@@ -59,7 +59,7 @@ pub fn best_effort_messages_arrive(fixture: &dyn Fixture) {
     assert!(received.is_sorted_by(|a, b| a < b), "{received:?}");
 }
 
-/// Messages of every size from the smallest on arrive whole, and the bytes after the header are
+/// Messages of all sizes, from the smallest, arrive whole, and the bytes after the header are
 /// aligned.
 pub fn sizes_are_kept(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
@@ -78,7 +78,7 @@ pub fn sizes_are_kept(fixture: &dyn Fixture) {
     }
 }
 
-/// Samples of 300 KB to 4 MB arrive whole, also when several are under way.
+/// Samples of 300 KB to 4 MB arrive whole, even if several are being sent at once.
 pub fn large_messages_arrive_whole(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/large");
@@ -93,8 +93,8 @@ pub fn large_messages_arrive_whole(fixture: &dyn Fixture) {
     });
 }
 
-/// A sample without its header and one beyond the engine's limit are refused with the numbers,
-/// before `fill` runs.
+/// A sample that is too small for its header or exceeds the engine's limit is refused before `fill`
+/// runs. The error contains the sizes.
 pub fn impossible_sizes_are_refused(fixture: &dyn Fixture) {
     let (near, _far) = test_nodes(fixture);
     let publisher = near.publisher(&unique("/impossible"), QosProfile::default());
@@ -108,7 +108,7 @@ pub fn impossible_sizes_are_refused(fixture: &dyn Fixture) {
     }
 }
 
-/// When `fill` gives up, nothing is published and no number is used.
+/// If `fill` gives up, nothing is published and no number is used.
 pub fn aborted_fill_publishes_nothing(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/aborted");
@@ -121,7 +121,7 @@ pub fn aborted_fill_publishes_nothing(fixture: &dyn Fixture) {
     assert_eq!(subscription.next_number(), 5);
 }
 
-/// Messages carry their sender, their time, and whether the sender is in the same session.
+/// Messages carry their sender, their time, and whether the sender belongs to the same session.
 pub fn message_information(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/information");
@@ -140,8 +140,8 @@ pub fn message_information(fixture: &dyn Fixture) {
     assert!(before <= source && source <= received && received <= after);
 }
 
-/// Source timestamps arrive as given, to the nanosecond, and messages keep the order of publishing
-/// whatever their timestamps.
+/// Source timestamps arrive unchanged, exact to the nanosecond. Messages stay in the order in which
+/// they were published, regardless of their timestamps.
 pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/stamps");
@@ -163,7 +163,7 @@ pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
         state ^= state << 17;
         state
     };
-    // Arbitrary times, and neighbours that are one nanosecond apart around now.
+    // Arbitrary times, and times around now that are one nanosecond apart.
     let anywhere = (0..2000).map(|_| Stamp((random() % Stamp::MAX.0.unsigned_abs()) as i64 + 1));
     let anywhere: Vec<_> = anywhere.collect();
     let now = Stamp::now();
@@ -189,7 +189,7 @@ pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
     }
 }
 
-/// A timestamp that the wire cannot carry is refused before `fill` runs, and no number is used.
+/// A timestamp that cannot go on the wire is refused before `fill` runs, and no number is used.
 pub fn impossible_stamps_are_refused(fixture: &dyn Fixture) {
     let (near, _far) = test_nodes(fixture);
     let publisher = near.publisher(&unique("/out_of_time"), QosProfile::default());
@@ -203,7 +203,7 @@ pub fn impossible_stamps_are_refused(fixture: &dyn Fixture) {
     assert_eq!(publisher.publish(&numbered(1)), 1);
 }
 
-/// A subscription can ignore messages of its own session.
+/// A subscription can ignore messages from its own session.
 pub fn local_publications_can_be_ignored(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/ignored");
@@ -227,8 +227,8 @@ pub fn local_publications_can_be_ignored(fixture: &dyn Fixture) {
     }
 }
 
-/// Publishers of several threads, on their own endpoints and on a shared one, lose and mix up
-/// nothing.
+/// Several threads publish, with their own publishers and with a shared one. No message is lost or
+/// mixed up.
 pub fn concurrent_publishers(fixture: &dyn Fixture) {
     const THREADS: u32 = 4;
     const EACH: u32 = 200;
@@ -287,8 +287,8 @@ pub fn several_subscriptions_receive_each_message(fixture: &dyn Fixture) {
     }
 }
 
-/// An asynchronous publisher keeps the order; acknowledgements cover what is still queued; dropping
-/// it sends the rest.
+/// An asynchronous publisher keeps the order. Acknowledgements include messages that are still
+/// queued. Dropping the publisher sends the remaining messages.
 pub fn asynchronous_publishing(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/asynchronous");
@@ -305,8 +305,8 @@ pub fn asynchronous_publishing(fixture: &dyn Fixture) {
     assert_eq!(publisher.publisher.dropped_messages(), 0);
     let began = Instant::now();
     drop(publisher);
-    // On a machine so busy that the time for the rest ran out, the messages that arrived are in
-    // order.
+    // On a very busy machine, the time for the remaining messages may run out. Then only the
+    // earlier messages are checked.
     if began.elapsed() < Duration::from_secs(1) {
         (0..1000).for_each(|number| assert_eq!(subscription.next_number(), number));
     } else {
@@ -314,7 +314,8 @@ pub fn asynchronous_publishing(fixture: &dyn Fixture) {
     }
 }
 
-/// A full queue drops the oldest messages and counts them: sent and dropped add up.
+/// A full queue drops the oldest messages and counts them. The sent and the dropped messages add up
+/// to all messages.
 pub fn asynchronous_publishing_counts_drops(fixture: &dyn Fixture) {
     const MESSAGES: u32 = 300;
     let (near, far) = test_nodes(fixture);
@@ -339,16 +340,16 @@ pub fn asynchronous_publishing_counts_drops(fixture: &dyn Fixture) {
     assert_eq!(received.len() as u64 + dropped, u64::from(MESSAGES));
 }
 
-/// Taking only when notified finds every message, whatever the interleaving; and a slow
-/// subscription learns how many messages it missed.
+/// A subscription that takes messages only when it is notified finds every message, whatever the
+/// interleaving. A slow subscription learns how many messages it has missed.
 pub fn readiness_is_never_lost(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/readiness");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
     matched(&publisher, &subscription);
-    // Strictly alternating: each message is published after the one before was taken, so each needs
-    // its own notification.
+    // Publishing and taking alternate strictly: each message is published after the previous one
+    // was taken, so each needs its own notification.
     let taken = NotificationCounter::new();
     let ring = taken.notify();
     let progress = AtomicU32::new(0);
