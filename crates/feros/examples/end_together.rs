@@ -1,9 +1,10 @@
 //! Measures how long processes take to find each other and to end together: `end_together
 //! [PROCESSES [NODES [ROUNDS]]]`.
 //!
-//! Each process has nodes with a publisher and a subscription of one topic, and all of them share
-//! memory. They end together once each publisher has found all subscriptions and all processes are
-//! at rest or, with `early` as a fourth argument, while discovery is still running.
+//! Each process has nodes with a publisher and a subscription of one topic, and all processes
+//! exchange messages through shared memory. All processes end together, once each publisher has
+//! found all subscriptions and the processes are idle. With `early` as a fourth argument, they end
+//! while discovery is still running.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -35,8 +36,8 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Runs one of the processes: prints a line when each publisher has found the wanted number of
-/// subscriptions, and ends at the end of its input.
+/// Runs one of the processes. It prints a line when each publisher has found the wanted number of
+/// subscriptions, and ends when its standard input ends.
 fn part(nodes: usize, wanted: usize) -> Result<(), Error> {
     let context = Context::new(feros::ContextOptions::from_variables().map_err(Error::other)?)?;
     let executor = Executor::new();
@@ -64,9 +65,10 @@ fn part(nodes: usize, wanted: usize) -> Result<(), Error> {
 }
 
 struct Round {
-    /// The time from the start of the first process until the last one had found all subscriptions.
+    /// The time from the start of the first process until all processes had found all
+    /// subscriptions.
     found: Duration,
-    /// The processor time, in seconds, that all processes had used when they were at rest.
+    /// The processor time, in seconds, that all processes together had used until they were idle.
     processor: f64,
     /// The time that each process took to end, in the order of their ends.
     ended: Vec<Duration>,
@@ -114,8 +116,8 @@ fn end_together(processes: usize, nodes: usize, early: bool) -> Result<Round, Er
     Ok(Round { found, processor, ended })
 }
 
-/// Waits until the processes have used less than a fifth of a processor for two seconds: then their
-/// connections are open.
+/// Waits until the processes have used less than a fifth of a processor for two seconds, which
+/// means that all connections are open.
 fn wait_for_rest(children: &[Child]) -> Result<(), Error> {
     let mut before = ticks_of(children)?;
     loop {
@@ -132,7 +134,7 @@ fn wait_for_rest(children: &[Child]) -> Result<(), Error> {
 fn ticks_of(children: &[Child]) -> Result<u64, Error> {
     let ticks = |child: &Child| {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id()))?;
-        // After the name, utime and stime are the 12th and 13th words: proc(5).
+        // The 12th and 13th words after the name are utime and stime; see proc(5).
         let words = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
         Ok::<u64, std::io::Error>(
             words.skip(11).take(2).filter_map(|w| w.parse::<u64>().ok()).sum(),

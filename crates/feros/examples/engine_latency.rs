@@ -1,14 +1,15 @@
-//! Measures the latency of a message on each engine, and on two at once: one way between two
-//! processes, by the network transport, 256 B and 1 MB at 50 Hz.
+//! Measures the one-way latency of messages between two processes over the network transport, on
+//! each engine and on two engines at once, with 256 B and 1 MB at 50 Hz.
 //!
 //! ```console
 //! cargo run --release -p feros --features zenoh --example engine_latency -- cyclonedds zenoh cyclonedds,zenoh > latency.csv
 //! ```
 //!
-//! A round has all sizes, each on all engines in turn, so that other work of the machine affects
-//! all alike. A line is `engines,bytes,microseconds`, from before the call of `publish` to the
-//! start of the callback; standard error has medians and 99th percentiles. Sessions on Zenoh find
-//! each other by multicast on a port of their own.
+//! Each round measures all sizes, each on all engines in turn, so that other load of the machine
+//! affects all engines alike. Each line of the output is `engines,bytes,microseconds`, with the
+//! time from before the call of `publish` until the start of the callback. Medians and 99th
+//! percentiles are printed to standard error. Zenoh sessions find each other by multicast on a
+//! separate port.
 #![allow(clippy::unwrap_used, reason = "a failed measurement ends the program")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -20,11 +21,12 @@ use feros::{Context, QosProfile};
 
 const TOPIC: &str = "/engine_latency";
 const SIZES: [usize; 2] = [256, 1_000_000];
-/// The number of rounds besides the first, which warms up.
+/// The number of rounds after the first round, which is a warm-up.
 const ROUNDS: usize = 3;
 const MESSAGES: usize = 100;
 const PERIOD: Duration = Duration::from_millis(20);
-/// The first of the domains: each pair of processes has its own, so that no pair hears another.
+/// The first domain. Each pair of processes has a separate domain, so that pairs do not receive
+/// each other's messages.
 const DOMAIN_ID: usize = 204;
 const SCOUTING: &str =
     "scouting/multicast/enabled=true;scouting/multicast/address=\"224.0.0.224:7521\"";
@@ -39,18 +41,19 @@ fn main() {
     }
 }
 
-/// Both processes read one clock: they are on one host.
+/// Returns the system's time. Both processes are on one host, so they read the same clock.
 fn now_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     u64::try_from(since.as_nanos()).unwrap()
 }
 
-/// Keeps all messages of a turn: no message replaces another, however late a process is.
+/// A history with space for all messages of a turn, so that no message is lost even if a process is
+/// late.
 fn kept() -> QosProfile {
     QosProfile::keep_last(MESSAGES)
 }
 
-/// Sends messages: each line of the input has their size and number.
+/// Sends messages; each line of the input has their size and their number.
 fn send() {
     let context = Context::from_args([]).unwrap().0;
     let node = context.create_node("sender").unwrap();
@@ -70,7 +73,7 @@ fn send() {
     }
 }
 
-/// Prints how long each message took, until it is killed.
+/// Prints the latency of each message, until the process is killed.
 fn receive() {
     let context = Context::from_args([]).unwrap().0;
     let node = context.create_node("receiver").unwrap();
@@ -85,7 +88,7 @@ fn receive() {
     feros::spin(&node).unwrap();
 }
 
-/// A process of this program on some engines.
+/// A child process that runs this program on some engines.
 struct Process {
     child: Child,
     input: ChildStdin,
@@ -126,7 +129,7 @@ impl Drop for Process {
     }
 }
 
-/// Two processes on the same engines, in a domain of their own.
+/// A sender and a receiver on the same engines, in a separate domain.
 struct Way {
     engines: String,
     sender: Process,
@@ -141,7 +144,7 @@ impl Way {
         Self { engines: engines.to_owned(), sender, receiver, micros: Default::default() }
     }
 
-    /// The time that each message of a turn took.
+    /// Sends the messages of one turn; returns their latencies.
     fn turn(&mut self, bytes: usize) -> Vec<f64> {
         writeln!(self.sender.input, "{bytes} {MESSAGES}").unwrap();
         let mut next = || self.receiver.line().parse::<u32>().unwrap();

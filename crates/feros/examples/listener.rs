@@ -1,4 +1,4 @@
-//! Logs the messages that it receives on `chatter`, like the listener of stock ROS 2's demos.
+//! Logs the messages that it receives on `chatter`, like the listener in the stock ROS 2 demos.
 use feros::{Context, Error, info, msgs::std_msgs::msg::String as Text};
 
 fn main() -> Result<(), Error> {

@@ -1,6 +1,6 @@
-//! Prints the cost of nodes of one process at rest: the private memory of one more node, the
-//! threads, and the rate of their wake-ups; with or without the service that describes the node's
-//! types: `node_memory on` or `node_memory off`.
+//! Prints the cost of idle nodes in one process: the private memory for each further node, the
+//! number of threads, and the rate of their wake-ups. The service that describes a node's types is
+//! on or off: `node_memory on` or `node_memory off`.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use feros::{Context, Error, Executor, Node, NodeOptions};
 
 const FIRST: usize = 20;
 const MORE: usize = 200;
-/// The time in which discovery and other late work end.
+/// The time within which discovery and other initial work end.
 const SETTLE: Duration = Duration::from_secs(5);
 const WATCH: Duration = Duration::from_secs(10);
 
@@ -20,7 +20,7 @@ fn main() -> Result<(), Error> {
             .parameter_overrides([("start_type_description_service", describes_types)]);
         context.create_node_with(options)
     };
-    // The first nodes include the fixed cost of a process.
+    // The first nodes are not counted, because they include the fixed cost of the process.
     let first = (0..FIRST).map(create).collect::<Result<Vec<Node>, _>>()?;
     let (wake_ups, threads) = watch(&first)?;
     println!("{FIRST} nodes on one executor: {threads} threads, {wake_ups:.1} wake-ups a second");
@@ -31,7 +31,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// The wake-ups per second of all threads while the nodes are spun and nothing happens, and the
+/// Spins the nodes while nothing happens; returns the wake-ups per second of all threads, and the
 /// number of threads.
 fn watch(nodes: &[Node]) -> Result<(f64, usize), Error> {
     let executor = Executor::new();
@@ -51,7 +51,7 @@ fn watch(nodes: &[Node]) -> Result<(f64, usize), Error> {
     Ok(((after - before) as f64 / WATCH.as_secs_f64(), threads))
 }
 
-/// The number of times that the threads of the process have gone to sleep so far, and the number of
+/// Returns how many times the threads of the process have gone to sleep so far, and the number of
 /// threads.
 fn switches() -> Result<(u64, usize), Error> {
     let (mut switches, mut threads) = (0, 0);
@@ -65,7 +65,7 @@ fn switches() -> Result<(u64, usize), Error> {
     Ok((switches, threads))
 }
 
-/// Pages that the process has written, as the system counts them.
+/// Returns the private memory that the process has written, as the system counts it.
 fn private_kilobytes() -> Result<f64, Error> {
     let pages = std::fs::read_to_string("/proc/self/smaps_rollup").map_err(Error::other)?;
     let found = pages.lines().find_map(|line| line.strip_prefix("Private_Dirty:"));

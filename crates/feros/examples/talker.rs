@@ -1,4 +1,4 @@
-//! Publishes `Hello N` on `chatter` twice a second, like the talker of stock ROS 2's demos.
+//! Publishes `Hello N` on `chatter` twice a second, like the talker in the stock ROS 2 demos.
 use feros::{Context, Error, info, msgs::std_msgs::msg::String as Text};
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
-//! Within a host, publishing and taking allocate nothing after warm-up, for messages of a size seen
-//! before.
+//! After a warm-up, publishing and taking messages within a host allocates nothing, if a message of
+//! the same size was sent before.
 //!
-//! The message itself belongs to the user: messages to give away are made beforehand here, as a
-//! user who reuses memory would do.
+//! The message itself is the user's, and its allocation does not count: messages that are passed by
+//! value are made beforehand here.
 #![allow(unsafe_code, reason = "a counting allocator is an unsafe trait")]
 #![allow(clippy::unwrap_used)]
 
@@ -24,7 +24,8 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Counts the allocations of each thread separately: discovery may allocate meanwhile.
+/// Counts the allocations of each thread separately, because discovery may allocate on other
+/// threads meanwhile.
 struct Counting;
 
 fn count() {
@@ -32,22 +33,22 @@ fn count() {
     let _ = COUNT.try_with(|count| count.set(count.get() + 1));
 }
 
-// SAFETY: everything is passed on to the system's allocator unchanged.
+// SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: the caller guarantees the requirements of the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
+        // SAFETY: as in `alloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: as above.
+        // SAFETY: as in `alloc`.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -59,8 +60,8 @@ const WARM_UP: usize = 200;
 const ROUNDS: usize = 200;
 const SIZES: [usize; 2] = [256, 1 << 20];
 
-/// A subscription that comes or goes makes the publishers of the process check their matches again,
-/// so one test runs at a time.
+/// Makes the tests run one at a time, because a subscription that is made or dropped makes all
+/// publishers of the process check their matches again.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn context() -> Context {
@@ -83,8 +84,8 @@ fn image(size: usize) -> Image {
     Image { data: vec![1; size], ..Image::default() }
 }
 
-/// Publishes and spins until each message has been taken; returns the allocations of publishing and
-/// of taking after the first rounds.
+/// Publishes messages, and spins until each message has been taken. Returns the numbers of
+/// allocations by publishing and by taking, without those of the warm-up.
 fn allocations(
     executor: &Executor,
     taken: &dyn Fn() -> u64,
@@ -157,7 +158,7 @@ fn publish_on_the_intra_process_transport() {
     let executor = Executor::new();
     executor.add_node(&node).unwrap();
     for size in SIZES {
-        // One subscription that owns.
+        // One subscription that takes owned messages.
         let publisher = node.create_publisher::<Image>("owned", 4).unwrap();
         let owned = node.create_subscription("owned", 4, |_: Image| {}).unwrap();
         let taken = || owned.counts().intra_process.messages;
@@ -167,7 +168,7 @@ fn publish_on_the_intra_process_transport() {
         });
         assert_eq!(count, (0, 0), "owned, {size} bytes");
 
-        // Two subscriptions that share.
+        // Two subscriptions that take shared messages.
         let publisher = node.create_publisher::<Image>("shared", 4).unwrap();
         let shared =
             [(); 2].map(|()| node.create_subscription("shared", 4, |_: Arc<Image>| {}).unwrap());

@@ -1,5 +1,5 @@
-//! Trace points on the real engine: the children are unmodified programs, each in a separate
-//! process, since a trace belongs to a process.
+//! Trace points with the real engine. A trace belongs to a process, so each test runs this program
+//! again in child processes.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -21,9 +21,9 @@ use feros::{
 use feros_test_support::{Background, ReservedDomain, WATCHDOG, eventually, until};
 use feros_trace_analysis::{Delivery, Figure6, Figure11, Layer, Summary, Trace};
 
-/// The role of a child process.
+/// The variable with the role of a child process.
 const ROLE: &str = "FEROS_TRACE_TEST_ROLE";
-/// The domain of a child's test.
+/// The variable with the domain of a child process.
 const DOMAIN: &str = "FEROS_TRACE_TEST_DOMAIN";
 const MESSAGES: u32 = 20;
 
@@ -48,7 +48,7 @@ fn image(number: u32) -> Image {
     Image { height: number, data: vec![7; 20_000], ..Image::default() }
 }
 
-/// A subscription that reports the numbers of its messages, spun on a separate thread until it is
+/// A subscription that reports the numbers of its messages. A separate thread spins it until it is
 /// dropped.
 struct Listener {
     numbers: Receiver<(u32, u64)>,
@@ -81,8 +81,9 @@ impl Listener {
     }
 }
 
-/// Waits until messages of this size take the transport. If a pool has to grow for the first of
-/// them, that message takes the network while another process makes or removes shared memory.
+/// Waits until messages of this size take the transport. The pool may have to grow for the first
+/// message, and cannot grow while another process makes or removes shared memory, so that the
+/// message takes the network.
 fn wait_for_transport(publisher: &Publisher<Image>, transport: Transport) {
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     eventually(|| {
@@ -107,8 +108,8 @@ fn transports(transport: Transport) -> TransportSet {
     }
 }
 
-/// Publishes each message after the one before has arrived, and prints the latency of each as a
-/// program can measure it.
+/// Publishes each message after the message before it has arrived, and prints the latency of each
+/// message as the program itself measures it.
 fn pair(
     transport: Transport,
     subscription: SubscriptionOptions,
@@ -140,7 +141,7 @@ fn pair(
     }
 }
 
-/// Runs the children of the tests below; this is not a test itself.
+/// The entry point of the child processes of the tests below; not a test itself.
 #[test]
 fn child() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -161,7 +162,7 @@ fn child() {
             pair(Transport::SharedMemory, 10.into(), 10.into(), false);
             assert_eq!((trace::drain(), trace::file()), (vec![], None));
         }
-        // The children end when their standard input does.
+        // These children end when their standard input ends.
         "talker" => {
             let context = context();
             let node = context.create_node("talker").unwrap();
@@ -192,8 +193,8 @@ fn say_done_and_wait() {
 fn child_of(role: &str, folder: Option<&FilePath>) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["child", "--exact", "--nocapture"]).env(ROLE, role);
-    // Tests run in parallel, each on a thread with the test's name: the children of a test share
-    // one domain.
+    // All children of a test share one domain. Tests run in parallel, and the name of the thread
+    // identifies the test.
     static HELD: Mutex<BTreeMap<String, ReservedDomain>> = Mutex::new(BTreeMap::new());
     let test = std::thread::current().name().unwrap_or_default().to_owned();
     let domain = HELD.lock().unwrap().entry(test).or_default().id();
@@ -202,7 +203,7 @@ fn child_of(role: &str, folder: Option<&FilePath>) -> Command {
     command
 }
 
-/// Runs a pair and returns its messages on the wanted transport, each with the latency that the
+/// Runs a pair and returns its deliveries on the wanted transport, each with the latency that the
 /// program measured.
 fn run_pair(role: &str, transport: trace::Transport) -> Vec<(Delivery, u64)> {
     let folder = tempfile::tempdir().unwrap();
@@ -228,8 +229,8 @@ fn run_pair(role: &str, transport: trace::Transport) -> Vec<(Delivery, u64)> {
 
 /// Checks that the messages passed exactly these layers, and that the layers add up.
 ///
-/// A subscription that is still checking for more messages may take one before its flag is found:
-/// that message has no notification.
+/// A subscription that is still checking for more messages may take a message before the executor
+/// has found the subscription's ready flag. Such a message has no notification.
 fn assert_layers(messages: &[(Delivery, u64)], expected: &[Layer]) {
     let passed = |layer: &Layer| {
         messages.iter().any(|(one, _)| one.way.breakdown().unwrap().nanos(*layer).is_some())
@@ -273,8 +274,8 @@ fn the_intra_process_transport_has_every_layer_but_bytes_and_engine() {
 fn with_direct_dispatch_there_is_no_notification() {
     let messages = run_pair("direct", trace::Transport::IntraProcess);
     let count = messages.len();
-    // If an executor's thread has the subscription's turn at that moment, it gets the message as
-    // without direct dispatch.
+    // If the executor's thread is running the subscription at that moment, that thread takes the
+    // message, as it would without direct dispatch.
     let is_direct =
         |(one, _): &(Delivery, u64)| one.way.breakdown().unwrap().nanos(Notification).is_none();
     let direct: Vec<_> = messages.into_iter().filter(is_direct).collect();
@@ -328,7 +329,7 @@ fn start(role: &str, folder: &FilePath) -> Child {
     child_of(role, Some(folder)).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// A child process that is killed if the test fails.
+/// A child process that is killed when this value is dropped, for example because the test fails.
 struct Ended(Child);
 
 impl Ended {
@@ -357,8 +358,8 @@ fn two_processes_are_joined_and_one_that_is_killed_is_named() {
     let mut talker = Ended(start("talker", folder.path()));
     talker.wait_until_done();
     listener.wait_until_done();
-    // This listener starts after all messages have arrived: earlier, it would be a second match
-    // with a transport of its own, and the talker would wait for either.
+    // This listener starts only after all messages have arrived. Earlier, it would be a second
+    // match whose transport the talker could mistake for that of the first.
     let mut doomed = Ended(start("listener", folder.path()));
     let is_begun =
         |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().metadata().unwrap().len() > 0;

@@ -1,5 +1,5 @@
-//! Actions: goals that are reached, deferred, canceled, aborted and given up; what clients learn of
-//! them; servers and clients that end; and invalid requests.
+//! Actions: goals that succeed, are deferred, canceled, aborted or given up, and what clients learn
+//! of this; servers and clients that end; and invalid requests.
 
 mod canceling;
 mod ends;
@@ -24,8 +24,9 @@ use feros_test_support::{Background, eventually};
 
 use crate::support::{WATCHDOG, context, context_of, dropped_futures, spinning, spinning_node};
 
-/// A server that hands accepted goals to the test, and a client in a context of its own. Orders
-/// below zero are rejected, odd ones are deferred; 13 cannot be canceled.
+/// A server that passes accepted goals to the test, and a client in another context. Goals with a
+/// negative order are rejected, and goals with an odd order are deferred; a goal with the order 13
+/// cannot be canceled.
 pub(super) struct Pair {
     pub(super) client: ActionClient<Fibonacci>,
     pub(super) accepted: Receiver<ServerGoalHandle<Fibonacci>>,
@@ -78,7 +79,7 @@ impl Pair {
         Self { client, accepted, server: Some(server), caller, here, _spinning }
     }
 
-    /// Sends a goal, which is accepted.
+    /// Sends a goal that the server accepts.
     pub(super) fn goal(&self, order: i32) -> Goal {
         let client = self.client.send_goal_and_wait(Fibonacci_Goal { order }, WATCHDOG).unwrap();
         let server = self.accepted.recv_timeout(WATCHDOG).unwrap();
@@ -88,7 +89,7 @@ impl Pair {
     }
 }
 
-/// Both sides of a goal.
+/// The handles of a goal on both sides.
 pub(super) struct Goal {
     pub(super) client: feros::ClientGoalHandle<Fibonacci>,
     pub(super) server: ServerGoalHandle<Fibonacci>,
@@ -104,8 +105,8 @@ pub(super) fn result(numbers: &[i32]) -> Fibonacci_Result {
     Fibonacci_Result { sequence: numbers.to_vec() }
 }
 
-/// Publishes feedback until some arrives: a server may find a client's subscription later than the
-/// client finds the server, and feedback goes only to known subscriptions.
+/// Publishes feedback until some of it arrives. The server may find the client's subscription later
+/// than the client finds the server, and sends feedback only to known subscriptions.
 pub(super) fn first_feedback<T>(heard: &Receiver<T>, mut publish: impl FnMut()) -> T {
     eventually(|| {
         publish();
@@ -137,11 +138,13 @@ fn a_goal_has_feedback_statuses_and_a_result() {
     assert_eq!(outcome.result.sequence, [0, 1, 1, 2]);
     assert_eq!((goal.status(), work.status()), (GoalStatus::Succeeded, GoalStatus::Succeeded));
     drop(goal);
-    // The client no longer follows the goal: its feedback closure, and with it the sender, is gone.
+    // The client no longer follows the goal, so the feedback closure has been dropped together with
+    // the sender.
     assert_eq!(feedback.recv_timeout(WATCHDOG), Err(RecvTimeoutError::Disconnected));
 }
 
-/// The three services of an action share one doorbell: no service may take it from another.
+/// The three services of an action share one doorbell; no service may keep the others from ringing
+/// it.
 #[test]
 fn a_server_that_begins_to_spin_late_hears_all_its_requests_in_shared_memory() {
     let only_shared_memory = TransportSet::NONE.with(Transport::SharedMemory);
@@ -231,7 +234,7 @@ fn a_goal_may_be_rejected_or_deferred() {
     }
 }
 
-/// The topic keeps one message, which late subscriptions get.
+/// The publisher keeps one message for late subscriptions.
 #[test]
 fn who_comes_late_is_told_the_statuses() {
     let pair = Pair::new();
@@ -254,8 +257,8 @@ fn who_comes_late_is_told_the_statuses() {
     assert_eq!(subscription.publisher_count(), 1);
 }
 
-/// If several threads end goals at the same time, the message that stays has the end of all of
-/// them.
+/// If several threads end goals at the same time, the last message has the final status of all
+/// these goals.
 #[test]
 fn the_last_status_message_is_the_latest() {
     let pair = Pair::with(ActionServerOptions::default().result_timeout(None));
@@ -291,7 +294,8 @@ fn the_last_status_message_is_the_latest() {
     }
 }
 
-/// A single thread serves goals, results and cancels, and does the work in parts.
+/// A single thread handles requests for goals, results and cancellation, and does the work in
+/// parts.
 #[test]
 fn a_server_works_for_goals_with_a_timer_on_one_thread() {
     let (here, there) = (context(), context());
@@ -323,7 +327,7 @@ fn a_server_works_for_goals_with_a_timer_on_one_thread() {
     assert_eq!(ends, [vec![0, 1, 1, 2], vec![0, 1, 1, 2, 3, 5]]);
 }
 
-/// If pointers are enough, feedback takes only the intra-process transport.
+/// Within a process, feedback takes only the intra-process transport, as a pointer.
 #[test]
 fn within_a_process_feedback_goes_by_pointer() {
     let context = context();
@@ -352,7 +356,7 @@ fn within_a_process_feedback_goes_by_pointer() {
     assert!(known[server.action_name()].contains("example_interfaces/action/Fibonacci"));
 }
 
-/// There are more goals than a client that takes no responses has room for responses.
+/// The client takes no responses, and sends more goals than its response queue has space for.
 #[test]
 fn goals_that_nobody_waits_for_are_all_worked_for() {
     let pair = Pair::new();

@@ -1,4 +1,4 @@
-//! Calls inside callbacks: calls that could never end are refused at once, all others are answered.
+//! Calls inside callbacks. Calls that could never end fail at once; all other calls are answered.
 
 use std::sync::mpsc::sync_channel;
 
@@ -21,7 +21,8 @@ fn every_millisecond() -> TimerOptions {
 
 type Answer = Result<Trigger_Response, CallError>;
 
-/// The outcome of a call inside a callback of `caller`'s timer, while `executor` spins.
+/// Calls the service once inside the callback of a timer of `caller`, while `executor` spins;
+/// returns the outcome of the call.
 fn call_inside(
     caller: &Node,
     executor: Executor,
@@ -33,8 +34,8 @@ fn call_inside(
     let (answers, answered) = sync_channel(1);
     let mut has_called = false;
     let call = move || {
-        // Call once: a second call could meet the end of the executor and would wait for its time
-        // limit.
+        // The service is called only once: a second call could come while the executor ends, and
+        // would wait until its timeout.
         if std::mem::replace(&mut has_called, true) {
             return;
         }
@@ -91,7 +92,8 @@ fn a_call_into_the_own_exclusive_group_is_refused() {
 
 #[test]
 fn calls_that_another_thread_or_group_answers_are_answered() {
-    // Another group of the same node, of either kind, and another node, on several threads.
+    // The server is in another group, of either kind, of the same node, and the executor has
+    // several threads.
     for kind in [CallbackGroupKind::MutuallyExclusive, CallbackGroupKind::Reentrant] {
         let caller = context().create_node("caller").unwrap();
         let group = caller.create_callback_group(kind);
@@ -105,7 +107,7 @@ fn calls_that_another_thread_or_group_answers_are_answered() {
     let options = every_millisecond().callback_group(&group);
     call_inside(&caller, executor(2, &[&caller]), options, true).unwrap();
 
-    // One thread each, on two executors.
+    // The caller and the server are on two executors, with one thread each.
     let context = context();
     let (caller, server) =
         (context.create_node("caller").unwrap(), context.create_node("server").unwrap());

@@ -1,5 +1,5 @@
-//! A message that is longer than its type allows is refused, whatever subscriptions and transports
-//! there are.
+//! A message that is longer than its type allows is refused, regardless of subscriptions and
+//! transports.
 
 use feros::message::EncodeError;
 use feros::msgs::test_msgs::msg::{BoundedSequences, MultiNested};

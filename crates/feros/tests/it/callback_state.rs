@@ -1,4 +1,4 @@
-//! A struct whose methods are callbacks of every kind.
+//! A struct whose methods are callbacks of all kinds.
 
 use feros::msgs::std_msgs::msg::{Bool, Int32};
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};

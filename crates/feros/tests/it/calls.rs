@@ -1,8 +1,8 @@
-//! Calls on each transport: they take the expected transport, and no request or response is lost or
-//! duplicated, for any size and any number of calls at once.
+//! Calls on each transport. They take the expected transport, and no request or response is lost or
+//! duplicated, for different sizes and numbers of simultaneous calls.
 //!
-//! Two contexts of this process that may not use the intra-process transport stand for two
-//! processes. Processes are killed in `tests/crash`.
+//! Two contexts of this process that may not use the intra-process transport represent two
+//! processes. The tests in `tests/crash` kill processes.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -25,7 +25,7 @@ use feros_test_support::{block_on, eventually, until};
 use crate::shared_memory::BETWEEN_PROCESSES;
 use crate::support::{WATCHDOG, context, dropped_futures, spinning_node};
 
-/// The transport between two contexts with these options.
+/// The transport that calls take between two contexts, by the transports that are allowed.
 const TABLE: [(TransportSet, Transport); 3] = [
     (TransportSet::ALL, Transport::IntraProcess),
     (BETWEEN_PROCESSES, Transport::SharedMemory),
@@ -58,7 +58,7 @@ fn client<S: feros::message::Service>(
     caller.create_client_with::<S>(name, options).unwrap()
 }
 
-/// Answers with the number of the request.
+/// Makes a server that answers each request with the number of requests so far.
 fn counting_server(node: &Node, transports: TransportSet) -> (Service<Trigger>, Arc<AtomicUsize>) {
     let served = Arc::new(AtomicUsize::new(0));
     let count = served.clone();
@@ -75,7 +75,7 @@ fn counting_server(node: &Node, transports: TransportSet) -> (Service<Trigger>, 
     (service, served)
 }
 
-/// A server that hands its responders to the test.
+/// Makes a server that passes its responders to the test.
 pub(crate) fn deferring_server(
     node: &Node,
     transports: TransportSet,
@@ -93,7 +93,8 @@ pub(crate) fn deferring_server(
     (service, deferred)
 }
 
-/// Waits until requests take this transport to all of this number of servers.
+/// Waits until the client has found this number of servers, and requests to all of them take this
+/// transport.
 fn until_on<S: feros::message::Service>(client: &Client<S>, transport: Transport, servers: usize) {
     client.wait_for_service(WATCHDOG).unwrap();
     eventually(|| {
@@ -111,9 +112,9 @@ fn count_of(counts: CallCounts, transport: Transport) -> u64 {
     }
 }
 
-/// The first response. Through the engine it may be lost: a server finds the two endpoints of a
-/// client one after the other, and waits for the second as long as stock ROS 2 does, which may be
-/// too short on a busy machine.
+/// Calls until a response arrives. With the engine, the first response may be lost: a server finds
+/// the two endpoints of a client one after the other, and waits for the second endpoint only as
+/// long as stock ROS 2 does, which may be too short on a busy machine.
 fn first_call<S: feros::message::Service>(client: &Client<S>) -> S::Response
 where
     S::Request: Default,
@@ -137,7 +138,7 @@ fn calls_take_the_shortest_transport_that_both_sides_allow() {
         assert_eq!(served.load(Ordering::Relaxed), 100);
         assert_eq!(count_of(client.counts(), transport), 100, "{:?}", client.counts());
         assert_eq!(count_of(service.counts(), transport), 100, "{:?}", service.counts());
-        // A server may find a client only after it has served it.
+        // The server may have answered the client before it lists the client.
         let seen = eventually(|| match service.transports() {
             none if none.is_empty() => Err("no client"),
             seen => Ok(seen),
@@ -272,8 +273,8 @@ fn what_is_too_large_for_shared_memory_takes_the_network_and_is_counted() {
     assert_eq!(service.counts().shared_memory_failures, 2, "{:?}", service.counts());
 }
 
-/// There are more calls than any queue holds: no request that waits for the server and no response
-/// that waits for the client is lost.
+/// There are more calls than any queue holds. No request that waits for the server is lost, and no
+/// response that waits for the client.
 #[test]
 fn nothing_is_lost_where_more_calls_are_out_than_queues_hold() {
     const CALLS: usize = 300;
@@ -296,7 +297,7 @@ fn nothing_is_lost_where_more_calls_are_out_than_queues_hold() {
     }
 }
 
-/// A client that takes no responses leaves its servers room for further ones.
+/// A client that awaits no responses does not fill its servers' queues with them.
 #[test]
 fn a_server_can_answer_who_waits_for_nothing() {
     let calls = dropped_futures(3000);
@@ -338,7 +339,7 @@ fn a_server_that_takes_nothing_is_told_of_and_not_waited_for_for_ever() {
         };
         let is_busy = matches!(refused, PublishError::Engine(SendError::ServerBusy { .. }));
         assert!(is_busy, "{transport}: {refused}");
-        // All accepted requests are served.
+        // All requests that were accepted are answered.
         let _spinning = spinning_node(&pair.server);
         for call in calls {
             call.wait(WATCHDOG).unwrap();
@@ -365,7 +366,7 @@ fn a_response_to_a_client_that_left_is_an_error() {
     }
 }
 
-/// The same holds for a thread and for a future that waits for the response.
+/// The call fails both for a thread that blocks and for a future that is awaited.
 #[test]
 fn a_call_whose_server_leaves_says_so() {
     for (transports, transport) in &TABLE[..2] {
@@ -427,7 +428,7 @@ fn a_server_that_is_made_again_is_called_again() {
         let pair = pair();
         let client: Client<Trigger> = client(&pair.caller, "count", transports);
         let _spinning = spinning_node(&pair.server);
-        // There are more rounds than a client has channels.
+        // There are more rounds than a client has channels to servers.
         for _ in 0..12 {
             let (service, served) = counting_server(&pair.server, transports);
             until_on(&client, transport, 1);
@@ -442,7 +443,8 @@ fn a_server_that_is_made_again_is_called_again() {
     }
 }
 
-/// There is a server of each kind: while one of them needs the engine, the engine serves all.
+/// Two servers of one name may allow different transports. While one of them needs the engine,
+/// requests to both go through the engine.
 #[test]
 fn each_server_of_a_name_gets_each_request_once() {
     let of = |transports: [TransportSet; 2], expected: [Transport; 2]| {
@@ -452,7 +454,8 @@ fn each_server_of_a_name_gets_each_request_once() {
             let (service, served) = service_of(&node, set);
             (spinning_node(&node), service, served)
         });
-        // The first server to respond ends a call: the other may still have all requests to serve.
+        // The first response ends a call, so the other server may still have all requests to
+        // answer.
         let options = ClientOptions { qos: QosProfile::keep_last(20), ..ClientOptions::default() };
         let client = pair.caller.create_client_with::<Trigger>("/shared", options).unwrap();
         client.wait_for_service(WATCHDOG).unwrap();
@@ -525,7 +528,7 @@ fn requests_of_a_client_are_served_in_order_while_their_transport_changes() {
         client.wait_for_service(WATCHDOG).unwrap();
         let mut expected = Vec::new();
         for round in 0..200 {
-            // Pairs that only their order distinguishes.
+            // Each pair of values shows the order of its two requests.
             let pair = [round % 2 == 0, round % 3 == 0];
             let calls = pair.map(|data| client.call(&SetBool_Request { data }).unwrap());
             expected.extend(pair);

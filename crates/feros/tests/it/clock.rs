@@ -32,8 +32,9 @@ fn timers_follow_simulated_time() {
     executor.add_node(&node).unwrap();
     for (sec, expected) in [(9, 0), (10, 1), (15, 1), (45, 2)] {
         let time = Time::from_nanos(i64::from(sec) * 1_000_000_000);
-        // A separate thread sets the time; this executor runs the timer. A publisher may know the
-        // subscription before the subscription knows the publisher.
+        // The time is set by a separate thread, not by this executor, which runs the timer. The
+        // message is published repeatedly, because a publisher may find the subscription before the
+        // subscription finds the publisher.
         eventually(|| {
             publisher.publish(Clock { clock: TimeMessage { sec, nanosec: 0 } }).unwrap();
             if node.clock().now() == time { Ok(()) } else { Err("the time is not set yet") }

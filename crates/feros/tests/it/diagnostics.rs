@@ -13,7 +13,7 @@ use feros::{Node, NodeOptions, Subscription};
 
 use crate::support::{WATCHDOG, context, spinning_node};
 
-/// Listens to the statuses of tasks of a node.
+/// Subscribes to the statuses of a node's tasks.
 fn listen(
     node: &Node,
     prefix: &'static str,

@@ -1,5 +1,5 @@
-//! Executors of every kind with nodes: groups, priorities, sequences, isolation. A lost or delayed
-//! message makes a test hang.
+//! Executors of all kinds with nodes: groups, priorities, sequences and isolation. If a message is
+//! lost, a test hangs until its watchdog ends it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -116,7 +116,8 @@ fn a_callback_calls_a_service_of_its_own_node_in_another_group() {
     assert_eq!(outcome, Ok(Outcome::Completed(())));
 }
 
-/// The order in which three subscriptions run that get one message each before the executor spins.
+/// Returns the order in which the callbacks of three subscriptions run after each has got one
+/// message.
 fn order_of(executor: &Executor, options: [SubscriptionOptions; 3]) -> Vec<i32> {
     let context = context();
     let node = context.create_node("node").unwrap();
@@ -131,7 +132,7 @@ fn order_of(executor: &Executor, options: [SubscriptionOptions; 3]) -> Vec<i32> 
     let publisher = node.create_publisher::<Int32>("numbers", 10).unwrap();
     publisher.wait_for_subscriptions(3, WATCHDOG).unwrap();
     executor.add_node(&node).unwrap();
-    // Run the callbacks that are ready because of the matches.
+    // First run the callbacks that are ready because of the matches.
     subscriptions
         .iter()
         .for_each(|subscription| subscription.wait_for_publishers(1, WATCHDOG).unwrap());
@@ -281,14 +282,14 @@ fn isolated_nodes_do_not_wait_for_each_other() {
     go_on.send(()).unwrap();
     assert!(executors.remove_node(&stuck) && !executors.remove_node(&stuck));
     assert_eq!(executors.len(), 1);
-    // The node is free for another executor.
+    // The node can now be added to another executor.
     let executor = Executor::new();
     executor.add_node(&stuck).unwrap();
     drop(go_on);
     guard.trigger();
     assert_eq!(executor.spin_once(Some(WATCHDOG)), Ok(Outcome::Completed(())));
     while ticks.try_recv().is_ok() {}
-    // The thread of a dropped node ends with the next change.
+    // The thread of a dropped node ends when the next node is added or removed.
     let threads = || {
         std::fs::read_dir("/proc/self/task").unwrap().flatten().filter(|task| {
             std::fs::read_to_string(task.path().join("comm"))
@@ -362,8 +363,8 @@ fn simulated_time_is_followed_with_every_kind() {
         let spinning = spinning(executor);
         let mut count = 0;
         while count < 5 {
-            // Publish until a message arrives: the first may come before the subscription is
-            // matched.
+            // Publish until a message arrives, because the first message may be published before
+            // the subscription matches.
             sec += 10;
             publisher.publish(Clock { clock: TimeMessage { sec, nanosec: 0 } }).unwrap();
             count += usize::from(ticks.recv_timeout(Duration::from_millis(100)).is_ok());
@@ -408,8 +409,8 @@ fn nodes_come_and_go_while_executors_of_every_kind_spin() {
     }
 }
 
-/// A timer whose callback takes longer than its period is ready again whenever it ends; no other
-/// callback waits for it for more than a turn.
+/// The callback of a timer takes longer than the period, so the timer is always ready again when
+/// its callback ends. Even so, no other callback waits for more than one call of the timer.
 fn nobody_starves_beside_a_late_timer(policy: impl feros::policy::Policy + 'static) {
     const MESSAGES: usize = 10;
     let context = context();

@@ -1,5 +1,5 @@
-//! A failure that each request or message repeats is logged the first time, and then each time the
-//! count doubles, so that a client that goes on forever does not fill the disk.
+//! A failure that occurs with each request or message is logged the first time, and then each time
+//! the count doubles, so that a client that calls forever does not fill the disk.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,12 +14,12 @@ use feros_test_support::log_lines;
 
 use crate::support::{WATCHDOG, context};
 
-/// The number of calls that fail: the 1st, 2nd, 4th, 8th, 16th, 32nd and 64th are logged.
+/// The number of calls that fail. The 1st, 2nd, 4th, 8th, 16th, 32nd and 64th failures are logged.
 const CALLS: usize = 100;
 const SAID: usize = 7;
 
-/// The log lines of the server's thread while a client makes these calls. `seen` counts requests
-/// that get no response.
+/// Makes the calls, and returns the log lines of the server's thread. `seen` counts the requests if
+/// they get no response.
 fn lines_of_calls<S: ServiceType>(
     server: &Node,
     service: &str,

@@ -1,4 +1,5 @@
-//! Messages between endpoints of one process: pointers, not bytes, with all guarantees of QoS.
+//! Messages between endpoints of one process, which are passed as pointers, with all guarantees of
+//! QoS.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -17,7 +18,7 @@ use feros::{
 use crate::support::{WATCHDOG, context, publish_patiently, spin_until};
 use feros_test_support::SetAtEnd;
 
-/// The address of an image's data.
+/// Returns the address of an image's data.
 type Place = usize;
 
 fn place(data: &[u8]) -> Place {
@@ -291,7 +292,7 @@ fn what_outlived_its_lifespan_is_not_delivered() {
         .create_subscription("number", 10, move |number: Int32| sender.send(number.data).unwrap())
         .unwrap();
     publisher.publish(Int32 { data: 1 }).unwrap();
-    // This tests the lifespan, so it has to pass.
+    // The lifespan of the message has to pass.
     std::thread::sleep(lifespan * 2);
     let executor = spinning(&node);
     let mut data = 2;
@@ -326,7 +327,7 @@ fn local_publications_are_ignored_on_wish() {
     assert!(receiver.try_recv().is_err());
 }
 
-/// A subscription that only the engine knows, like those of other programs.
+/// Makes a subscription that only the engine knows, like a subscription of another program.
 fn stranger(session: &Arc<dyn Session>, node: &Node, topic: &str) -> Arc<dyn EngineSubscription> {
     let identity = TypeIdentity::of::<Int32>();
     let topic = node.resolve_topic_name(topic, false).unwrap();
@@ -360,7 +361,8 @@ fn strangers_come_and_go_and_nothing_is_lost_or_doubled() {
         executor.spin_some(Duration::from_secs(1)).unwrap();
         heard_here.extend(receiver.try_iter());
     };
-    // The subscription is known on its transport before messages can overflow its queue.
+    // The first message ensures that the subscription's transport is set up before messages can
+    // overflow its queue.
     publisher.publish(Int32 { data: 0 }).unwrap();
     spin();
     let done = AtomicBool::new(false);
@@ -395,7 +397,7 @@ fn strangers_come_and_go_and_nothing_is_lost_or_doubled() {
         drop(end);
         publishing.join().unwrap()
     });
-    // Take the messages that wait in both histories, of the queue and of the engine.
+    // Take the messages that still wait in the intra-process queue and in the engine's history.
     assert!(executor.spin_all(WATCHDOG).unwrap() < 10_000);
     heard_here.extend(receiver.try_iter());
     let heard = heard_here;
@@ -418,7 +420,7 @@ fn direct_dispatch_runs_on_the_publishing_thread() {
             see.lock().unwrap().push((text.data, std::thread::current().id()));
         })
         .unwrap();
-    // No executor spins.
+    // No executor spins the node.
     publisher.publish(Text { data: "direct".into() }).unwrap();
     assert_eq!(*seen.lock().unwrap(), [("direct".to_owned(), std::thread::current().id())]);
     drop(subscription);

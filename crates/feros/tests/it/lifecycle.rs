@@ -1,5 +1,5 @@
-//! Managed nodes: the work of their callbacks and publishers in each state, the changes of state,
-//! and what other nodes see.
+//! Managed nodes: their callbacks and publishers in each state, the changes of state, and what
+//! other nodes see.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -24,7 +24,7 @@ use CallbackReturn::{Failure, Success};
 type Log = Arc<Mutex<Vec<String>>>;
 type Act = Box<dyn FnMut(&LifecycleNode) -> Result<CallbackReturn, Error> + Send>;
 
-/// Notes the callbacks that are called, and acts as the test asks.
+/// Callbacks that record their calls, and do what the test specifies.
 struct Noting {
     log: Log,
     acts: Vec<(&'static str, Act)>,
@@ -100,7 +100,7 @@ fn spawn<T: Send + 'static>(
     std::thread::Builder::new().name("asking".into()).spawn(ask).unwrap()
 }
 
-/// A subscription that hands on its messages; it keeps them until the test takes them.
+/// Makes a subscription that passes its messages to a channel, from which the test takes them.
 fn numbers(node: &Node, topic: &str) -> (impl Sized + use<>, Receiver<i32>) {
     let (sender, receiver) = sync_channel(100);
     let options = SubscriptionOptions::from(100).dispatch(Dispatch::PublishingThread);
@@ -223,7 +223,8 @@ fn a_second_transition_is_refused_while_one_is_under_way() {
     let (callbacks, _) = Noting::new();
     let refused = inside.clone();
     let callbacks = callbacks.act("configure", move |node| {
-        // This includes transitions that only the end of the callback may begin.
+        // All of these are refused, including transitions that begin only with the end of the
+        // callback.
         for wanted in ["activate", "configure", "transition_success", "nope"] {
             refused.lock().unwrap().push(node.trigger_transition(wanted).unwrap_err());
         }

@@ -1,4 +1,4 @@
-//! Levels of loggers set by other nodes, loggers below a node's logger, and conditional messages.
+//! Logger levels that other nodes set, loggers below a node's logger, and conditional messages.
 
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use feros::{Clock, ClockType, Executor, LogLevel, Node, NodeOptions, QosProfile}
 
 use crate::support::{WATCHDOG, context, spin_until, spinning_node};
 
-/// The messages of a node and the loggers below it on `/rosout`, from now on.
+/// Listens on `/rosout` to the messages of a node's logger and the loggers below it.
 struct Heard {
     executor: Executor,
     receiver: std::sync::mpsc::Receiver<Log>,
@@ -36,7 +36,7 @@ impl Heard {
         Self { executor, receiver, _subscription: subscription, prefix, _listener: listener }
     }
 
-    /// Loggers and texts until the text `last`.
+    /// Returns the logger and the text of each message, up to the message `last`.
     fn until(&self, last: &str) -> Vec<(String, String)> {
         let mut heard: Vec<(String, String)> = Vec::new();
         spin_until(&self.executor, || {
@@ -73,7 +73,7 @@ fn loggers_below_a_node_s_are_heard_on_its_rosout() {
         heard.until("the node itself"),
         [said(".planner", "a path"), said(".planner.search", "slow"), said("", "the node itself")]
     );
-    // A logger publishes while one of its clones exists, and no longer after the last is dropped.
+    // A logger publishes as long as one of its clones exists.
     let clone = search.clone();
     drop(search);
     feros::error!(clone, "still there");

@@ -1,4 +1,4 @@
-//! The client library on its real engine, within this process and over loopback only.
+//! Tests of the client library with its real engine, within this process and over loopback only.
 #![allow(clippy::unwrap_used)]
 
 mod action;

@@ -1,4 +1,4 @@
-//! The effects of a node's options: names, remapping, values of parameters, transports.
+//! The effects of a node's options: names, remapping, parameter values and transports.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,7 +59,7 @@ fn the_nearest_source_of_a_parameter_wins() {
 #[test]
 fn a_parameter_file_that_cannot_be_used_makes_no_node() {
     let context = context();
-    // A name that no other test of this domain uses.
+    // No other test in this domain uses this name.
     let name = "without_its_parameter_file";
     let options =
         NodeOptions::new(name).arguments(arguments("--ros-args --params-file /nonexistent.yaml"));

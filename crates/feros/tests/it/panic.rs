@@ -1,5 +1,5 @@
-//! Panics of callbacks: without a hook they unwind out of the spin function, with a hook they end
-//! only their node.
+//! Panics in callbacks. Without a hook, a panic propagates out of the spin function; with a hook,
+//! it ends only its node.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Parameters of a node: declaring, setting and refusing them, and their events.
+//! Parameters of a node: declaring and setting them, refused values, and events.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -16,7 +16,7 @@ use feros::{
 
 use crate::support::{WATCHDOG, context, context_with, spin_until};
 
-/// The parameter that every node has besides `use_sim_time`.
+/// The parameter that every node has in addition to `use_sim_time`.
 const TYPES: &str = "start_type_description_service";
 
 fn node() -> Node {
@@ -198,7 +198,7 @@ fn callbacks_change_refuse_and_hear_without_a_lock() {
     let (inner, seen) = (node.held(), nested.clone());
     let on = node.add_on_set_parameters_callback(move |parameters| {
         let node = inner();
-        // Reading is allowed, from other threads as well: no lock is held.
+        // Callbacks may read parameters, even from other threads, because no lock is held.
         std::thread::scope(|scope| {
             scope.spawn(|| node.get_parameter("a").unwrap()).join().unwrap()
         });
@@ -227,7 +227,7 @@ fn callbacks_change_refuse_and_hear_without_a_lock() {
     assert_eq!((a.get(), b.get(), heard.lock().unwrap().len()), (13, 100, 2));
 }
 
-/// Makes a closure that returns the node, for callbacks.
+/// Makes a closure that returns the node, for use in callbacks.
 trait Held {
     fn held(&self) -> Box<dyn Fn() -> Node + Send + Sync>;
 }
@@ -435,7 +435,7 @@ fn use_sim_time_is_a_parameter_that_switches_the_clock() {
     assert!(matches!(refused, Err(CreateError::Parameter { .. })), "{refused:?}");
 }
 
-/// The number of a node's services that other nodes find.
+/// Returns the number of a node's services in the graph.
 fn services(context: &Context, node: &Node) -> usize {
     let prefix = format!("{}/", node.name());
     context.graph().services().keys().filter(|name| name.starts_with(&prefix)).count()

@@ -1,4 +1,5 @@
-//! Services and clients: blocking, as futures, deferred, large, and with both mappings at once.
+//! Services and clients: calls that block, futures, deferred responses, large messages, and both
+//! mappings at once.
 
 use std::future::Future as _;
 use std::pin::pin;
@@ -19,7 +20,7 @@ use feros_test_support::{block_on, eventually};
 use crate::calls::deferring_server;
 use crate::support::{WATCHDOG, context, spinning_node};
 
-/// The mappings apply to the network transport only.
+/// Restricts calls to the network transport, because the mappings apply to no other transport.
 fn by_network() -> ClientOptions {
     ClientOptions::default().transports(Transport::Network)
 }
@@ -69,7 +70,8 @@ fn many_calls_at_once_each_get_their_own_response() {
     let client = caller.create_client::<Trigger>("count").unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
     let calls: Vec<_> = (0..8).map(|_| client.call(&Trigger_Request::default()).unwrap()).collect();
-    // The waits are in reverse order: the first wait hands the other calls their responses.
+    // The calls are waited for in reverse order, so the first wait takes the responses of the other
+    // calls and passes them on.
     let mut answers: Vec<String> =
         calls.into_iter().rev().map(|call| call.wait(WATCHDOG).unwrap().message).collect();
     answers.reverse();
@@ -115,8 +117,8 @@ fn clients_of_both_mappings_are_served_at_the_same_time() {
     }
 }
 
-/// The bytes are those of `rmw_cyclonedds`: encapsulation, client, number, then the message; the
-/// reply has the same 16 bytes.
+/// The bytes are those of `rmw_cyclonedds`: encapsulation, client, number, then the message. The
+/// reply repeats the 16 bytes of client and number.
 #[test]
 fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
     let (here, there) = (context(), context());
@@ -144,7 +146,8 @@ fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
     let (_replies, replies) = listen(format!("rr{}Reply", client.service_name()), "Response");
     let _listening = spinning_node(&eavesdropper);
     let (mut asked, mut answered) = (Vec::new(), Vec::new());
-    // The endpoints may find the eavesdropper later than it finds them.
+    // The call is repeated, because the endpoints may find the eavesdropper later than it finds
+    // them.
     let (request, reply) = eventually(|| {
         let response = client.call_and_wait(&SetBool_Request { data: true }, WATCHDOG).unwrap();
         assert!(response.success);
@@ -152,7 +155,7 @@ fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
         answered.extend(replies.try_iter());
         let all =
             asked.iter().flat_map(|request| answered.iter().map(move |reply| (request, reply)));
-        // All 16 bytes come back.
+        // The reply has all 16 bytes of its request.
         let mut pairs = all.filter(|(request, reply)| request[4..20] == reply[4..20]);
         pairs.next().map(|(request, reply)| (request.clone(), reply.clone())).ok_or("no pair")
     });
@@ -160,7 +163,7 @@ fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
     assert_eq!((encapsulation, &reply[..4]), (&[0, 1, 0, 0][..], &[0, 1, 0, 0][..]));
     assert!(header[..8] != [0; 8], "the header identifies the client");
     assert!(i64::from_le_bytes(header[8..].try_into().unwrap()) >= 1, "numbers count from one");
-    // RTPS pads to four bytes.
+    // RTPS pads the message to four bytes.
     assert!(message[0] == 1 && message.len() <= 4, "{message:?}");
     assert!(reply[20..].starts_with(b"\x01\0\0\0\x03\0\0\0on\0") && reply.len() <= 32, "{reply:?}");
 }
@@ -199,7 +202,7 @@ fn a_blocked_call_ends_when_the_context_is_shut_down() {
     }
 }
 
-/// Such a request would be lost silently, and the client would wait forever.
+/// Without this check, the request would be lost silently, and the client would wait forever.
 #[test]
 fn a_call_without_a_server_is_refused_and_says_what_to_do() {
     let context = context();

@@ -12,7 +12,7 @@ use crate::support::{WATCHDOG, context, spinning_node};
 
 type Event = <SetBool as feros::message::Service>::Event;
 
-/// Policies with which events from before the match arrive as well.
+/// Policies with which events that were published before the match arrive too.
 fn latched() -> QosProfile {
     QosProfile::keep_last(64).transient_local()
 }
@@ -21,7 +21,7 @@ fn echo(request: SetBool_Request) -> SetBool_Response {
     SetBool_Response { success: request.data, message: "done".into() }
 }
 
-/// Listens to the events of `switch`.
+/// Subscribes to the events of the service `switch`.
 fn listen(node: &Node, publishers: usize) -> (Subscription<Event>, Receiver<Event>) {
     let (sender, receiver) = sync_channel(64);
     let subscription = node
@@ -53,7 +53,8 @@ fn both_ends_publish_what_becomes_of_a_call() {
     let request = SetBool_Request { data: true };
     let response = client.call_and_wait(&request, WATCHDOG).unwrap();
     let mut heard: Vec<Event> = (0..4).map(|_| events.recv_timeout(WATCHDOG).unwrap()).collect();
-    // There are two publishers: only the order of each one's events is certain.
+    // The events come from two publishers, and only the order of events from the same publisher is
+    // certain.
     heard.sort_by_key(|event| event.info.event_type);
     let kinds: Vec<u8> = heard.iter().map(|event| event.info.event_type).collect();
     assert_eq!(
@@ -103,7 +104,8 @@ fn metadata_has_no_contents_and_off_is_silent() {
         assert_eq!(event.info.event_type, kind);
         assert!(event.request.is_empty() && event.response.is_empty(), "{event:?}");
     }
-    // The publisher stays if only the contents change, so that no event is missed in between.
+    // If only the state changes from metadata to contents, the publisher stays, so that no event is
+    // missed.
     configure(ServiceIntrospectionState::Contents);
     client.call_and_wait(&SetBool_Request { data: false }, WATCHDOG).unwrap();
     let event = events.recv_timeout(WATCHDOG).unwrap();
@@ -118,7 +120,7 @@ fn metadata_has_no_contents_and_off_is_silent() {
     assert_eq!(Event::default(), SetBool::event(info(), None, None), "an event of nothing");
 }
 
-/// The info in an event without contents.
+/// Makes the info of an event without contents.
 fn info() -> feros::message::ServiceEventInfo {
     feros::message::ServiceEventInfo {
         kind: feros::message::ServiceEventKind::RequestSent,

@@ -1,4 +1,5 @@
-//! Helpers of the tests: contexts that see only each other, and a watchdog in place of time limits.
+//! Helpers for the tests: contexts that see only each other, and a watchdog in place of time
+//! limits.
 
 use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{Arguments, Context, ContextOptions, Executor, Node, Outcome, Publisher, TransportSet};
@@ -6,19 +7,19 @@ use feros_test_support::{Background, eventually};
 
 pub(crate) use feros_test_support::WATCHDOG;
 
-/// A separate context on loopback whose nodes are in the namespace of the test, so that tests do
-/// not hear each other.
+/// Makes a separate context on loopback whose nodes are in a namespace of the test, so that tests
+/// do not receive each other's messages.
 pub(crate) fn context() -> Context {
     context_of(TransportSet::ALL)
 }
 
-/// Like [`context`], with these transports only.
+/// Like [`context`], but only with these transports.
 pub(crate) fn context_of(transports: TransportSet) -> Context {
     let test = std::thread::current().name().unwrap().replace("::", "/");
     make_context(&format!("--ros-args -r __ns:=/{test}"), transports)
 }
 
-/// A separate context on loopback, in the domain of this test process.
+/// Makes a separate context on loopback with these arguments, in the domain of this test process.
 pub(crate) fn context_with(arguments: &str) -> Context {
     make_context(arguments, TransportSet::ALL)
 }
@@ -41,20 +42,20 @@ fn make_context(arguments: &str, transports: TransportSet) -> Context {
     .unwrap()
 }
 
-/// Spins the executor on a thread until dropped.
+/// Spins the executor on a thread until the returned value is dropped.
 pub(crate) fn spinning(executor: Executor) -> Background {
     let stopper = executor.stopper();
     Background::start("spinning", move || executor.spin().unwrap(), move || stopper.stop())
 }
 
-/// Spins the node on a thread until dropped.
+/// Spins the node on a thread until the returned value is dropped.
 pub(crate) fn spinning_node(node: &Node) -> Background {
     let executor = Executor::new();
     executor.add_node(node).unwrap();
     spinning(executor)
 }
 
-/// Spins until `done`, or fails the test.
+/// Spins until `done` returns true; fails the test if that takes too long.
 pub(crate) fn spin_until(executor: &Executor, done: impl FnMut() -> bool) {
     assert_eq!(
         executor.spin_until(Some(WATCHDOG), done),
@@ -63,8 +64,8 @@ pub(crate) fn spin_until(executor: &Executor, done: impl FnMut() -> bool) {
     );
 }
 
-/// Publishes until it succeeds: a thread that takes messages may be delayed for longer than
-/// publishing waits for it, and then nothing was sent.
+/// Publishes again until it succeeds. A thread that takes messages may be delayed for longer than
+/// `publish` waits; then `publish` fails without sending anything.
 pub(crate) fn publish_patiently<M: feros::message::Message + Clone>(
     publisher: &Publisher<M>,
     message: &M,
@@ -72,7 +73,8 @@ pub(crate) fn publish_patiently<M: feros::message::Message + Clone>(
     eventually(|| publisher.publish(message.clone()));
 }
 
-/// The number of calls or goals to give up: `FEROS_DROPPED_FUTURES` if it is set, else `usually`.
+/// The number of calls or goals to give up: `FEROS_DROPPED_FUTURES` if it is set, otherwise
+/// `usually`.
 pub(crate) fn dropped_futures(usually: usize) -> usize {
     std::env::var("FEROS_DROPPED_FUTURES").map_or(usually, |text| text.parse().unwrap())
 }

@@ -1,4 +1,4 @@
-//! Sleeping, rates and jumps by the system's time and by simulated time, and waits for single
+//! Sleeping, rates and jumps with the system's time and with simulated time, and waits for single
 //! messages.
 
 use std::sync::mpsc::sync_channel;
@@ -17,7 +17,7 @@ use feros_test_support::{Background, eventually};
 
 use crate::support::{WATCHDOG, context, context_with, publish_patiently, spinning_node};
 
-/// Runs a wait on a thread.
+/// Runs a wait on a separate thread.
 fn waiting<T: Send + 'static>(wait: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     std::thread::Builder::new().name("waiting".into()).spawn(wait).unwrap()
 }
@@ -28,21 +28,22 @@ fn seconds(seconds: i64) -> Time {
     Time::from_nanos(seconds * 1_000_000_000)
 }
 
-/// Publishes simulated time in the namespace of the test.
+/// Publishes simulated time on a topic of the test.
 struct Simulator {
     clock: Publisher<ClockMessage>,
     _node: Node,
 }
 
 impl Simulator {
-    /// A simulator, and a node that follows it.
+    /// Starts a simulator, and a node that follows its time.
     fn start(topic: &str) -> (Self, Node) {
         let follow = context_with(&format!("--ros-args -p use_sim_time:=true -r /clock:={topic}"));
         let node = follow.create_node("follower").unwrap();
         let simulating = context().create_node("simulator").unwrap();
         let clock = simulating.create_publisher(topic, QosProfile::keep_last(10)).unwrap();
         let simulator = Self { clock, _node: simulating };
-        // One side of a match may find it before the other side, and /clock is best effort.
+        // The time is published repeatedly, because one endpoint may find the match before the
+        // other, and `/clock` is best effort.
         eventually(|| {
             simulator.set(1);
             if node.now() == seconds(1) { Ok(()) } else { Err("the node follows nobody") }
@@ -98,8 +99,8 @@ fn simulated_sleepers_wake_when_their_time_is_told_or_its_source_changes() {
         let node = node.clone();
         waiting(move || node.clock().sleep_until(seconds(until), node.context()))
     };
-    // The second time is beyond the system's time as well: its thread may begin to sleep at any
-    // moment.
+    // The second time is in the future even for the system's clock, because its thread may begin to
+    // sleep with either clock.
     let (first, second) = (sleep(20), sleep(8_000_000_000));
     simulator.set_and_wait(15, &node);
     simulator.set_and_wait(20, &node);
@@ -136,7 +137,7 @@ fn a_rate_paces_a_loop() {
 fn jumps_are_told_before_and_after() {
     let (simulator, node) = Simulator::start("/jumps/clock");
     simulator.set_and_wait(10, &node);
-    /// The callback, the jump, and the clock's time during the call.
+    /// The name of the callback, the jump, and the clock's time during the call.
     type Heard = (&'static str, TimeJump, Time);
     let heard: Arc<Mutex<Vec<Heard>>> = Arc::default();
     let listen = |what: &'static str| {
@@ -181,7 +182,7 @@ fn jumps_are_told_before_and_after() {
     assert!(heard.lock().unwrap().is_empty());
 }
 
-/// Publishes a text again and again until dropped.
+/// Publishes a text periodically until the returned values are dropped.
 fn talking(context: &Context, topic: &str) -> (Node, feros::NodeTimer, Background) {
     let node = context.create_node("talker").unwrap();
     let publisher = node.create_publisher::<Text>(topic, 10).unwrap();

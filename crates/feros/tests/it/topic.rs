@@ -102,7 +102,7 @@ fn malformed_samples_are_refused_and_counted_and_the_next_one_arrives() {
         .create_subscription("text", 10, move |text: Text| sender.send(text.data).unwrap())
         .unwrap();
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
-    // A string that claims 4 G bytes, and one that is cut short.
+    // One string claims to have 4 GiB, and one string is cut short.
     publisher.publish_serialized(&[0, 1, 0, 0, 0xff, 0xff, 0xff, 0xff]).unwrap();
     publisher.publish_serialized(&[0, 1, 0, 0, 9, 0, 0, 0, b'a']).unwrap();
     publisher.publish_serialized(&[0, 1, 0, 0, 3, 0, 0, 0, b'o', b'k', 0]).unwrap();
@@ -122,7 +122,7 @@ fn what_cannot_be_serialized_is_refused_by_the_publisher() {
     let context = context();
     let node = context.create_node("talker").unwrap();
     let publisher = node.create_publisher::<Text>("text", 10).unwrap();
-    // A subscription has to want bytes; messages passed as structs are not serialized.
+    // The subscription takes views, so that the message is serialized at all.
     let _subscription = node.create_subscription("text", 10, |_: View<Text>| {}).unwrap();
     let error = publisher.publish(Text { data: "a\0b".into() }).unwrap_err();
     assert!(
@@ -246,7 +246,7 @@ fn who_keeps_all_in_this_process_is_bounded_on_the_network_transport_too() {
         })
         .unwrap();
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
-    // An engine may keep the same number again at the publisher.
+    // In addition to the subscription, the engine may keep as many messages again at the publisher.
     let least = i32::try_from(feros::rmw::KEEP_ALL_LIMIT).unwrap();
     let refused = (0..3 * least)
         .map(|number| (number, publisher.publish(Int32 { data: number })))

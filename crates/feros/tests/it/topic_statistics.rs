@@ -1,4 +1,4 @@
-//! Statistics of the messages that a subscription receives.
+//! Statistics about the messages that a subscription receives.
 
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! A context on two engines, here Cyclone DDS in two domains: nodes on both find nodes on either,
-//! on each transport, and each message arrives once.
+//! A context on two engines, which are Cyclone DDS in two domains here. A node on both engines
+//! finds nodes on either engine, and each message arrives once, on any transport.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, OnceLock};
@@ -19,7 +19,7 @@ use feros_test_support::{ReservedDomain, own_domain};
 
 use crate::support::{WATCHDOG, spinning_node};
 
-/// Cyclone DDS in a domain of its own.
+/// Cyclone DDS in a fixed domain.
 struct InDomain(u32);
 
 impl Engine for InDomain {
@@ -36,7 +36,7 @@ impl Engine for InDomain {
     }
 }
 
-/// Two domains of this process.
+/// Makes engines for two domains that only this process uses.
 fn domains() -> [Arc<dyn Engine>; 2] {
     static SECOND: OnceLock<ReservedDomain> = OnceLock::new();
     let second = SECOND.get_or_init(ReservedDomain::new).id();
@@ -58,8 +58,8 @@ fn on_both(transports: TransportSet) -> Context {
     context(Arc::new(PairEngine::new(domains())), transports)
 }
 
-/// A node on each of the two engines alone, one on both, and one on both that may use only the
-/// network transport.
+/// Makes one node on each of the two engines alone, one node on both engines, and one node on both
+/// engines that may use only the network transport.
 fn nodes() -> [Node; 4] {
     let [first, second] = domains();
     let all = TransportSet::ALL;

@@ -1,5 +1,4 @@
-//! The descriptions that nodes give of the types of their endpoints, and the handling of wrong
-//! answers.
+//! Descriptions of types that nodes get from other nodes, and how wrong answers are handled.
 
 use feros::message::dynamic::DynamicType;
 use feros::message::{Action, Message, Service, TypeHash};
@@ -16,7 +15,7 @@ use feros::{Node, NodeOptions, ParameterValue, TypeDescriptionError};
 
 use crate::support::{WATCHDOG, context, spinning_node};
 
-/// The type that `teller` describes to `asker`, as a message type.
+/// Makes `asker` request the description of `M` from `teller`, and reads it as a message type.
 fn ask<M: Message>(asker: &Node, teller: &Node) -> Result<DynamicType, TypeDescriptionError> {
     let described =
         asker.get_type_description(teller.name(), M::TYPE_NAME, M::TYPE_HASH, WATCHDOG)?;
@@ -47,7 +46,8 @@ fn a_node_describes_the_types_of_its_endpoints_and_no_others() {
         let request = GetTypeDescription_Request { type_hash, ..Default::default() };
         client.call_and_wait(&request, WATCHDOG).unwrap()
     };
-    // As in stock ROS 2, the hash identifies the type, and a service is described as a whole.
+    // As in stock ROS 2, the hash identifies the type, and the description of a service includes
+    // its request and response.
     let described = call(<SetBool as Service>::TYPE_HASH.to_string());
     assert!(described.successful, "{}", described.failure_reason);
     assert_eq!(described.type_description.type_description.type_name, "std_srvs/srv/SetBool");
@@ -67,7 +67,7 @@ fn a_node_describes_the_types_of_its_endpoints_and_no_others() {
     assert!(matches!(refused, TypeDescriptionError::Refused { .. }), "{refused}");
 }
 
-/// Whether a node describes the type of this hash.
+/// Whether `teller` describes the type with this hash.
 fn describes(asker: &Node, teller: &Node, name: &str, hash: TypeHash) -> bool {
     asker.get_type_description(teller.name(), name, hash, WATCHDOG).is_ok()
 }

@@ -1,10 +1,10 @@
-//! The items that the files under test import from their own crate, by the same paths.
+//! The items that the files under test import from the crate `feros`, under the same paths.
 #![allow(dead_code, reason = "the files have more items than the tests under loom use")]
 
 #[path = "../../../src/action/state.rs"]
 pub mod state;
 
-/// The id in the form of messages for people.
+/// Formats an id for people.
 pub(crate) fn hex(id: &[u8; 16]) -> String {
     id.iter().map(|byte| format!("{byte:02x}")).collect()
 }

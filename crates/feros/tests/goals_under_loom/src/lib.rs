@@ -1,6 +1,6 @@
-//! The progress of an action's goal under loom, which tries the interleavings of its handles, of
-//! requests for its result, and of the end of its server:
-//! `RUSTFLAGS="--cfg loom" cargo test -p feros-goals-under-loom --release`.
+//! Tests the progress of an action's goal under loom, which tries the interleavings of the goal's
+//! handles, requests for the result, and the end of the server: `RUSTFLAGS="--cfg loom" cargo test
+//! -p feros-goals-under-loom --release`.
 #![cfg(all(test, loom))]
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,7 @@ use loom::thread;
 use action::state::{GoalEvent, GoalStatus};
 use progress::{Progress, ResultBytes, ResultRequest};
 
-/// Requests are numbers; the time of the end does not matter here.
+/// A goal whose requests are numbers; the time of its end does not matter here.
 type Goal = Progress<u8, ()>;
 
 fn result(of: u8) -> ResultBytes {
@@ -30,8 +30,8 @@ fn executing() -> Arc<Goal> {
     Arc::new(goal)
 }
 
-/// Two threads end a goal, as its handle and the end of its server do, while a client asks for the
-/// result: one of the two threads succeeds, and the client gets one answer, with the result of that
+/// Two threads end a goal, like its handle and the end of its server, while a client requests the
+/// result. One of the two threads succeeds, and the client gets one answer, with the result of that
 /// thread.
 #[test]
 fn a_goal_ends_once_and_whoever_asks_is_answered_once() {
@@ -58,8 +58,8 @@ fn a_goal_ends_once_and_whoever_asks_is_answered_once() {
     });
 }
 
-/// A request to cancel meets the end of a goal: it is accepted before the end, or refused after it,
-/// and the goal ends as its handle requested.
+/// A request to cancel arrives while the goal ends. It is either accepted before the end or refused
+/// after the end, and the goal ends as its handle requested.
 #[test]
 fn a_cancel_is_before_the_end_or_refused() {
     loom::model(|| {
@@ -72,8 +72,8 @@ fn a_cancel_is_before_the_end_or_refused() {
     });
 }
 
-/// A deferred goal is begun while a client cancels it: one of the two comes first, and the goal is
-/// canceling in the end.
+/// The execution of a deferred goal begins while a client cancels the goal. Whichever comes first,
+/// the goal is canceling in the end.
 #[test]
 fn a_goal_that_is_begun_and_canceled_is_canceling() {
     loom::model(|| {

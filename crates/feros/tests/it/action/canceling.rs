@@ -1,4 +1,5 @@
-//! Canceling goals: one goal, all goals, and goals up to a time; and goals that cannot be canceled.
+//! Requests to cancel one goal, all goals, or goals up to a time; and goals that cannot be
+//! canceled.
 
 use feros::GoalStatus;
 use feros::action::CancelError;
@@ -6,7 +7,7 @@ use feros::action::CancelError;
 use super::{Goal, Pair, result};
 use crate::support::WATCHDOG;
 
-/// Waits until the server's side is canceling, and ends it.
+/// Waits until the server's handle is canceling, and ends the goal as canceled.
 fn obey(goal: &Goal) {
     assert!(goal.server.is_canceling());
     goal.server.canceled(result(&[1])).unwrap();

@@ -1,5 +1,5 @@
-//! Goals whose server gives them up, panics or ends, and how long results are kept: no client waits
-//! in vain.
+//! Goals that their server gives up, and servers that panic or end: every client gets an answer.
+//! Also tests how long results are kept.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ fn a_goal_whose_thread_panics_is_aborted() {
     assert_eq!(waiting.wait(WATCHDOG).unwrap().status, GoalStatus::Aborted);
 }
 
-/// Panics in the named callback.
+/// Callbacks of which the named one panics.
 struct Panics(&'static str);
 
 impl ActionCallbacks<Fibonacci> for Panics {
@@ -75,7 +75,7 @@ fn a_callback_that_panics_leaves_no_client_waiting() {
             let error = sent.unwrap_err();
             assert!(matches!(error, SendGoalError::Rejected { .. }), "{error}");
         } else {
-            // The node's callbacks ended with the panic, and with them the server.
+            // The panic ended the node's callbacks, and so the server.
             let result = sent.unwrap().get_result().and_then(|result| result.wait(WATCHDOG));
             match result {
                 Ok(outcome) => assert_eq!(outcome.status, GoalStatus::Aborted),
@@ -96,7 +96,7 @@ fn a_server_that_is_dropped_aborts_its_goals_and_a_new_one_is_found() {
     for waiting in waiting {
         match waiting.wait(WATCHDOG) {
             Ok(outcome) => assert_eq!(outcome.status, GoalStatus::Aborted),
-            // The end of the server may be found before its last response.
+            // The client may notice the end of the server before its last response arrives.
             Err(GoalResultError::Call(CallError::ServerLeft { .. })) => {}
             Err(other) => panic!("{other}"),
         }
@@ -131,7 +131,8 @@ fn results_are_kept_as_long_as_the_options_say() {
     let pair = Pair::with(ActionServerOptions::default().result_timeout(Duration::ZERO));
     let goal = pair.goal(2);
     let early = goal.client.get_result().unwrap();
-    // Requests are served in order: by then the request before this one waits for the end.
+    // Requests are handled in order, so when this request is answered, the request before it
+    // already waits for the end of the goal.
     let error = pair.client.get_result(&[7; 16]).unwrap().wait(WATCHDOG).unwrap_err();
     assert!(matches!(error, GoalResultError::UnknownGoal { .. }), "{error}");
     goal.server.succeed(result(&[2])).unwrap();
@@ -180,7 +181,7 @@ fn a_server_that_comes_late_is_waited_for() {
     });
 }
 
-/// A client whose process ends forgets its goals; it does not hold up the server.
+/// The server finishes a goal even after the client's process has ended.
 #[test]
 fn a_goal_outlives_its_client() {
     let pair = Pair::new();

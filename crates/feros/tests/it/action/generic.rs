@@ -15,7 +15,7 @@ use feros::{
 use super::{first_feedback, result};
 use crate::support::{WATCHDOG, context, spinning_node};
 
-/// A result in the form of a server without the type; the server core fills in the status.
+/// Serializes a result as a server without the type takes it; the server fills in the status.
 fn serialized(result: Fibonacci_Result) -> Vec<u8> {
     to_vec(&Fibonacci::get_result_response(0, result)).unwrap()
 }
@@ -50,7 +50,7 @@ fn a_server_may_do_without_the_type() {
     assert!(client.send_goal_and_wait(Fibonacci_Goal { order: -1 }, WATCHDOG).is_err());
 
     let (sender, feedback) = sync_channel(100_000);
-    // The test may no longer listen when the last feedback comes.
+    // The test may have stopped listening when the last feedback arrives.
     let on_feedback = move |feedback: Fibonacci_Feedback| drop(sender.send(feedback.sequence));
     let sent = client.send_goal_with_feedback(Fibonacci_Goal { order: 6 }, on_feedback).unwrap();
     let goal = sent.wait(WATCHDOG).unwrap();
@@ -71,7 +71,7 @@ fn a_server_may_do_without_the_type() {
     let outcome = goal.get_result().unwrap().wait(WATCHDOG).unwrap();
     assert_eq!((outcome.status, outcome.result), (GoalStatus::Succeeded, result(&[8])));
 
-    // A goal without a result of its own gets the empty result.
+    // A goal that ends without a result gets the empty result.
     let goal = client.send_goal_and_wait(Fibonacci_Goal { order: 2 }, WATCHDOG).unwrap();
     drop(accepted.recv_timeout(WATCHDOG).unwrap());
     let outcome = goal.get_result().unwrap().wait(WATCHDOG).unwrap();

@@ -15,7 +15,7 @@ type GoalEvent = <<Fibonacci as Action>::SendGoal as Service>::Event;
 type ResultEvent = <<Fibonacci as Action>::GetResult as Service>::Event;
 type CancelEvent = <CancelGoal as Service>::Event;
 
-/// Policies with which events from before the match arrive as well.
+/// Policies with which events that were published before the match arrive too.
 fn latched() -> QosProfile {
     QosProfile::keep_last(64).transient_local()
 }
@@ -34,7 +34,8 @@ fn listen<E: feros::message::Message>(
     (subscription, receiver)
 }
 
-/// The next four events, in the order of their steps; they belong to one call.
+/// Receives the next four events, which must belong to one call, and sorts them by the steps of the
+/// call.
 fn call<E>(events: &Receiver<E>, info: impl Fn(&E) -> &ServiceEventInfo) -> Vec<E> {
     let mut heard: Vec<E> = (0..4).map(|_| events.recv_timeout(WATCHDOG).unwrap()).collect();
     heard.sort_by_key(|event| info(event).event_type);
@@ -77,7 +78,8 @@ fn both_sides_publish_what_becomes_of_goals_cancels_and_results() {
     assert_eq!(events[0].request[0].goal_info.goal_id.uuid, goal.client.goal_id());
     assert_eq!(events[3].response[0].goals_canceling.len(), 1);
 
-    // The event of a request for a result comes at once, the event of its response at the end.
+    // The events of the request for the result come at once; the events of its response come at the
+    // end of the goal.
     let outcome = goal.client.get_result().unwrap();
     let mut asked =
         [results.recv_timeout(WATCHDOG).unwrap(), results.recv_timeout(WATCHDOG).unwrap()];

@@ -1,4 +1,4 @@
-//! Invalid or hostile requests of clients, and results that violate their type.
+//! Invalid or hostile requests from clients, and results that violate their type.
 
 use feros::action::{ActionIdentity, CancelError, GoalResultError, Serialized, SetResultError};
 use feros::message::{Action, from_bytes, to_vec};
@@ -144,7 +144,7 @@ fn a_client_may_do_without_the_type() {
     let (sender, feedback) = std::sync::mpsc::sync_channel(100_000);
     let sent = client
         .send_goal_with_feedback(to_vec(&request).unwrap(), move |bytes| {
-            // The test may no longer listen when the last message comes.
+            // The test may have stopped listening when the last message arrives.
             let _ = sender.send(bytes.decode::<Fibonacci_FeedbackMessage>().unwrap());
         })
         .unwrap();

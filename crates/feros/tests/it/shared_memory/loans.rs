@@ -1,5 +1,4 @@
-//! Views and loans: messages that are read and built in place in shared memory, and exhausted
-//! pools.
+//! Views and loans: messages that are read or built directly in shared memory, and exhausted pools.
 
 use std::time::Duration;
 
@@ -24,7 +23,8 @@ fn views_keep_their_messages_and_too_many_of_them_lose_nothing_in_silence() {
     let mut held = Vec::new();
     let mut numbers = Vec::new();
     while numbers.last() != Some(&30) {
-        // The held views are unchanged; dropping one lets the next message come.
+        // Views that are held do not change. When no message arrives, dropping a view makes space
+        // for the next message.
         match receiver.recv_timeout(Duration::from_millis(200)) {
             Ok(view) => {
                 numbers.push(view.get().height);
@@ -81,7 +81,7 @@ fn messages_are_built_where_they_are_read() {
     while receiver.recv_timeout(WATCHDOG).unwrap() != ("host", seen.clone()) {}
     let after = publisher.counts();
     assert_eq!(after.network, before.network);
-    // Other subscriptions get the message as well.
+    // Subscriptions on other transports get the message too.
     let _process = listener
         .create_subscription("image", 100, move |image: Image| {
             process_sender.send(("process", see(&image))).unwrap()
@@ -96,7 +96,8 @@ fn messages_are_built_where_they_are_read() {
     drop(spinning);
 }
 
-/// The mapped memory of publishers that holds `marker`, and the position of the marker.
+/// Finds `marker` in the shared memory of publishers; returns the file and the position of the
+/// marker.
 fn in_shared_memory(marker: &[u8]) -> (std::fs::File, u64) {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let files = maps.lines().filter_map(|line| line.split_whitespace().nth(5));
@@ -124,7 +125,7 @@ fn what_another_process_writes_over_a_loan_is_an_error() {
     let mut loan = publisher.loan(&shape).unwrap();
     assert!(loan.is_shared());
     let (file, marker) = in_shared_memory(MARKER.as_bytes());
-    // The range is from the message's header over all bytes that are not data.
+    // The range begins at the message's header and covers all bytes before the data.
     let (begin, length) = (marker - 16, 16 + MARKER.len() + 40);
     let mut original = vec![0; length];
     file.read_exact_at(&mut original, begin).unwrap();
@@ -220,7 +221,8 @@ fn serialized_messages_are_built_where_they_are_read() {
         loan.bytes_mut().copy_from_slice(&bytes);
         loan.publish().unwrap();
     });
-    // Under load, three loans in a row were once private buffers, and still arrived.
+    // Several loans may be private buffers under load (once there were three in a row), which
+    // arrive too.
     eventually(|| {
         let mut loan = lend();
         let is_shared = loan.is_shared();

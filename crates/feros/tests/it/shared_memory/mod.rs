@@ -1,5 +1,5 @@
 //! Messages through shared memory, between contexts of this process that may not use the
-//! intra-process transport. Processes are killed in `tests/crash`.
+//! intra-process transport. The tests in `tests/crash` kill processes.
 
 mod delivery;
 mod loans;
@@ -32,7 +32,8 @@ pub(crate) fn nodes() -> (Context, Context, Node, Node) {
     (here, there, talker, listener)
 }
 
-/// Publishes until all matches use shared memory; returns the number of messages that this took.
+/// Publishes until `count` matches use shared memory; returns the number of messages that were
+/// published.
 pub(crate) fn until_host<M>(
     publisher: &Publisher<M>,
     count: usize,
@@ -56,7 +57,7 @@ where
     })
 }
 
-/// A subscription to `image` over shared memory that hands on the views of what it receives.
+/// Makes a subscription to `image` through shared memory that passes its messages on as views.
 pub(crate) fn views_of_images(listener: &Node) -> (Subscription<Image>, Receiver<View<Image>>) {
     let (sender, receiver) = channel();
     let subscription = listener

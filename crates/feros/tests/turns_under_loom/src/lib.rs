@@ -1,4 +1,4 @@
-//! The turns of direct dispatch under loom, which tries the interleavings of its threads:
+//! Tests the turns of direct dispatch under loom, which tries the interleavings of the threads:
 //! `RUSTFLAGS="--cfg loom" cargo test -p feros-turns-under-loom --release`.
 #![cfg(all(test, loom))]
 #![allow(clippy::unwrap_used)]
@@ -12,7 +12,8 @@ use loom::thread;
 
 use turns::Turns;
 
-/// A subscription as direct dispatch sees it: a queue, and a callback that takes from it in turns.
+/// A subscription as direct dispatch sees it: a queue, and a callback that threads run in turns to
+/// empty the queue.
 struct Subscription {
     queue: Mutex<Vec<usize>>,
     turns: Turns<Vec<usize>>,
@@ -28,7 +29,7 @@ impl Subscription {
         })
     }
 
-    /// The work of a publisher.
+    /// Publishes a message with direct dispatch.
     fn publish(&self, message: usize) {
         self.queue.lock().unwrap().push(message);
         self.run();
@@ -50,16 +51,16 @@ impl Subscription {
     }
 }
 
-/// All interleavings with up to three preemptions; a run of all others as well once took half a
-/// minute, and found nothing more.
+/// Checks all interleavings with up to three preemptions. One run without this limit took half a
+/// minute and found nothing more.
 fn model(check: impl Fn() + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(check);
 }
 
-/// The thread that published last or worked last has delivered all messages: the queue is empty
-/// when all threads have returned.
+/// When all threads have returned, the queue is empty: the thread that published last, or the
+/// thread that had the worker then, has delivered all messages.
 #[test]
 fn nothing_is_left_behind() {
     model(|| {
@@ -79,7 +80,7 @@ fn nothing_is_left_behind() {
     });
 }
 
-/// Three threads that come at the same time.
+/// Three threads publish at the same time.
 #[test]
 fn three_threads_take_turns() {
     model(|| {
