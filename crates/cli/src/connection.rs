@@ -12,7 +12,7 @@ use crate::error::CliError;
 use crate::help_heading::GENERAL_OPTIONS;
 use crate::value_parsers::parse_seconds;
 
-/// A graph that did not change for this long counts as complete.
+/// A graph that has not changed for this long counts as complete.
 const QUIET: Duration = Duration::from_millis(250);
 /// The longest wait for the graph without `--spin-time`.
 const PATIENCE: Duration = Duration::from_millis(900);

@@ -1,4 +1,4 @@
-//! The end of verbs that have something to complete: a file, clients, other processes.
+//! The orderly end of verbs that have something to complete: a file, clients, other processes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

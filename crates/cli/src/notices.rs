@@ -1,4 +1,4 @@
-//! Prints the library's messages while a command runs, such as a warning of QoS that does not
+//! Prints the library's messages while a command runs, such as a warning about QoS that does not
 //! match, to standard error in the command's own form. The messages may contain names and reasons
 //! from the network, so nothing in a message can steer a terminal, and its lines after the first
 //! are indented.

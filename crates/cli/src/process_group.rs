@@ -22,7 +22,7 @@ use crate::error::CliError;
 /// How long a child may take to end after its input has ended.
 const LEAVE_LIMIT: Duration = Duration::from_secs(5);
 
-/// Lines that wait to be read; a child that prints more waits.
+/// The limit on lines that wait to be read; a child that prints more lines has to wait.
 const QUEUE_DEPTH: usize = 1024;
 
 /// What happened to a process of a group.

@@ -86,7 +86,7 @@ fn shown(candidates: Vec<Candidate>) -> Vec<CompletionCandidate> {
     candidates.into_iter().filter(is_seen).map(shown).collect()
 }
 
-/// Completes the first word of a launch: packages, their launch files, and other files.
+/// Completes a word of `feros launch`: packages, their launch files, and other files.
 fn launch_words(current: &OsStr) -> Vec<CompletionCandidate> {
     let begun = current.to_string_lossy();
     let mut known = live::launch_words();

@@ -1,5 +1,5 @@
 //! `feros pkg`: packages that are installed under FEROS_PREFIX_PATH and AMENT_PREFIX_PATH, and the
-//! creation of new ones.
+//! creation of new packages.
 
 mod create;
 mod executables;

@@ -248,7 +248,8 @@ impl Printer {
     }
 }
 
-/// Replaces the number of a service event, which is the message's first field, by the event's name.
+/// Replaces the number of a service event, which is the message's first field, with the event's
+/// name.
 fn with_event_name(yaml: &str) -> String {
     const NAMES: [&str; 4] =
         ["REQUEST_SENT", "REQUEST_RECEIVED", "RESPONSE_SENT", "RESPONSE_RECEIVED"];

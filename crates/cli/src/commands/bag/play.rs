@@ -20,7 +20,7 @@ use crate::{ending, notices, output};
 const PERIOD: Duration = Duration::from_millis(20);
 /// The factor by which the keys for faster and slower change the rate.
 const RATE_STEP: f64 = 1.1;
-/// The jump of the key for going back, in nanoseconds of the bag.
+/// How far the key for going back jumps, in nanoseconds of the bag.
 const SEEK_STEP: i64 = 5_000_000_000;
 
 /// Publish the messages of a bag as they were recorded

@@ -19,7 +19,7 @@ use crate::types::{InterfaceArgs, Types};
 
 /// The longest time that a completion waits for the graph, and for a node's parameters.
 const PATIENCE: Duration = Duration::from_millis(700);
-/// A graph that did not change for this long counts as complete.
+/// A graph that has not changed for this long counts as complete.
 const QUIET: Duration = Duration::from_millis(120);
 
 fn plain(value: impl Into<String>) -> Candidate {

@@ -25,8 +25,8 @@ pub(super) enum Event {
     Heard {
         /// The message.
         text: String,
-        /// Time from publishing to the callback, by the clock of the host, if the message has a
-        /// source timestamp.
+        /// The time from publishing to the callback, by the clock of the host; `None` if the
+        /// message has no source timestamp.
         latency_us: Option<f64>,
     },
 }
@@ -158,7 +158,7 @@ impl Conversation {
         self.heard.get(&(talker, listener)).copied().unwrap_or_default()
     }
 
-    /// Messages of nodes that do not belong to the demo.
+    /// The number of messages from nodes that do not belong to the demo.
     pub(super) fn other_node_messages(&self) -> u64 {
         self.other_node_messages
     }
@@ -183,7 +183,7 @@ impl Conversation {
         Self::pairs(participants).iter().all(heard_all)
     }
 
-    /// Pairs that exchanged nothing.
+    /// The pairs in which the listener heard nothing from the talker.
     pub(super) fn silent_pairs(
         &self,
         participants: &[Participant],

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-/// The variables by which a user chooses the discovery range.
+/// The variables with which a user chooses the discovery range.
 const RANGE_VARIABLES: [&str; 3] =
     ["ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS"];
 

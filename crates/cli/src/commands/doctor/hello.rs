@@ -107,7 +107,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
 
     let executor = Executor::new();
     executor.add_node(&connection.node)?;
-    // Ctrl-C stops it.
+    // Ctrl-C stops the executor.
     while let Outcome::TimedOut = executor.spin_until(Some(args.print_period), || false)? {
         let summary = std::mem::take(&mut *summary.lock());
         if args.json {

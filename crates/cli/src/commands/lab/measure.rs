@@ -1,5 +1,5 @@
-//! The quick answers: `feros lab latency` and similar commands measure one scenario of the
-//! repository and print a table.
+//! `feros lab latency` and similar commands, which measure a scenario of the repository and print a
+//! table.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -107,12 +107,12 @@ impl Known {
     }
 }
 
-/// For people: `1 cell`, `12 cells`.
+/// A number of cells, for people: `1 cell`, `12 cells`.
 pub(crate) fn count(cells: usize) -> String {
     format!("{cells} cell{}", if cells == 1 { "" } else { "s" })
 }
 
-/// For people: `2 h 05 min`, `9 min`, `40 s`.
+/// A duration, for people: `2 h 05 min`, `9 min`, `40 s`.
 pub(crate) fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {

@@ -10,7 +10,7 @@ pub(super) const POLL_PERIOD: Duration = Duration::from_millis(500);
 /// How often a warning names what is still missing.
 pub(super) const REMINDER_PERIOD: Duration = Duration::from_secs(10);
 
-/// A node of the command, created when it is first needed.
+/// A node of the launch, created when it is first needed.
 #[derive(Default)]
 pub(super) struct RosNode {
     made: OnceLock<Result<(Context, Node), String>>,
@@ -34,8 +34,8 @@ impl RosNode {
             let context = context.map_err(|error| error.to_string())?;
             let kind = if self.uses_sim_time { "clock_" } else { "" };
             let name = format!("_feros_launch_{kind}{}", std::process::id());
-            // Nobody spins this node: services that are announced but never answer would make a
-            // program that asks all nodes, such as `feros view`, wait for their answers.
+            // Nobody spins this node, so it has no services: they would never answer, and a program
+            // that asks all nodes, such as `feros view`, would wait for them.
             let options = NodeOptions::new(&name)
                 .enable_rosout(false)
                 .start_parameter_services(false)

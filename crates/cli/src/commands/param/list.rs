@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     for (node, answer) in nodes.into_iter().zip(answers) {
         match answer {
             Ok(Some(parameters)) => drop(found.insert(node, parameters)),
-            // The node left meanwhile.
+            // The node has left meanwhile.
             Ok(None) => {}
             Err(CliError::Interrupted) => return Err(CliError::Interrupted),
             Err(error) => silent.push(format!("{node}: {error}")),
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The parameters of one of many nodes; `None` if it left.
+/// The parameters of one of many nodes; `None` if that node has left.
 fn ask(connection: &Connection, node: &str, args: &Args) -> Result<Option<Found>, CliError> {
     let remote = Remote::with(connection.clone(), node, args.timeout)?;
     match list(&remote, args) {

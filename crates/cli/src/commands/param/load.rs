@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let mut failed = outcomes.len() != values.len();
     let refused = values.keys().zip(&outcomes).filter(|(_, outcome)| outcome.is_err());
     let refused: Vec<String> = refused.map(|(name, _)| name.clone()).collect();
-    // A dump also holds read-only parameters, and loading it must not fail because of them.
+    // A dump also contains read-only parameters, and loading a dump must not fail because of them.
     let held = remote.ask_about(&refused, |client, names, left| client.get(names, left))?;
     let held: BTreeMap<&String, ParameterValue> =
         refused.iter().zip(held).filter_map(|(name, value)| Some((name, value?))).collect();

@@ -3,7 +3,7 @@
 use feros::{ParameterType, ParameterValue};
 use feros_interface::python_float;
 
-/// The name of a type, as `ros2 param` has it.
+/// The name of a type, as `ros2 param` prints it.
 pub(super) fn type_name(parameter_type: ParameterType) -> &'static str {
     match parameter_type {
         ParameterType::NotSet => "not set",
@@ -35,7 +35,7 @@ pub(super) fn label(value: &ParameterValue) -> &'static str {
     }
 }
 
-/// A value as Python's `print` shows rclpy's object for it.
+/// A value as Python prints the object that rclpy has for it.
 pub(super) fn value(value: &ParameterValue) -> String {
     match value {
         ParameterValue::NotSet => "None".to_owned(),
@@ -118,7 +118,7 @@ pub(super) fn json(value: &ParameterValue) -> serde_json::Value {
     }
 }
 
-/// JSON has no words for infinity and NaN.
+/// A number as JSON; infinity and NaN become strings, since JSON has no words for them.
 fn number(value: f64) -> serde_json::Value {
     if value.is_finite() { value.into() } else { value.to_string().into() }
 }

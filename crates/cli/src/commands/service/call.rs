@@ -167,7 +167,7 @@ fn wait_for_service(
     )))
 }
 
-/// The type of the servers of this name, if it differs from the called one.
+/// The type of the servers of this name, if it differs from the type of the call.
 fn other_type(graph: &GraphSnapshot, name: &str, service: &DynamicService) -> Option<String> {
     let wanted = service.name.to_string();
     let mut types: Vec<String> = graph

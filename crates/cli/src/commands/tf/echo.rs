@@ -76,7 +76,7 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 #[derive(Default)]
 struct Progress {
     has_printed: bool,
-    /// The reason why the latest look found no transform.
+    /// The reason why the latest lookup found no transform.
     missing: Option<LookupError>,
     failure: Option<CliError>,
 }

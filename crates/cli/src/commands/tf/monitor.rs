@@ -116,7 +116,7 @@ impl Names {
     }
 }
 
-/// The transforms that came so far.
+/// The transforms received so far.
 #[derive(Default)]
 struct Heard {
     frames: BTreeMap<String, Frame>,

@@ -25,7 +25,7 @@ use crate::value_parsers::{parse_count, parse_seconds};
 
 /// How long to wait for a topic when the user names no type.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Messages that may wait to be printed.
+/// The limit on messages that wait to be printed.
 const DEPTH: usize = 100;
 
 /// Print the messages of a topic
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
 pub(in crate::commands) struct Limits {
     /// The number of messages.
     pub(in crate::commands) messages: Option<usize>,
-    /// The time; it is a failure if nothing was printed by then.
+    /// The time; the command fails if nothing has been printed by then.
     pub(in crate::commands) time: Option<Duration>,
 }
 

@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::error::BuildError;
 
-/// The list, one crate per line, such as `serde v1.0.228 derive,std`.
+/// The list of crates, one per line, such as `serde v1.0.228 derive,std`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Crates(BTreeSet<String>);
 

@@ -14,7 +14,7 @@ use super::crates::Crates;
 use super::error::BuildError;
 use super::package::ComponentPackage;
 
-/// How many differences an error names.
+/// The limit on the differences that an error names.
 const MOST_DIFFERENCES: usize = 5;
 
 /// A folder with `lib` and `share`.

@@ -18,7 +18,7 @@ use crate::{csv, notices, output};
 
 /// The parts of each message to print, and their form.
 pub(in crate::commands) struct Format {
-    /// `None` prints bytes.
+    /// The type of the messages; `None` prints their bytes.
     ty: Option<DynamicType>,
     /// The parts to print; empty for the whole message.
     fields: Vec<String>,
@@ -153,7 +153,7 @@ fn select<'a>(message: &'a DynamicMessage, path: &str) -> Result<Selected<'a>, R
     })
 }
 
-/// Replaces the number of the event, which is the first field of all, by a word.
+/// Replaces the number of the event, which is the first field of all, with a word.
 fn name_event(yaml: String) -> String {
     const FIELD: &str = "event_type: ";
     let Some(place) = yaml.find(FIELD).map(|start| start + FIELD.len()) else { return yaml };
@@ -178,9 +178,9 @@ enum Refused {
 /// Prints messages as they come.
 pub(super) struct Printer {
     format: Format,
-    /// Messages printed so far.
+    /// The number of messages printed so far.
     pub(super) printed: usize,
-    /// Messages that the filter rejected.
+    /// The number of messages that the filter rejected.
     pub(super) left_out: usize,
     /// The error that ended printing.
     pub(super) failure: Option<CliError>,
@@ -249,7 +249,8 @@ fn info_yaml(info: &MessageInfo) -> String {
     )
 }
 
-/// The columns that `ros2` prepends; the engine does not count received messages.
+/// The columns that `ros2` prepends. The reception number is `None`, since the engine does not
+/// count received messages.
 fn info_csv(info: &MessageInfo) -> String {
     let shown = |number: Option<u64>| number.map_or("None".to_owned(), |number| number.to_string());
     format!(
