@@ -80,7 +80,7 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     })
 }
 
-/// Takes the socket from standard input, and replaces standard input by an empty file: processes
+/// Takes the socket from standard input, and replaces standard input with an empty file: processes
 /// that the component starts must not hold the socket.
 fn take_socket() -> io::Result<UnixStream> {
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
