@@ -1,4 +1,4 @@
-//! Runs a plan: cell after cell, each result on disk before the next cell begins.
+//! Runs a plan: one cell after the other. Each result is on disk before the next cell begins.
 
 mod calibration;
 mod costs;
@@ -43,7 +43,7 @@ use crate::record::{FORMAT, Missing, Record, Run, Status, System};
 
 /// Receives the progress of a run.
 pub trait Observer {
-    /// Called with a sentence that a person should know.
+    /// Called with a sentence that a person should read.
     fn note(&mut self, text: &str);
     /// Called when a cell begins, with the number of cells done, the number of all cells, its
     /// label, and the remaining time of the run.
@@ -71,7 +71,7 @@ pub struct Options<'a> {
 pub struct Summary {
     /// The number of cells in the folder.
     pub cells: usize,
-    /// The number of complete cells; this and the next two count only this attempt.
+    /// The number of complete cells; this number and the next two count only this attempt.
     pub complete: usize,
     /// The number of cells that failed or hung.
     pub failed: usize,
@@ -84,8 +84,8 @@ pub struct Summary {
 /// Runs a plan, or the rest of it.
 ///
 /// # Errors
-/// [`RunError`]: in every case the folder has all results up to then, and the same call continues
-/// the run.
+/// Returns a [`RunError`]. In every case, the folder has all results until then, and the same call
+/// continues the run.
 pub fn run(
     plan: &Plan,
     options: &Options<'_>,
@@ -148,7 +148,7 @@ struct Runner<'a> {
     states: BTreeMap<String, PeerState>,
     observer: &'a mut dyn Observer,
     summary: Summary,
-    /// The notes already given, since each is given once.
+    /// The notes that have already been reported, since each is reported once.
     said: Vec<String>,
 }
 
@@ -170,7 +170,7 @@ impl Runner<'_> {
                     .install
                     .as_ref()
                     .map_or_else(String::new, |command| format!(" (install: {command})"));
-                // A configuration without a build of its own is missing if its peer is.
+                // A configuration without a build of its own is missing if its peer is missing.
                 let builds = system.variant.is_some_and(|variant| !variant.build.is_empty());
                 let who = if builds { name } else { &system.peer.name };
                 self.say_once(&format!("{who}: not measured, {}{install}", missing.reason));
@@ -200,7 +200,7 @@ impl Runner<'_> {
 
     fn cells(&mut self) -> Result<(), RunError> {
         let plan = self.plan;
-        // Cells of missing systems do not count.
+        // Cells of missing systems are not counted.
         let of = plan.steps.iter().filter(|step| self.ready(step).is_some()).count();
         for (index, step) in plan.steps.iter().enumerate() {
             if self.options.interrupted.load(Ordering::Relaxed) {
@@ -439,7 +439,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Marks a system as missing that reported a missing requirement only when it was started.
+    /// Marks a system as missing if it reported a missing requirement only when it was started.
     fn mark_missing(&mut self, system: &str, reason: &str) {
         let Ok(found) = self.options.peers.system(system) else { return };
         let missing =
@@ -453,7 +453,7 @@ impl Runner<'_> {
     }
 }
 
-/// The record of a cell that has no results yet.
+/// Makes the record of a cell that has no results yet.
 fn empty(cell: &Cell) -> Record {
     Record {
         scenario: cell.scenario.clone(),

@@ -1,8 +1,8 @@
 //! Scenarios: an experiment as data.
 //!
-//! A file has the experiment (`[experiment]`), the QoS, links and environments that it uses, by
-//! name, the figures that show it, and a section for each grid that it belongs to (`[grid.quick]`)
-//! with that grid's differences.
+//! A scenario file has the experiment (`[experiment]`), the named QoS, links and environments that
+//! the experiment uses, the figures that show it, and a section for each grid that it belongs to
+//! (such as `[grid.quick]`), with the settings that differ in that grid.
 
 mod check;
 mod experiment;

@@ -1,4 +1,4 @@
-//! The cost of processes, seen from outside: /proc of each and of its descendants.
+//! The cost of processes and their descendants, measured from outside with /proc.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::fs::MetadataExt as _;
@@ -16,7 +16,7 @@ pub(crate) struct UsageWatch {
     threads_before: BTreeMap<(u32, u32), ThreadActivity>,
     began: Option<Moment>,
     last: Option<Moment>,
-    /// The processor time in percent between two samples.
+    /// The processor time between each two samples, in percent.
     percents: Vec<f64>,
     values: BTreeMap<String, f64>,
 }
@@ -91,7 +91,7 @@ impl UsageWatch {
         })
     }
 
-    /// Measures memory and code; meanwhile the process has to wait if it asks for memory itself.
+    /// Measures memory and code; if the process requests memory meanwhile, it has to wait.
     pub(crate) fn look_at_memory(&mut self) {
         let (mut memory, mut code) = (BTreeMap::<&str, u64>::new(), Code::default());
         let processes = process_tree(self.pid);
@@ -117,7 +117,8 @@ impl UsageWatch {
         self.values.insert("code_file_bytes".into(), code.files.values().sum::<u64>() as f64);
     }
 
-    /// The activity of each thread in the measured time; all activity of a new thread counts.
+    /// The activity of each thread in the measured time; for a new thread, all of its activity
+    /// counts.
     pub(crate) fn thread_activity(&self) -> Vec<ThreadActivity> {
         let since = |(id, now): (&(u32, u32), &ThreadActivity)| {
             let before = self.threads_before.get(id).cloned().unwrap_or_default();
@@ -148,7 +149,7 @@ impl UsageWatch {
                 self.values.insert("wakeups_per_second".into(), wakeups * 1e9 / nanos);
             }
         }
-        // Thousandths of a percent, so that integers hold them.
+        // The numbers are thousandths of a percent, so that they are integers.
         let thousandths: Vec<u64> =
             self.percents.iter().map(|percent| (percent * 1e3) as u64).collect();
         if let Some(percents) = Distribution::of(&thousandths, 0) {
@@ -159,7 +160,7 @@ impl UsageWatch {
     }
 }
 
-/// The mapped code, each file once.
+/// The bytes of mapped code; each file counts once.
 #[derive(Default)]
 struct Code {
     mapped_bytes: u64,
@@ -212,7 +213,7 @@ pub(crate) fn process_tree(pid: u32) -> Vec<u32> {
     found
 }
 
-/// The entries of a folder that are numbers.
+/// The entries of a folder whose names are numbers.
 pub(crate) fn numbers_in(folder: impl AsRef<Path>) -> Vec<u32> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
@@ -223,7 +224,7 @@ fn run_nanos(task: &str) -> Option<u64> {
     if let Ok(text) = std::fs::read_to_string(format!("{task}/schedstat")) {
         return text.split_ascii_whitespace().next()?.parse().ok();
     }
-    // On a kernel without schedstat: hundredths of a second.
+    // A kernel without schedstat has only hundredths of a second.
     let text = std::fs::read_to_string(format!("{task}/stat")).ok()?;
     let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
     let ticks: u64 = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;

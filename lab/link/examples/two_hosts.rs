@@ -1,9 +1,10 @@
-//! A link for manual use: runs a shell command on each of two hosts, and prints what the link did.
+//! A link for manual use: runs a shell command on each of two hosts, and prints the counters of the
+//! link.
 //!
 //! `two_hosts [--rate 54M] [--loss 10%] [--burst 5] [--delay 2ms] [--jitter 1ms] [--queue 100]
 //! [--seed 1] FIRST SECOND`, for example `two_hosts --rate 54M --loss 10% 'ping -c 20 10.77.0.2'
 //! 'sleep 25'`. Without `--queue`, senders wait for the line. The example ends when FIRST ends;
-//! SECOND then has two seconds to end by itself.
+//! SECOND then has two seconds to end on its own.
 
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
-//! Counters of what happened on a link.
+//! The counters of a link.
 
 use std::time::Duration;
 
-/// Counts what happened on a link between two hosts since its creation.
+/// The counters of a link between two hosts, since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// From the first host to the second.
@@ -11,11 +11,11 @@ pub struct Counters {
     pub backward: DirectionCounters,
 }
 
-/// Counts what happened in one direction. Bytes are those of Ethernet frames: the IP packet and 14
+/// The counters of one direction. Bytes are those of Ethernet frames: the IP packet and 14 bytes
 /// more.
 ///
-/// Every packet offered was delivered (`packets`), dropped for one of the reasons, or is still
-/// under way.
+/// Every offered packet has been delivered (`packets`), has been dropped for one of the reasons
+/// below, or is still on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DirectionCounters {
@@ -27,25 +27,27 @@ pub struct DirectionCounters {
     pub packets: u64,
     /// Bytes delivered to the other end.
     pub bytes: u64,
-    /// Packets lost on the line, as asked for.
+    /// Packets lost on the line, as the options request.
     pub dropped_loss: u64,
     /// Bytes of the lost packets: they occupied the line, but only `offered_bytes` includes them.
     pub dropped_loss_bytes: u64,
     /// Packets dropped because the queue was full.
     pub dropped_queue: u64,
-    /// Packets that exceeded the MTU, or were no Ethernet frames. (The kernel fragments or refuses
-    /// oversized packets of a program; this counts packets whose limit changed under way.)
+    /// Packets that exceeded the MTU, or were not Ethernet frames. (The kernel fragments or refuses
+    /// oversized packets of a program; this counts packets that were on their way when the MTU
+    /// changed.)
     pub dropped_size: u64,
-    /// Packets dropped between a device and the link: the sender's, because this machine did not
-    /// read them in time, or the receiver's, because it refused them. These losses do not belong to
-    /// the requested conditions: a run that has them is more than the machine can carry.
+    /// Packets dropped between a device and the link, because this machine did not read them from
+    /// the sender's device in time, or because the receiver's device refused them. Such losses do
+    /// not belong to the requested conditions: the machine could not carry the traffic of the run.
     pub dropped_device: u64,
     /// Packets delivered after one that was sent later (RFC 4737).
     pub reordered: u64,
-    /// The most bytes that waited while the line was busy.
+    /// The largest number of bytes that waited while the line was busy.
     pub largest_queue_bytes: u64,
-    /// The most packets that waited while the line was busy.
+    /// The largest number of packets that waited while the line was busy.
     pub largest_queue_packets: u64,
-    /// The largest delay of a delivery after its due time: the emulator's own error.
+    /// The largest delay between the due time of a delivery and the delivery: the emulator's own
+    /// error.
     pub largest_lateness: Duration,
 }

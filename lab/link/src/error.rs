@@ -1,15 +1,15 @@
-//! The errors of everything that creates a link, each with its cure.
+//! The errors of creating a link, each with its cure.
 
 use crate::namespace::{MissingProgram, NamespaceError};
 use crate::options::LinkOptionsError;
 
-/// The most hosts of a switch: their addresses end in 1 to this number.
+/// The limit on hosts of a switch: their addresses end in 1 to this number.
 pub(crate) const MOST_HOSTS: usize = 250;
 
-/// Why a link could not be created.
+/// The reason why a link could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// No link can have the requested options.
+    /// No link can have the requested options, for this reason.
     #[error(transparent)]
     Options(#[from] LinkOptionsError),
     /// A namespace could not be entered.
@@ -50,7 +50,7 @@ pub enum LinkError {
         /// The command's error output.
         said: String,
     },
-    /// Senders cannot be made to wait.
+    /// The kernel cannot make senders wait.
     #[error(
         "backpressure needs the kernel's token bucket filter (`{command}`: {said}): load its module (modprobe sch_tbf), or ask for a link \
          without backpressure"

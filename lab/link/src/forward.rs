@@ -18,22 +18,23 @@ use crate::options::LinkOptions;
 use crate::scheduler::Scheduler;
 use crate::tap::Tap;
 
-/// The most packets to read from one host before the other hosts and due packets get their turn.
+/// The limit on packets to read from one host before the other hosts are read and due packets are
+/// written.
 const PACKETS_PER_TURN: usize = 64;
-/// A priority in the FIFO class. It is in the middle, like that of the kernel's interrupt threads,
-/// whose role the link plays.
+/// A priority in the middle of the FIFO class, like that of the kernel's interrupt threads, whose
+/// role the link plays.
 const PRIORITY: u8 = 50;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// If the next packet is due sooner than this, a separate sleep for it is not worthwhile: a sleep
 /// costs as much processor time as carrying ten packets.
 const NEAR_NANOS: u64 = 50_000;
 /// The thread may spend one part in `ACTIVE_PART` of its time on active waiting, and at most
-/// `MOST_ACTIVE_NANOS` at once: so lone packets are on time, and a stream of close packets does not
-/// take a whole processor.
+/// `MOST_ACTIVE_NANOS` at once. So single packets are on time, and a stream of close packets does
+/// not take a whole processor.
 const ACTIVE_PART: u64 = 8;
 const MOST_ACTIVE_NANOS: u64 = 1_000_000;
 
-/// A frame under way.
+/// A frame on its way.
 type Frame = Vec<u8>;
 
 /// Where a host's packets go.
@@ -72,14 +73,14 @@ struct Lines {
 /// The lines and counters of one host.
 #[derive(Debug)]
 struct HostLines {
-    /// From the host to the cable's other end, or to the switch.
+    /// The line from the host to the cable's other end, or to the switch.
     up: Scheduler<Frame>,
-    /// From the switch to the host.
+    /// The line from the switch to the host.
     down: Scheduler<Frame>,
     dropped_size: u64,
     /// Packets for this host that its device refused.
     refused: u64,
-    /// Whether the device is gone or broken; the link does not read it again.
+    /// Whether the device is gone or broken; if so, the link does not read from it again.
     gone: bool,
 }
 
@@ -158,7 +159,7 @@ impl Drop for Forwarder {
         self.shared.stop.store(true, Ordering::Release);
         self.shared.wake();
         if let Some(thread) = self.thread.take() {
-            // Its panic has been reported by the panic hook.
+            // If the thread has panicked, the panic hook has reported it.
             let _ = thread.join();
         }
     }
@@ -254,8 +255,8 @@ impl Shared {
         }
     }
 
-    /// Waits until a host sends, the lines change, or the time `next` has come. If `next` is near,
-    /// packets that hosts send meanwhile are read a little later: the line is busy until then
+    /// Waits until a host sends, the lines change, or the time `next` comes. If `next` is near,
+    /// packets that hosts send meanwhile are read only then, since the line is busy until then
     /// anyway.
     fn wait(&self, next: Option<u64>, patience: &mut Patience) {
         let pause = next.map(|next| next.saturating_sub(self.now()));
@@ -281,7 +282,7 @@ impl Shared {
             present.map(|(tap, _)| PollFd::from_borrowed_fd(tap.as_fd(), PollFlags::IN)).collect();
         drop(lines);
         events.push(PollFd::new(&self.wake, PollFlags::IN));
-        // A signal or an error is as good a reason to look again as a packet.
+        // After a signal or an error, the thread looks for work again, as after a packet.
         let _ = poll(&mut events, timeout.as_ref());
         if events.last().is_some_and(|wake| !wake.revents().is_empty()) {
             let _ = rustix::io::read(&self.wake, &mut [0u8; 8]);
@@ -297,7 +298,7 @@ struct Patience {
 }
 
 impl Patience {
-    /// Takes `nanos` at the time `now`, if that much is left.
+    /// Takes `nanos` from the remaining time at the time `now`; returns false if less is left.
     fn take(&mut self, now: u64, nanos: u64) -> bool {
         let grown = self.nanos.saturating_add(now.saturating_sub(self.at) / ACTIVE_PART);
         self.nanos = grown.min(MOST_ACTIVE_NANOS);
@@ -339,9 +340,9 @@ impl Lines {
     }
 }
 
-/// Gives this thread real-time priority and exact timers: the link stands for hardware, which waits
-/// for no program. Without the permission, packets are late when the machine is busy, and the
-/// counters show it.
+/// Gives this thread real-time priority and exact timers, since the link stands for hardware, which
+/// does not wait for programs. Without the permission, packets are late when the machine is busy,
+/// and the counters show this.
 fn prefer_this_thread() {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     if let Ok(priority) = PRIORITY.try_into() {

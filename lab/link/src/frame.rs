@@ -6,8 +6,8 @@ pub(crate) const HEADER_BYTES: usize = 14;
 /// A hardware address.
 pub(crate) type Mac = [u8; 6];
 
-/// The address of the `n`-th host of a link, from 0: locally administered, so that no other device
-/// has it.
+/// The address of the `n`-th host of a link, counted from 0. It is locally administered, so that no
+/// other device has it.
 pub(crate) fn mac(host: usize) -> Mac {
     let [high, low] = u16::try_from(host).unwrap_or(u16::MAX).to_be_bytes();
     [0x02, 0xfe, 0x05, 0x00, high, low]

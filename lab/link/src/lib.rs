@@ -1,12 +1,12 @@
 //! An emulated link between network namespaces, in user space. It reproduces a slow, long, lossy or
 //! crowded network on one machine, with one clock, and repeatably.
 //!
-//! Not every kernel has the queueing disciplines that emulate networks, and they count and repeat
-//! little of what they did. Here the link is a thread between two TAP devices, each in a network
-//! namespace of its own: the thread reads what a host sends, holds it as long as the requested link
-//! would need, perhaps drops it, and writes it to the other host. [`LinkOptions`] describe the link
-//! and can change while it runs; [`Counters`] tell what happened. The same seed and the same
-//! packets give the same losses.
+//! Not every kernel has the queueing disciplines that emulate networks; they have few counters, and
+//! their losses cannot be repeated. This link is a thread between two TAP devices, each in a
+//! network namespace of its own: the thread reads what a host sends, holds it as long as the
+//! requested link would need, perhaps drops it, and writes it to the other host. [`LinkOptions`]
+//! describe the link and can change while it runs; [`Counters`] count its packets. The same seed
+//! and the same packets give the same losses.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -45,16 +45,16 @@
 //!
 //! # Accuracy
 //!
-//! The schedule itself is exact and free of drift (the tests hold rate, loss and delay to 2 %). A
+//! The schedule itself is exact and free of drift (the tests check rate, loss and delay to 2 %). A
 //! packet's delivery is late by the time that the machine needs to wake the link's thread (which
 //! has real-time priority where permitted), and by up to 50 us if packets follow each other
 //! closely. [`DirectionCounters::largest_lateness`] is the largest such delay. The number of
 //! packets per second depends on the machine, since each packet costs two system calls: on a
-//! virtual machine with two cores, 1 Gbit/s of full packets (81,000 a second) took 60 % of one
-//! core, 100 Mbit/s 40 %, and an idle link nothing; without a rate, the link carried 460,000
-//! packets a second. `cargo run --release -p feros-link --example ceiling` measures it. A higher
-//! rate than [`RATE_CEILING_BITS_PER_SECOND`] is refused; if a slower machine does not reach the
-//! rate, [`DirectionCounters::dropped_device`] or the lateness grows.
+//! virtual machine with two cores, 1 Gbit/s of full packets (81,000 per second) took 60 % of one
+//! core, 100 Mbit/s took 40 %, and an idle link took nothing; without a rate limit, the link
+//! carried 460,000 packets per second. `cargo run --release -p feros-link --example ceiling`
+//! measures it. A higher rate than [`RATE_CEILING_BITS_PER_SECOND`] is refused; if a slower machine
+//! does not reach the rate, [`DirectionCounters::dropped_device`] or the lateness grows.
 
 mod counters;
 mod error;

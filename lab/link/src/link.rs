@@ -8,7 +8,7 @@ use crate::options::LinkOptions;
 use crate::tap::{Tap, address};
 
 /// A cable between two namespaces: the first has the address 10.77.0.1/24, the second 10.77.0.2/24.
-/// Multicast goes over it.
+/// The cable also carries multicast.
 ///
 /// Dropping it removes the devices from the namespaces.
 #[derive(Debug)]
@@ -46,8 +46,8 @@ impl Link {
         Self::between_unlike(first, second, options.clone(), backward(options))
     }
 
-    /// Joins two namespaces; `forward` holds for packets from the first to the second, `backward`
-    /// for the other direction.
+    /// Joins two namespaces; `forward` applies to packets from the first to the second, `backward`
+    /// to the other direction.
     ///
     /// # Errors
     ///
@@ -68,9 +68,9 @@ impl Link {
         Ok(Link { forwarder })
     }
 
-    /// Changes both directions while packets are under way. Packets that travel arrive as they
-    /// would have; packets that wait for the line get the new rate and delay. The random numbers
-    /// continue, unless the seed changes.
+    /// Changes both directions while packets are on their way. Packets that have left the line
+    /// arrive as they would have; packets that wait for the line get the new rate and delay. The
+    /// random numbers continue, unless the seed changes.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl Link {
         self.set_unlike(options.clone(), backward(options))
     }
 
-    /// Changes each direction separately, otherwise like [`Link::set`].
+    /// Like [`Link::set`], but changes each direction separately.
     ///
     /// # Errors
     ///
@@ -99,13 +99,13 @@ impl Link {
     }
 }
 
-/// The options of the opposite direction: the same line with other random numbers.
+/// The options of the opposite direction: the same, with other random numbers.
 fn backward(mut options: LinkOptions) -> LinkOptions {
     options.seed = seed_of(options.seed, 1);
     options
 }
 
-/// The seed of the `host`-th host's line: the first host has the seed itself.
+/// The seed of the `host`-th host's line; the first host has the given seed.
 fn seed_of(seed: u64, host: usize) -> u64 {
     seed.wrapping_add((host as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)) // the golden ratio, so that seeds are far from each other
 }
@@ -141,7 +141,7 @@ impl Switch {
         self.hosts
     }
 
-    /// Changes the cable of one host (the first is 0) while packets are under way, like
+    /// Changes the cable of one host (the first is 0) while packets are on their way, like
     /// [`Link::set`].
     ///
     /// # Errors
@@ -157,14 +157,14 @@ impl Switch {
         self.forwarder.set(host, up, Some(down))
     }
 
-    /// The counters of each host in the given order: from the host to the switch, and from the
-    /// switch to the host.
+    /// The counters of each host, in the order of the hosts: from the host to the switch, and from
+    /// the switch to the host.
     pub fn counters(&self) -> Vec<(DirectionCounters, DirectionCounters)> {
         (0..self.hosts).map(|host| self.forwarder.counters(host)).collect()
     }
 }
 
-/// The options of the line from the switch to a host with these options.
+/// The options of the line from the switch to a host whose cable has these options.
 fn from_switch(options: &LinkOptions) -> LinkOptions {
     LinkOptions {
         rate_bits_per_second: options.rate_bits_per_second,

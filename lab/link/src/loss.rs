@@ -11,7 +11,8 @@ impl Loss {
         Loss { bad: None }
     }
 
-    /// Whether the next packet is lost, decided by `draw`, which is evenly distributed in 0..1.
+    /// Decides whether the next packet is lost; `draw` is a random number, evenly distributed in
+    /// 0..1.
     ///
     /// With bursts of mean length b, the bad state ends with probability 1/b after each packet; it
     /// begins with the probability that makes `loss` of all packets fall into it. The first packet

@@ -1,6 +1,6 @@
-//! A network namespace extended to a separate host on this machine: it has its own devices,
-//! addresses and ports, and also its own shared memory, queues, host name and identity, so that no
-//! engine finds a shorter way between two hosts than the link.
+//! A separate host on this machine: a network namespace with its own devices, addresses and ports,
+//! which also has its own shared memory, queues, host name and identity, so that no engine finds a
+//! shorter way between two hosts than the link.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,7 +13,8 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 /// The script of the process that holds a namespace: it waits until its standard input is closed,
 /// which also happens when its owner dies, and then ends every process of the namespace, including
-/// orphans. `find` itself and processes that it lists too late are gone by the next round.
+/// orphans. `find` lists itself, and may list processes that have just ended; the next round no
+/// longer finds these.
 const HOLDER: &str = r#"
 trap '' HUP INT QUIT TERM
 ip link set lo up || exit 1
@@ -37,12 +38,12 @@ for round in 1 2 3 4 5 6 7 8 9 10; do
 done
 "#;
 
-/// A network namespace with the rest of a host, and all processes in it. It has its own, empty
-/// `/dev/shm`, and its own System V and POSIX queues, host name, and identity in `/etc/machine-id`.
-/// All other files, the processes and the clock are this machine's.
+/// A host: a network namespace with all processes in it. It has its own, empty `/dev/shm`, and its
+/// own System V and POSIX queues, host name, and identity in `/etc/machine-id`. It shares all other
+/// files, the process ids and the clock with this machine.
 ///
-/// Dropping it ends every process in it with SIGKILL; so does the death of this process, whatever
-/// the cause.
+/// Dropping it ends every process in it with SIGKILL; so does the end of this process, whatever its
+/// cause.
 #[derive(Debug)]
 pub struct Namespace {
     net: File,
@@ -65,7 +66,7 @@ pub struct MissingProgram {
     pub cause: std::io::Error,
 }
 
-/// Why a namespace could not be created or used.
+/// The reason why a namespace could not be created or used.
 #[derive(Debug, thiserror::Error)]
 pub enum NamespaceError {
     /// This process may not create namespaces.
@@ -92,13 +93,13 @@ pub enum NamespaceError {
 }
 
 impl Namespace {
-    /// A new namespace with nothing but a loopback device, which is up.
+    /// Creates a namespace with nothing but a loopback device, which is up.
     ///
     /// # Errors
     ///
     /// [`NamespaceError::NotPermitted`] without root or its capabilities;
     /// [`NamespaceError::MissingProgram`] without `unshare`; [`NamespaceError::Setup`] for any
-    /// other failure, with the system's words.
+    /// other failure, with the system's message.
     pub fn new() -> Result<Namespace, NamespaceError> {
         let mut holder = Command::new("unshare")
             .args(["--net", "--ipc", "--uts", "--mount", "--", "sh", "-c", HOLDER])
@@ -112,7 +113,7 @@ impl Namespace {
         let alive = holder.stdin.take();
         let mut line = String::new();
         if let Some(stdout) = holder.stdout.take() {
-            // If the line cannot be read, it is not "ready".
+            // If the line cannot be read, it is not "ready" either.
             let _ = BufReader::new(stdout).read_line(&mut line);
         }
         if line != "ready\n" {
@@ -171,7 +172,7 @@ impl Namespace {
         run_in(&self.net, work)
     }
 
-    /// A handle that keeps the namespace alive even when nothing runs in it any more.
+    /// A handle that keeps the namespace alive even when no process runs in it any longer.
     pub(crate) fn handle(&self) -> std::io::Result<File> {
         self.net.try_clone()
     }
@@ -218,8 +219,8 @@ fn failed_holder(mut holder: Child) -> NamespaceError {
 impl Drop for Namespace {
     fn drop(&mut self) {
         drop(self.alive.take());
-        // The holder ends as soon as all other processes have. An error (it ended before) concerns
-        // nobody.
+        // The holder ends once all other processes have ended. If it had already ended, the error
+        // does not matter.
         let _ = self.holder.wait();
     }
 }

@@ -1,9 +1,10 @@
-//! The options of a link: the numbers that a scenario gives, and the check that they make sense.
+//! The options of a link: the numbers that a scenario gives, and the check that a link can have
+//! them.
 
 use std::time::Duration;
 
-/// The highest rate that can be requested. Above it the emulator's own cost would decide instead of
-/// the requested rate; for the fastest link that the machine can carry, request no rate.
+/// The highest rate that can be requested. At a higher rate, the emulator's own cost would decide,
+/// and not the requested rate. For the fastest link that the machine can carry, request no rate.
 pub const RATE_CEILING_BITS_PER_SECOND: u64 = 1_000_000_000;
 
 /// One direction of a link.
@@ -12,40 +13,40 @@ pub const RATE_CEILING_BITS_PER_SECOND: u64 = 1_000_000_000;
 /// packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkOptions {
-    /// Bits a second on the line; `None` for as fast as the machine can carry packets. As on
-    /// Ethernet, a packet occupies the line for its frame (14 bytes of header included, at least
-    /// 60) and 24 bytes more: preamble, checksum and gap.
+    /// The rate of the line in bits per second; `None` for as fast as the machine can carry
+    /// packets. As on Ethernet, a packet occupies the line for its frame (at least 60 bytes, with
+    /// the 14 bytes of header) and 24 bytes more: preamble, checksum and gap.
     pub rate_bits_per_second: Option<u64>,
     /// The travel time of a packet after it has left its sender.
     pub delay: Duration,
-    /// The most that a packet's delay may differ to either side, evenly distributed; at most
-    /// `delay`. Packets stay in order: a packet that would overtake arrives together with the one
-    /// before it, so close packets share the larger delay.
+    /// The largest deviation of a packet's delay to either side; deviations are evenly distributed.
+    /// At most `delay`. Packets stay in order: a packet that would overtake arrives together with
+    /// the one before it, so close packets share the larger delay.
     pub jitter: Duration,
     /// The share of packets that are lost on the line, 0 to 1. A lost packet still occupies the
     /// line.
     pub loss: f64,
-    /// The mean number of packets lost in a row (Gilbert-Elliott: a state in which all are lost,
-    /// and one in which none is); `None` for losses that are independent of each other. `loss`
-    /// stays the share of all packets. At least 1, and at least `loss / (1 - loss)`.
+    /// The mean number of packets lost in a row (Gilbert-Elliott: in one state all packets are
+    /// lost, in the other none); `None` for losses that are independent of each other. `loss` is
+    /// still the share of all packets that are lost. At least 1, and at least `loss / (1 - loss)`.
     pub burst: Option<f64>,
     /// The share of packets that are held back by `reorder_by`, 0 to 1, so that later packets
     /// overtake them.
     pub reorder: f64,
     /// The extra travel time of a packet that is held back. Not zero unless `reorder` is zero.
     pub reorder_by: Duration,
-    /// How many bytes may wait while the line is busy, not counting the packet on the line. Packets
-    /// that do not fit are dropped (tail drop).
+    /// The limit on bytes that wait while the line is busy, not counting the packet on the line.
+    /// Packets that do not fit are dropped (tail drop).
     pub queue_bytes: Option<u64>,
-    /// How many packets may wait, likewise. If both limits are set, the tighter one holds; if
-    /// neither is, the limit is 256 MiB.
+    /// The limit on packets that wait while the line is busy. If both limits are set, the tighter
+    /// one holds; if neither is set, the limit is 256 MiB.
     pub queue_packets: Option<u64>,
-    /// Whether senders wait for the line, as they do if it begins at their own network card:
-    /// packets that the line cannot take yet stay in the sender's kernel, charged to the sending
-    /// socket, so a program whose send buffer is full has to wait and nothing is dropped. Without
-    /// backpressure the line begins behind the card, at a switch or an access point: senders notice
-    /// nothing, and the queue drops packets. Needs a rate (without one it changes nothing), the
-    /// program `tc`, and the kernel's token bucket filter (sch_tbf).
+    /// Whether senders wait for the line, as if it began at their own network card. Packets that
+    /// the line cannot take yet then stay in the sender's kernel, charged to the sending socket, so
+    /// a program whose send buffer is full has to wait, and nothing is dropped. Without
+    /// backpressure, the line begins behind the card, at a switch or an access point: senders do
+    /// not notice that it is busy, and the queue drops packets. Backpressure needs the program `tc`
+    /// and the kernel's token bucket filter (sch_tbf); without a rate, it has no effect.
     pub backpressure: bool,
     /// The largest IP packet in bytes that the sender's device takes, 576 to 65,521.
     pub mtu: u16,
@@ -73,7 +74,7 @@ impl Default for LinkOptions {
     }
 }
 
-/// Why no link can have the requested options.
+/// The reason why no link can have the requested options.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LinkOptionsError {
     /// The rate is zero or above the ceiling.
@@ -120,7 +121,7 @@ pub enum LinkOptionsError {
         /// The longest time allowed.
         most: Duration,
     },
-    /// Packets are to be held back, but the time is missing.
+    /// Packets are to be held back, but `reorder_by` is zero.
     #[error("a share of {reorder} is to be held back, but by no time: give reorder_by")]
     ReorderBy {
         /// The share of packets to be held back.

@@ -1,9 +1,10 @@
-//! Computes when a packet arrives, or that it is lost: one direction of a link as arithmetic,
+//! Computes when a packet arrives, or whether it is lost: one direction of a link as arithmetic,
 //! without a clock, a device or a thread.
 //!
-//! A packet waits until the line is free (or is dropped when too many wait), occupies the line for
-//! its size at the rate, and is then lost or travels for the delay. The caller tells the scheduler
-//! the time, in nanoseconds from any point; a late call does not change when a packet is due.
+//! A packet waits until the line is free (or is dropped if too many wait), occupies the line for a
+//! time that follows from its size and the rate, and then is lost or travels for the delay. The
+//! caller tells the scheduler the time, in nanoseconds from any point; a late call does not change
+//! when a packet is due.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,7 +16,7 @@ use crate::counters::DirectionCounters;
 use crate::loss::Loss;
 use crate::options::LinkOptions;
 
-/// The most bytes that a line may hold, waiting and travelling, whatever the options say.
+/// The limit on bytes that wait or travel on a line, whatever the options say.
 const MOST_BYTES_HELD: u64 = 256 << 20;
 /// The shortest Ethernet frame as a device hands it over: shorter frames are padded.
 pub(crate) const LEAST_FRAME_BYTES: u64 = 60;
@@ -33,8 +34,8 @@ pub(crate) struct Scheduler<P> {
     waiting_bytes: u64,
     on_line: Option<OnLine>,
     free_at: u64,
-    /// The remainder of the last packet's time, in bits times nanoseconds per second: it keeps
-    /// rates that do not divide evenly exact.
+    /// The remainder of the last packet's time, in bits times nanoseconds per second. It keeps the
+    /// rate exact if times are not whole nanoseconds.
     remainder: u128,
     travelling: BinaryHeap<Reverse<Travelling<P>>>,
     travelling_bytes: u64,
@@ -96,7 +97,8 @@ struct Fate {
     jitter: f64,
 }
 
-/// Loss, order and jitter have separate random numbers: another jitter does not change the losses.
+/// Loss, order and jitter have separate random numbers, so that another jitter does not change the
+/// losses.
 #[derive(Debug)]
 struct Fates {
     loss: Loss,
@@ -127,7 +129,7 @@ impl Fates {
 }
 
 impl<P> Scheduler<P> {
-    /// An empty line. The options have been validated.
+    /// Creates an empty line. The options have been validated.
     pub(crate) fn new(options: LinkOptions) -> Self {
         Scheduler {
             fate: Fates::new(options.seed),
@@ -156,9 +158,10 @@ impl<P> Scheduler<P> {
         self.counters
     }
 
-    /// Changes the line at the time `now`. Packets that travel arrive as they would have; packets
-    /// that wait, and the rest of the packet on the line, get the new rate and delay; the new loss
-    /// applies to packets offered from now on. Another seed restarts the random numbers.
+    /// Changes the line at the time `now`. Packets that have left the line arrive as they would
+    /// have; packets that wait, and the rest of the packet on the line, get the new rate and delay;
+    /// the new loss applies to packets offered from now on. Another seed restarts the random
+    /// numbers.
     pub(crate) fn set(&mut self, now: u64, options: LinkOptions) {
         self.advance(now);
         if options.seed != self.options.seed {
@@ -296,7 +299,7 @@ impl<P> Scheduler<P> {
         Some((arrived.arrival, arrived.packet))
     }
 
-    /// The earliest time at which a packet can arrive; `None` if no packet is under way.
+    /// The earliest time at which a packet can arrive; `None` if no packet is on its way.
     pub(crate) fn next_arrival(&self) -> Option<u64> {
         let least_delay = nanos_of(self.options.delay.saturating_sub(self.options.jitter));
         let leaving = self.on_line.as_ref().map(|line| line.until.saturating_add(least_delay));
@@ -305,8 +308,8 @@ impl<P> Scheduler<P> {
     }
 }
 
-/// How long a packet of `bytes` bytes occupies the line, and the remainder of the division for the
-/// next packet.
+/// The time that a packet of `bytes` bytes occupies the line, and the remainder of the division for
+/// the next packet.
 fn line_time(rate_bits_per_second: Option<u64>, bytes: u64, remainder: u128) -> (u64, u128) {
     let Some(rate) = rate_bits_per_second else { return (0, 0) };
     let bits = u128::from(bytes.max(LEAST_FRAME_BYTES).saturating_add(LINE_BYTES)) * 8;

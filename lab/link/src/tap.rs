@@ -17,12 +17,12 @@ use crate::scheduler::{LEAST_FRAME_BYTES, LINE_BYTES};
 
 /// The device's name in each namespace.
 const DEVICE: &str = "feros0";
-/// How many packets the kernel keeps until the link reads them: more than any burst that fits in a
-/// socket buffer of the usual size.
+/// The number of packets that the kernel keeps until the link reads them: more than any burst that
+/// fits into a socket buffer of the usual size.
 const DEVICE_QUEUE_PACKETS: u32 = 10_000;
 
-/// The most bytes that wait in a host's kernel for the line: more than the send buffers of many
-/// sockets hold, so those are full first.
+/// The limit on bytes that wait in a host's kernel for the line: more than the send buffers of many
+/// sockets hold, so that these buffers are full first.
 const SENDERS_LIMIT_BYTES: u64 = 64 << 20;
 
 /// An Ethernet device in a namespace: the link reads what the host sends, and what the link writes
@@ -68,8 +68,8 @@ impl Tap {
         let device = DeviceBuilder::new()
             .name(DEVICE)
             .layer(Layer::L2)
-            // It comes up once it is configured: the kernel greets with IPv6 packets, and a change
-            // of the queue would drop them.
+            // The device is brought up only once it is configured: the kernel then sends IPv6
+            // packets, and a change of the queue would drop them.
             .enable(false)
             .build_sync()
             .map_err(failed("creating the device feros0 (a namespace can have one link)"))?;
@@ -79,7 +79,7 @@ impl Tap {
         device
             .set_tx_queue_len(DEVICE_QUEUE_PACKETS)
             .map_err(failed("setting the queue length"))?;
-        // IPv6 would send packets of its own, and they would be counted. If the kernel has no IPv6,
+        // IPv6 would send packets of its own, which would be counted. If the kernel has no IPv6,
         // there is nothing to switch off.
         let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{DEVICE}/disable_ipv6"), "1");
         let address = format!("{}/24", address(host));
@@ -107,7 +107,7 @@ impl Tap {
         }
     }
 
-    /// Hands a frame to the host.
+    /// Hands a frame over to the host.
     pub(crate) fn write(&self, frame: &[u8]) -> std::io::Result<()> {
         self.device.send(frame).map(drop)
     }
@@ -135,7 +135,8 @@ impl Tap {
         })?
     }
 
-    /// How many packets of the host were dropped because the link did not read them in time.
+    /// The number of packets of the host that were dropped because the link did not read them in
+    /// time.
     pub(crate) fn dropped_before_reading(&self) -> u64 {
         let mut text = String::new();
         let mut statistics = &self.statistics;
@@ -162,12 +163,12 @@ fn dropped_sending(text: &str, device: &str) -> Option<u64> {
     numbers.split_whitespace().nth(8 + 3)?.parse().ok()
 }
 
-/// Makes the kernel hand packets over no faster than the line takes them, with sizes counted as on
+/// Makes the kernel hand over packets no faster than the line takes them; sizes are counted as on
 /// the line.
 fn limit_sender(options: &LinkOptions) -> Result<(), LinkError> {
     let Some(rate) = options.waiting_rate() else { return Ok(()) };
     // The burst that the kernel hands over at once: a quarter of a millisecond, or a few packets.
-    // It waits on the link's side of the device.
+    // These packets wait on the link's side of the device.
     let packet = u64::from(options.mtu) + (HEADER_BYTES as u64) + LINE_BYTES;
     let burst = (rate / 8 / 4000).max(3 * packet).to_string();
     let (rate, overhead) = (format!("{rate}bit"), LINE_BYTES.to_string());

@@ -1,4 +1,5 @@
-//! Decides whether one system's median is smaller than another's, or whether that is unknown.
+//! Decides whether one system's median is smaller than another's, or whether no difference can be
+//! shown.
 
 use hdrhistogram::Histogram;
 use rand::RngExt as _;
@@ -8,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::Distribution;
 use crate::resample::{self, MedianOfResample, Ranked};
 
-/// With one repetition the spread between repetitions is unknown: a ratio closer to 1 than this
-/// margin does not count as a difference.
+/// With one repetition, the spread between repetitions is unknown. A ratio closer to 1 than this
+/// margin then does not count as a difference.
 const MARGIN_OF_ONE_REPETITION: f64 = 0.10;
 
-/// A value outside this range is no measurement, and ratios with it could overflow.
+/// A value outside this range is not a measurement, and ratios with it could overflow.
 const SMALLEST: f64 = 1e-18;
 const LARGEST: f64 = 1e18;
 
@@ -24,7 +25,7 @@ pub struct Repetition {
 
 enum Source {
     Samples(MedianOfResample<Ranks>),
-    /// Only the quantiles were kept: draws lie between the edges of the interval.
+    /// Only the quantiles were kept, so the draws lie between the edges of the interval.
     Interval(f64, f64),
 }
 
@@ -93,7 +94,7 @@ impl Ranked for Ranks {
     }
 }
 
-/// Which of two systems is smaller.
+/// The conclusion about which of two systems is smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -101,7 +102,7 @@ pub enum Verdict {
     Smaller,
     /// The first has the larger median.
     Larger,
-    /// The interval of the ratio contains 1, or too little is known: no difference.
+    /// No difference: the interval of the ratio contains 1, or too little is known.
     NoDifference,
 }
 
@@ -120,7 +121,7 @@ pub struct Comparison {
 }
 
 /// Compares two systems, or one system in two runs, by their repetitions; `None` if either side has
-/// none.
+/// no repetition.
 ///
 /// Repetitions are drawn first, then samples within each. Few repetitions underestimate their own
 /// spread, so the interval is widened by the factor that Student's distribution gives for their
@@ -150,8 +151,8 @@ pub fn compare(first: &[Repetition], second: &[Repetition], seed: u64) -> Option
     })
 }
 
-/// A system's median over its repetitions and its 95 % interval, computed as in [`compare`]; `None`
-/// without repetitions.
+/// A system's median over its repetitions and the 95 % interval, computed as in [`compare`]; `None`
+/// if there are no repetitions.
 pub fn median_over_repetitions(repetitions: &[Repetition], seed: u64) -> Option<(f64, (f64, f64))> {
     if repetitions.is_empty() {
         return None;
@@ -181,8 +182,8 @@ fn mean_log(repetitions: &[Repetition]) -> f64 {
         / repetitions.len() as f64
 }
 
-/// The same mean for as many repetitions drawn with replacement, each with the median of one
-/// resample.
+/// The same mean over as many repetitions, drawn with replacement; each contributes the median of
+/// one resample.
 fn drawn_mean_log(repetitions: &[Repetition], random: &mut ChaCha8Rng) -> f64 {
     let count = repetitions.len();
     let sum: f64 = (0..count)

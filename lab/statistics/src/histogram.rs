@@ -1,5 +1,5 @@
-//! Samples as an HDR histogram: small enough to be kept for every cell, and readable by other HDR
-//! tools.
+//! Stores samples as an HDR histogram, which is small enough to be kept for every cell, and
+//! readable by other HDR tools.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +12,7 @@ use crate::Distribution;
 /// Three digits: an error of at most 0.1 %, which is below the noise between repetitions.
 const DIGITS: u8 = 3;
 
-/// Why a histogram cannot be read.
+/// The reason why a histogram cannot be read.
 #[derive(Debug, Error)]
 pub enum HistogramError {
     /// Only the quantiles were kept.
@@ -21,7 +21,7 @@ pub enum HistogramError {
     /// The text is not base64.
     #[error("the histogram is not base64: {0}")]
     Base64(#[from] base64::DecodeError),
-    /// The histogram is damaged, or in another form than V2, deflated.
+    /// The histogram is damaged, or is not in the form "V2, deflated".
     #[error("this is not an HDR histogram (V2, deflated): {0:?}")]
     Form(hdrhistogram::serialization::DeserializeError),
 }
@@ -50,7 +50,7 @@ pub(super) fn decode(text: &str) -> Result<Histogram<u64>, HistogramError> {
     Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(HistogramError::Form)
 }
 
-/// The samples of all parts together; `None` if a part has no histogram.
+/// The histogram of the samples of all parts together; `None` if a part has no histogram.
 pub(super) fn sum(parts: &[&Distribution]) -> Option<Histogram<u64>> {
     let mut together = empty();
     for part in parts {
@@ -60,6 +60,6 @@ pub(super) fn sum(parts: &[&Distribution]) -> Option<Histogram<u64>> {
 }
 
 fn empty() -> Histogram<u64> {
-    // The histogram grows by itself up to the largest sample.
+    // The histogram grows automatically up to the largest sample.
     Histogram::new(DIGITS).expect("the histogram supports three digits")
 }

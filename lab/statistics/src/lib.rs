@@ -20,30 +20,30 @@ use hdrhistogram::Histogram;
 
 use serde::{Deserialize, Serialize};
 
-/// A distribution of times, or of sizes, in its own unit.
+/// A distribution of numbers, such as times or sizes; all values are in the unit of the numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// The number of samples.
     pub count: u64,
-    /// Arithmetic mean.
+    /// The arithmetic mean.
     pub mean: f64,
-    /// Smallest.
+    /// The smallest sample.
     pub min: f64,
-    /// 5 % of the samples are not larger.
+    /// The 5th percentile: 5 % of the samples are no larger.
     pub p5: f64,
     /// The lower edge of a box: the first quartile.
     pub p25: f64,
-    /// Median.
+    /// The median.
     pub p50: f64,
     /// The upper edge of a box: the third quartile.
     pub p75: f64,
-    /// 95 % of the samples are not larger.
+    /// The 95th percentile: 95 % of the samples are no larger.
     pub p95: f64,
-    /// 99 % of the samples are not larger.
+    /// The 99th percentile: 99 % of the samples are no larger.
     pub p99: f64,
-    /// Largest.
+    /// The largest sample.
     pub max: f64,
-    /// 95 % bootstrap confidence interval of the median.
+    /// The 95 % bootstrap confidence interval of the median.
     pub median_interval: (f64, f64),
     /// All samples as an HDR histogram (V2, deflated, base64).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,7 @@ impl Distribution {
         })
     }
 
-    /// All samples, to three digits.
+    /// All samples, with a precision of three digits.
     ///
     /// # Errors
     /// If there is no histogram, or it is not an HDR histogram (V2, deflated, base64).
@@ -86,8 +86,8 @@ impl Distribution {
     }
 
     /// Merges distributions into one; `None` if there are no samples. Quantiles come from the
-    /// histograms if all parts have one, and else from the parts' quantiles, averaged by count. The
-    /// interval of the median spans those of all parts.
+    /// histograms if all parts have one; otherwise, they are the means of the parts' quantiles,
+    /// weighted by count. The interval of the median spans those of all parts.
     pub fn merged<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         let parts: Vec<&Self> = parts.into_iter().filter(|part| part.count > 0).collect();
         match parts.as_slice() {

@@ -1,4 +1,5 @@
-//! The straight line through medians over the length of a chain, and their distance from it.
+//! Fits the straight line through medians over the length of a chain, and measures their distance
+//! from it.
 
 /// A least-squares line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,7 +15,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// The line through these points; `None` for fewer than three points or if all have the same x.
+    /// Fits a line through these points; returns `None` if there are fewer than three points or all
+    /// have the same x.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let count = points.len() as f64;
         let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;

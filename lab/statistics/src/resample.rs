@@ -1,15 +1,15 @@
-//! Medians of resamples without resampling.
+//! Draws medians of resamples without resampling.
 //!
 //! A resample of n sorted samples takes the sample at `floor(n * U)` for n uniform numbers U. Its
 //! k-th smallest is therefore the sample at `floor(n * B)`, where B is the k-th smallest of n
-//! uniform numbers, which is known to follow Beta(k, n + 1 - k). One draw gives what sorting n
-//! samples would have given: a hundred thousand samples cost as much as ten.
+//! uniform numbers, which is known to follow Beta(k, n + 1 - k). One draw gives what drawing and
+//! sorting n samples would give, so a hundred thousand samples cost as much as ten.
 
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Beta, Distribution as _};
 
-/// Enough draws to keep the edges of the interval steady in their third digit.
+/// The number of draws, which is enough to keep the third digit of the interval's edges steady.
 const RESAMPLES: usize = 2000;
 
 /// The source of a median: sorted samples, or a histogram of them.
@@ -71,7 +71,7 @@ impl<R: Ranked> MedianOfResample<R> {
     }
 }
 
-/// Random numbers that are the same on every machine and with every version of the library.
+/// A generator whose numbers are the same on every machine and with every version of the library.
 pub(super) fn random(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
@@ -83,7 +83,7 @@ pub(super) fn median_interval(sorted: &[u64], seed: u64) -> (f64, f64) {
     percentile_interval((0..RESAMPLES).map(|_| median.draw(&mut random)).collect())
 }
 
-/// The bounds that 95 % of the draws lie between.
+/// The bounds between which 95 % of the draws lie.
 pub(super) fn percentile_interval(mut draws: Vec<f64>) -> (f64, f64) {
     draws.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| {

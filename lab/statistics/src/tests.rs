@@ -102,8 +102,8 @@ fn the_interval_covers_the_true_median_in_95_of_100_experiments() {
             (low..=high).contains(&40_000.0)
         })
         .count();
-    // 950 is expected; chance alone moves it by 7 (one standard deviation), and the steps between
-    // samples by a little more.
+    // The expected number is 950; chance alone moves it by 7 (one standard deviation), and the
+    // steps between samples move it a little more.
     assert!((925..=975).contains(&covered), "{covered} of 1000");
 }
 
@@ -152,7 +152,7 @@ fn merged_distributions_are_that_of_all_samples() {
     assert_eq!(Distribution::merged(&[]), None);
 }
 
-/// Repetitions of a system whose median itself moves from one repetition to the next by `between`.
+/// Makes repetitions of a system whose median varies between repetitions by `between`.
 fn repetitions(count: u64, median: f64, between: f64, seed: u64) -> Vec<Repetition> {
     let mut random = resample::random(seed);
     let moved = LogNormal::new(median.ln(), between).unwrap();
@@ -186,7 +186,7 @@ fn equal_systems_are_seldom_called_different_however_few_the_repetitions() {
                 compare(&first, &second, seed).unwrap().verdict != Verdict::NoDifference
             })
             .count();
-        // The interval promises 5 %; 12 % is far beyond chance for 100 experiments.
+        // The interval allows 5 % of errors; with 100 experiments, 12 % is far beyond chance.
         assert!(called <= 12, "{called} of 100 with {count} repetitions");
     }
 }
@@ -242,7 +242,7 @@ fn a_median_over_repetitions_lies_in_its_interval() {
     assert_eq!(median_over_repetitions(&[], 1), None);
 }
 
-/// Times like those of real processes: many near the median, some far above.
+/// Makes times like those of real processes: many near the median, some far above.
 fn latencies(count: usize, median: f64, spread: f64, seed: u64) -> Vec<u64> {
     let mut random = resample::random(seed);
     let times = LogNormal::new(median.ln(), spread).unwrap();

@@ -1,6 +1,7 @@
 //! The first screen: the questions of a person who chooses a system, answered from the cells of a
-//! run. A question takes one cell of one experiment: the nearest of those in which most systems
-//! were measured, so that all systems are compared under the same conditions.
+//! run. Each question takes one cell of one experiment, so that all systems are compared under the
+//! same conditions: of the cells in which most systems were measured, the one nearest to the
+//! question.
 
 mod ask;
 mod names;
@@ -28,7 +29,8 @@ use super::threads::{KINDS, callback, is_within_process, kind_title};
 use crate::record::{CallbackThread, Record, Scenario, Status, Value};
 use crate::statistics::{Verdict, compare};
 
-/// A system that loses more is not ranked by the speed of the rest.
+/// The limit on lost messages: a system that loses more is not ranked by the speed of the messages
+/// that arrived.
 const MOST_LOST_PERCENT: f64 = 1.0;
 
 /// A column of a table.
@@ -48,7 +50,7 @@ pub(crate) struct Answer<'a> {
     question: &'static Question,
     title: String,
     scenario: &'a Scenario,
-    /// The other dimensions that all of its cells share.
+    /// The other dimensions that all of these cells share.
     place: Place,
     parts: Vec<Part<'a>>,
     /// The systems that cannot answer, and why.
@@ -57,7 +59,7 @@ pub(crate) struct Answer<'a> {
     said: Vec<verdict::Said>,
 }
 
-/// Rows that may be ranked against each other.
+/// A part of an answer: rows that may be ranked against each other.
 pub(crate) struct Part<'a> {
     /// Within a process: the kind of callback thread.
     kind: Option<CallbackThread>,
@@ -71,12 +73,12 @@ pub(crate) struct Part<'a> {
 /// A system in a cell.
 pub(crate) struct Row<'a> {
     system: String,
-    /// Within a process: by pointer, or as between processes.
+    /// Within a process, the way of the messages: by pointer, or as between processes.
     way: Option<&'static str>,
     samples: Vec<Sample<'a>>,
     /// One estimate for each column of the question.
     cells: Vec<Option<Estimate>>,
-    /// The first column as a multiple of the floor.
+    /// The number of the first column as a multiple of the floor.
     from_floor: Option<f64>,
     standing: Standing,
 }
@@ -85,9 +87,9 @@ pub(crate) struct Row<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Standing {
     Lowest,
-    /// Indistinguishable from the lowest; the number is the multiple of it.
+    /// Indistinguishable from the lowest number; the value is the ratio to it.
     WithinScatter(f64),
-    /// Higher than the lowest, by this multiple.
+    /// Higher than the lowest number; the value is the ratio to it.
     Behind(f64),
     /// The system has a number, but no ratio can be computed.
     Unranked,
@@ -157,7 +159,7 @@ impl Row<'_> {
 }
 
 impl Part<'_> {
-    /// A row's name, with its way if the part has another row of the same system.
+    /// A row's name, with the way of its messages if the part has another row of the same system.
     fn name(&self, row: &Row<'_>) -> String {
         let same = self.rows.iter().filter(|other| other.system == row.system).count();
         match row.way {
@@ -184,7 +186,7 @@ impl Answer<'_> {
 pub(crate) fn answers<'a>(context: &Context<'a>) -> Vec<Answer<'a>> {
     let mut found: Vec<Answer<'a>> = Vec::new();
     for question in QUESTIONS {
-        // The question about a slow link counts only if no other question about a link has an
+        // The question about a slow link is asked only if no other question about a link has an
         // answer.
         let is_asked = question.id != "slow"
             || !found.iter().any(|answer| answer.question.topic == Topic::Link);
@@ -221,7 +223,8 @@ fn answer<'a>(context: &Context<'a>, question: &'static Question) -> Option<Answ
             .into_iter()
             .filter(|(system, _)| !is_shown(&Value::Text(system.clone()))),
     );
-    // If all systems lose messages, that is an answer; if none could be measured, it is not.
+    // If all systems lose messages, that is an answer; if no system could be measured, there is no
+    // answer.
     let is_answer = |row: &Row<'_>| !matches!(row.standing, Standing::Failed(_));
     let has_answer = parts.iter().any(|part| part.rows.iter().any(is_answer));
     let title = (question.title)(&place);
@@ -261,8 +264,9 @@ fn without(question: &Question) -> &'static [&'static str] {
     }
 }
 
-/// The cell that answers best: the one in which most systems were measured (they count twice if
-/// payloads matter and are written anew), then the nearest to the question, then the first.
+/// The cell that answers best: the one in which most systems were measured (a system counts twice
+/// if payloads matter and are written anew); among equals, the one nearest to the question, then
+/// the first.
 fn nearest<'a>(
     context: &Context<'a>,
     question: &Question,
@@ -334,7 +338,7 @@ fn part<'a>(
     (!rows.is_empty()).then_some(Part { kind, rows, floor, limits })
 }
 
-/// The floor of the ratios.
+/// The floor that the ratios are relative to.
 fn floor_of(
     context: &Context<'_>,
     placements: &[Value],
@@ -401,7 +405,7 @@ fn unranked(question: &Question, row: &Row<'_>) -> Standing {
     }
 }
 
-/// Sorts rows, the lowest first, and sets the distance of the others from it.
+/// Sorts rows, the lowest first, and sets the ratios of the others to the lowest.
 fn rank(context: &Context<'_>, question: &Question, rows: &mut [Row<'_>]) {
     let metric = question.columns[0].metric();
     let first = |row: &Row<'_>| row.cells.first().copied().flatten();
@@ -434,7 +438,7 @@ fn rank(context: &Context<'_>, question: &Question, rows: &mut [Row<'_>]) {
     }
 }
 
-/// The lowest and highest value that a repetition may have: the union of the medians' intervals, or
+/// The range in which the numbers of repetitions may lie: the union of the medians' intervals, or
 /// the range of single numbers.
 fn scatter(metric: &Metric, samples: &[Sample<'_>]) -> (f64, f64) {
     let of_one = |sample: &Sample<'_>| match metric {

@@ -1,5 +1,5 @@
-//! Reads a run's folder: finished, interrupted, or damaged. Readable parts are used; others are
-//! reported with file and line.
+//! Reads the folder of a run, which may be finished, interrupted or damaged. Readable parts are
+//! used; others are reported with the file and the line.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -10,8 +10,8 @@ use thiserror::Error;
 
 use crate::record::{FORMAT, Figure, FigureKind, Record, Run, Scenario, System, Value};
 
-/// The longest line of `cells.jsonl`, and the longest `run.json`: a record with many subscriptions
-/// is far shorter.
+/// The limit on a line of `cells.jsonl`, and on `run.json`, in bytes: a record with many
+/// subscriptions is far shorter.
 const LONGEST_TEXT_BYTES: u64 = 64 << 20;
 
 /// The readable results of a run.
@@ -46,7 +46,7 @@ impl std::fmt::Display for Notice {
     }
 }
 
-/// Why a folder cannot be used at all.
+/// The reason why a folder cannot be used at all.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The folder is not a run's, or is empty.
@@ -68,7 +68,7 @@ impl Results {
     /// Reads a run's folder.
     ///
     /// # Errors
-    /// Only if nothing can be used; all other errors are in [`Results::notices`].
+    /// If nothing can be used; all other errors are in [`Results::notices`].
     pub fn read(folder: &Path) -> Result<Self, ReadError> {
         let (run_path, cells_path) = (folder.join("run.json"), folder.join("cells.jsonl"));
         if !run_path.exists() && !cells_path.exists() {

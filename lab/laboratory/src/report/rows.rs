@@ -1,5 +1,5 @@
-//! Figures of rows, each with its name on the left: box plots, bars, bars of layers. A row per line
-//! reads on a phone as well.
+//! Draws figures of rows, each with its name on the left: box plots, bars, and bars of layers. With
+//! one row per line, they can be read on a phone too.
 
 use maud::{Markup, html};
 
@@ -16,14 +16,15 @@ use crate::record::{Distribution, FigureKind, Layer};
 
 const ROW: f64 = 21.0;
 const GROUP: f64 = 22.0;
-/// The most series whose rows are grouped in one panel; more series get a panel for each value of
-/// x.
+/// The limit on series whose rows are grouped in one panel; if there are more, each value of x gets
+/// a panel.
 const MOST_IN_A_GROUP: usize = 5;
-/// The largest ratio of the panels' maxima with a shared scale; beyond it each panel has its own.
+/// The largest ratio of the panels' maxima at which they share a scale; beyond it, each panel has
+/// its own.
 const SHARED_UP_TO: f64 = 12.0;
-/// The least room for names, in pixels.
+/// The smallest width of the column of names, in pixels.
 const SHORTEST_NAME: f64 = 36.0;
-/// The longest name, in letters.
+/// The limit on the length of a name, in letters.
 const LONGEST_NAME: usize = 24;
 
 /// A row of a panel.
@@ -32,14 +33,14 @@ pub(crate) struct Row<'a> {
     pub(crate) ink: Ink,
     pub(crate) series: usize,
     pub(crate) samples: &'a [Sample<'a>],
-    /// The limit of the row.
+    /// The limit of the machine for the row.
     pub(crate) limit: Option<f64>,
     /// The value of x whose group begins here, if rows are grouped.
     pub(crate) group: Option<String>,
 }
 
-/// A panel of rows: one per panel of the selection and value of x, unless the values of x are the
-/// rows.
+/// A panel of rows. There is one for each panel of the selection and each value of x, unless the
+/// rows are grouped by x.
 pub(crate) struct RowPanel<'a> {
     pub(crate) title: String,
     pub(crate) rows: Vec<Row<'a>>,
@@ -254,7 +255,8 @@ fn places(panel: &RowPanel<'_>, top: f64) -> Vec<f64> {
     panel.rows.iter().map(place).collect()
 }
 
-/// A box from quartile to quartile, whiskers where 5 % lie outside on each side, a dot at 99 %.
+/// Draws a box from quartile to quartile, whiskers that leave 5 % of the samples outside on each
+/// side, and a dot at 99 %.
 fn box_plot(
     frame: &Frame,
     scale: &Scale,
@@ -346,7 +348,8 @@ fn stack(
     }
 }
 
-/// The median time in each layer, the mean over repetitions, in the order of a message's way.
+/// The median time in each layer, averaged over repetitions, in the order in which messages pass
+/// the layers.
 pub(crate) fn layers(samples: &[Sample<'_>]) -> Vec<(String, f64)> {
     let mut names: Vec<&str> = Vec::new();
     let of_sample = |sample: &Sample<'_>| -> Vec<Layer> { sample.record.layers.clone() };
@@ -369,7 +372,7 @@ pub(crate) fn layers(samples: &[Sample<'_>]) -> Vec<(String, f64)> {
     names.into_iter().map(|name| (name.to_owned(), mean(name))).collect()
 }
 
-/// Every layer that a figure shows, in the order of a message's way.
+/// Every layer that a figure shows, in the order in which messages pass them.
 pub(crate) fn layer_names(selection: &Selection<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for layer in selection.samples().flat_map(|sample| &sample.record.layers) {

@@ -1,9 +1,9 @@
-//! Maps numbers to places on an axis, and chooses readable ticks.
+//! Maps numbers to positions on an axis, and chooses readable ticks.
 
 use super::quantity::{LARGEST, Unit};
 use crate::record::Value;
 
-/// An axis: it maps a number to its place between the ends, from 0 to 1.
+/// An axis, which maps a number to its position between the ends, from 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Scale {
     Linear {
@@ -14,7 +14,7 @@ pub(crate) enum Scale {
         low: f64,
         high: f64,
     },
-    /// This many places at equal distances; numbers are their indices.
+    /// This many positions at equal distances; numbers are their indices.
     Places(usize),
 }
 
@@ -45,7 +45,7 @@ impl Scale {
         Self::Linear { low: 0.0, high: if high > 0.0 { high * 1.05 } else { 1.0 } }
     }
 
-    /// The axis of a dimension: logarithmic for a wide range of numbers, places for words.
+    /// The axis of a dimension: logarithmic for a wide range of numbers, equal distances for words.
     pub(crate) fn of_dimension(values: &[Value]) -> Self {
         let numbers: Option<Vec<f64>> = values
             .iter()
@@ -63,7 +63,7 @@ impl Scale {
         }
     }
 
-    /// The place of a number.
+    /// The position of a number.
     pub(crate) fn at(&self, number: f64) -> f64 {
         match *self {
             Self::Linear { low, high } => (number - low) / (high - low).max(f64::MIN_POSITIVE),
@@ -75,7 +75,7 @@ impl Scale {
         }
     }
 
-    /// The place of a dimension's value.
+    /// The position of a dimension's value.
     pub(crate) fn at_value(&self, index: usize, value: &Value) -> f64 {
         match (self, value) {
             (Self::Places(_), _) | (_, Value::Text(_)) => self.at(index as f64),
@@ -83,7 +83,7 @@ impl Scale {
         }
     }
 
-    /// The ticks with their texts; about as many as requested.
+    /// The ticks with their labels; about as many as requested.
     pub(crate) fn ticks(&self, unit: Unit, about: usize) -> Vec<(f64, String)> {
         let numbers = match *self {
             Self::Linear { low, high } => linear_ticks(low, high, unit, about),
@@ -101,7 +101,7 @@ fn linear_ticks(low: f64, high: f64, unit: Unit, about: usize) -> Vec<f64> {
         return vec![low];
     }
     let wanted = span / about.max(1) as f64;
-    // Steps are round in the unit that is shown: of KB and MB, not of thousands of bytes.
+    // Steps are round numbers of the unit that is shown: of KB and MB, not of thousands of bytes.
     let factor =
         if unit.is_binary() { 1024_f64.powf((wanted.log2() / 10.0).floor().max(0.0)) } else { 1.0 };
     let decade = 10_f64.powf((wanted / factor).log10().floor());

@@ -1,8 +1,8 @@
-//! Selects the records that a figure shows, and their places in it.
+//! Selects the records that a figure shows, and assigns them to panels, series and values of x.
 //!
 //! The first dimension of [`Figure::series`] distinguishes the series within a panel. Every other
-//! one, and every dimension that the figure does not name but its records differ in, makes separate
-//! panels: different conditions are never summed up.
+//! dimension of it makes separate panels, and so does every dimension that the figure does not name
+//! but its records differ in: results of different conditions are never combined.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub(crate) struct Selection<'a> {
     pub(crate) series: Dimension,
     pub(crate) x: Dimension,
     pub(crate) panels: Vec<Panel<'a>>,
-    /// The values that all shown records share and others of the scenario do not have.
+    /// The values that all shown records share, but other records of the scenario do not have.
     restriction: Vec<(String, Value)>,
 }
 
@@ -59,7 +59,8 @@ pub(crate) struct Estimate {
     pub(crate) value: f64,
     pub(crate) interval: (f64, f64),
     pub(crate) repetitions: usize,
-    /// Whether all programs did their work; otherwise this is their result until they failed.
+    /// Whether all programs did their work; otherwise, the number is their result until they
+    /// failed.
     pub(crate) whole: bool,
 }
 
@@ -160,7 +161,7 @@ fn wanted(figure: &Figure, sample: &Sample<'_>) -> bool {
     })
 }
 
-/// The values to which a figure is restricted, if its scenario has others too.
+/// The values that a figure is restricted to, if its scenario has others too.
 fn restriction_of(figure: &Figure, records: &[&Record]) -> Vec<(String, Value)> {
     let is_other = |dimension: &str, value: &Value| {
         let mut known = records.iter().filter_map(|record| record.dimensions.get(dimension));
@@ -257,7 +258,7 @@ pub(crate) fn values_of(dimension: &str, run: &Run, samples: &[Sample<'_>]) -> V
     values
 }
 
-/// The rank of a word in its dimension. Words without a fixed order have equal ranks, and so stay
+/// The rank of a word in its dimension. Words without a fixed order have equal ranks, so they stay
 /// in order of appearance.
 fn place_of(dimension: &str, word: &str, run: &Run) -> usize {
     let place = match dimension {
@@ -284,8 +285,8 @@ pub(crate) fn placement_words(placement: &str) -> &str {
 
 /// The joint estimate of samples that differ only in their repetition.
 ///
-/// A median of times has the bootstrap interval over repetitions and samples; any other number is
-/// the mean of its repetitions, with their range as interval.
+/// A median of times gets the bootstrap interval over repetitions and samples; any other number is
+/// the mean of its repetitions, with their range as the interval.
 pub(crate) fn estimate(metric: &Metric, samples: &[Sample<'_>], seed: u64) -> Option<Estimate> {
     let measured: Vec<(&Sample<'_>, f64)> = samples
         .iter()

@@ -16,7 +16,7 @@ use crate::statistics::Line;
 const TRANSPORT: &str = "transport";
 /// The prefix of values that count messages by transport.
 const BY_TRANSPORT: &str = "received_";
-/// The transports in those names.
+/// The names of transports that may follow the prefix.
 const TRANSPORTS: [&str; 3] = ["intra_process", "shared_memory", "network"];
 
 /// One scenario of a run.
@@ -28,7 +28,7 @@ pub struct Summary {
     pub heading: Vec<String>,
     /// A row for each cell.
     pub rows: Vec<Vec<String>>,
-    /// Remarks below the table: a line through chains, threads of an idle node, failures.
+    /// The remarks below the table: the line through chains, the threads of an idle node, failures.
     pub remarks: Vec<String>,
     /// An object for each cell, then one for each line through chains.
     pub objects: Vec<serde_json::Value>,
@@ -181,8 +181,8 @@ fn threads(process: &Process) -> Vec<String> {
     lines
 }
 
-/// Adds the straight line through cells with different numbers of nodes: the latency per hop of a
-/// chain, or the memory per node.
+/// Adds the straight line through cells with different numbers of nodes, which gives the latency
+/// per hop of a chain, or the memory per node.
 fn lines(cells: &[(Place, Vec<&Record>)], found: &mut Summary) {
     let mut series: Vec<(Place, Vec<(f64, f64)>)> = Vec::new();
     for (place, records) in cells {

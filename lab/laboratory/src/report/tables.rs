@@ -95,7 +95,7 @@ fn estimate_cell(
     }
 }
 
-/// The reason for an empty cell, in a word.
+/// The reason for an empty cell, as a word.
 fn absence(samples: &[Sample<'_>]) -> &'static str {
     match samples.first().map(|sample| &sample.record.status) {
         None | Some(Status::Complete) => "–",
@@ -186,8 +186,8 @@ fn timeline_table(selection: &Selection<'_>) -> Markup {
 /// A row of a table: its name, and the position of its cells.
 type TableRow<'s> = (String, &'s Panel<'s>, usize);
 
-/// The rows of a table in groups with titles: if a figure names several dimensions, the first one
-/// groups.
+/// The rows of a table, in groups with titles. If a figure names several dimensions, there is a
+/// group for each value of the first one.
 fn groups<'s>(selection: &'s Selection<'s>) -> Vec<(String, Vec<TableRow<'s>>)> {
     let series = 0..selection.series.values.len().max(1);
     let by_series = selection.figure.series.len() > 1 && selection.panels.len() > 1;

@@ -1,17 +1,18 @@
-//! The callback thread within a process: systems that call back on the publishing thread and
+//! The thread that calls the callback within a process: systems that use the publishing thread and
 //! systems that wake up another thread are never ranked against each other.
 
 use super::sample::Sample;
 use crate::record::{CallbackThread, Record, Run, Value};
 
-/// The mark of systems that call back on the publishing thread, if others do not.
+/// The mark of systems that call the callback on the publishing thread, if others do not.
 pub(crate) const MARK: &str = "†";
 
 /// The meaning of the mark.
 pub(crate) const MARK_MEANS: &str = "†: within a process its callback runs on the publishing thread, so the publisher waits for it; the \
     others wake up another thread.";
 
-/// The kinds in the order in which they are shown; `None` if the manifest does not say.
+/// The kinds of threads in the order in which they are shown; `None` stands for systems whose
+/// manifest does not say.
 pub(crate) const KINDS: [Option<CallbackThread>; 3] =
     [Some(CallbackThread::PublishingThread), Some(CallbackThread::OtherThread), None];
 
@@ -24,14 +25,14 @@ pub(crate) fn kind_title(kind: Option<CallbackThread>) -> &'static str {
     }
 }
 
-/// Whether a record is of a placement within one process.
+/// Whether a record belongs to a placement within one process.
 pub(crate) fn is_within_process(record: &Record) -> bool {
     matches!(record.dimensions.get("placement"),
         Some(Value::Text(placement)) if placement == "composed" || placement == "intra")
 }
 
-/// The thread that called back in a cell; `None` between processes, or if the manifest does not
-/// say.
+/// The thread that called the callback in a cell; `None` between processes, or if the manifest does
+/// not say.
 pub(crate) fn callback(run: &Run, record: &Record) -> Option<CallbackThread> {
     if !is_within_process(record) {
         return None;
@@ -52,8 +53,8 @@ pub(crate) fn callback(run: &Run, record: &Record) -> Option<CallbackThread> {
     }
 }
 
-/// The systems whose names are marked: those that call back on the publishing thread, if others
-/// among the samples do not.
+/// The systems whose names are marked: those that call the callback on the publishing thread, if
+/// other systems among the samples do not.
 pub(crate) fn marked(run: &Run, samples: &[Sample<'_>]) -> Vec<Value> {
     let within = samples.iter().filter(|sample| is_within_process(sample.record));
     let kinds: Vec<_> =

@@ -7,7 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::record::{Distribution, Floor};
 
 /// The cost of recording a message: the stamp of the publisher, the stamp of the subscription, and
-/// an entry in a preallocated buffer. Peers in other languages read the same clock twice as well.
+/// an entry in a preallocated buffer. Peers in other languages also read this clock twice.
 pub(super) const RECORDING: &str = "recording";
 
 /// The laboratory's own cost per message.

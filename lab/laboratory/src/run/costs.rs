@@ -1,4 +1,4 @@
-//! The cost of a cell: its processes, each and together, and the link.
+//! The cost of a cell: of each process, of all processes together, and of the link.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::plan::Cell;
 use crate::record::Process;
 use crate::scenario::Workload;
 
-/// The cost of processes, each and together: sums, but for code the most that one process has
-/// mapped.
+/// The cost of each process, and of all together: sums, except for code, where the process that has
+/// mapped the most counts.
 pub(super) fn of_processes(
     cell: &Cell,
     programs: Vec<Program>,
@@ -43,7 +43,7 @@ pub(super) fn of_processes(
     processes
 }
 
-/// Whether each of these programs had its memory locked when the messages began.
+/// Whether each of these programs had locked its memory when the messages began.
 pub(super) fn is_locked(programs: &[String], processes: &[Process]) -> bool {
     let locked = |name: &String| {
         let process = processes.iter().find(|process| process.role == *name);
@@ -54,7 +54,7 @@ pub(super) fn is_locked(programs: &[String], processes: &[Process]) -> bool {
     !programs.is_empty() && programs.iter().all(locked)
 }
 
-/// The traffic on the link since the first message, warm-up included.
+/// The traffic on the link since the first message, including the warm-up.
 pub(super) fn wire(
     before: &Counters,
     after: &Counters,

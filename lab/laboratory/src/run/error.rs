@@ -17,7 +17,7 @@ pub enum RunError {
         /// The process that holds the lock.
         by: String,
     },
-    /// The folder holds something else.
+    /// The folder contains something else.
     #[error("{} holds {what}: choose another folder with --out", path.display())]
     OtherContent {
         /// The folder.
@@ -50,8 +50,8 @@ pub enum RunError {
         /// The number of cells in the plan.
         of: usize,
     },
-    /// Every system is missing; the observer got the reason for each, and the command that installs
-    /// it.
+    /// Every system is missing. For each, the observer was told the reason and the command that
+    /// installs it.
     #[error(
         "nothing can be measured: no system of this plan is installed; install one and give the same command again"
     )]

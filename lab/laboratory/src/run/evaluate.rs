@@ -9,10 +9,10 @@ use crate::plan::Cell;
 use crate::record::{Distribution, Layer, Received};
 use crate::scenario::LinkConditions;
 
-/// A larger value is not a latency: a clock jumped, or the stamp is foreign.
+/// A larger value is not a latency: a clock jumped, or the stamp is not from this run.
 const LONGEST_LATENCY_NANOS: i64 = 3_600_000_000_000;
 
-/// The longest timeline, in seconds.
+/// The limit on the length of a timeline, in seconds.
 const LONGEST_TIMELINE: usize = 3600;
 
 /// The part of a record that comes from the programs' output.
@@ -24,16 +24,16 @@ pub(super) struct Evaluation {
     pub(super) layers: Vec<Layer>,
     pub(super) values: BTreeMap<String, f64>,
     pub(super) timeline: Vec<(u64, u64)>,
-    /// Sentences for the person who waits for the result.
+    /// Sentences to show to the person who waits for the result.
     pub(super) notes: Vec<String>,
 }
 
-/// Evaluates the output of the programs. Lines with samples are consumed on the way.
+/// Evaluates the output of the programs, and consumes their lines with samples.
 pub(super) fn evaluate(cell: &Cell, programs: &mut [Program]) -> Evaluation {
     let mut collected = Collected::default();
     for program in programs {
         collected.not_understood += program.not_understood;
-        // A relay is only a stop on the way: the messages that it received have not arrived yet.
+        // A relay is only an intermediate stop: the messages that it received have not yet arrived.
         if program.name.starts_with("relay") {
             continue;
         }
@@ -65,8 +65,8 @@ impl Collected {
         let warm_up = cell.procedure.warm_up;
         let total = match &self.publisher_end {
             Some(end) => end.sent,
-            // The talker ended before its last line: only the messages up to its last output are
-            // known.
+            // The talker ended before it wrote its last line, so only the messages until its last
+            // output are known.
             None => {
                 self.published.iter().map(|publication| publication.number + 1).max().unwrap_or(0)
             }
@@ -178,9 +178,9 @@ impl Collected {
         }
     }
 
-    /// The percentage of the possible messages that arrived: possible are all messages sent, or
-    /// those that the link can carry in the time, if that is less. A history of "keep last" rightly
-    /// drops the rest.
+    /// The percentage of the possible messages that arrived. Possible messages are all that were
+    /// sent, or those that the link can carry in the time, if they are fewer; a "keep last" history
+    /// rightly drops the rest.
     fn of_possible(
         &self,
         link: &LinkConditions,
@@ -197,8 +197,8 @@ impl Collected {
         let last = published.chain(received_at).max()?;
         let size = size_bytes as f64;
         let carried = bytes_per_second * last.saturating_sub(first) as f64 / 1e9;
-        // A message that is under way when the last one is published was carried too: so at least
-        // one is possible.
+        // A message that is on its way when the last message is published is carried too, so at
+        // least one message is possible.
         let possible = (sent as f64 * size).min(carried.max(size));
         (possible > 0.0).then(|| (100.0 * received as f64 * size / possible).min(100.0))
     }
@@ -251,7 +251,7 @@ impl SubscriptionEnd {
     }
 }
 
-/// Irregularities of samples.
+/// The irregularities of samples.
 #[derive(Default)]
 struct Oddities {
     initial_lost: u64,
@@ -302,8 +302,8 @@ fn sampled(
     (Received { received, lost: sent.saturating_sub(received), late, latency }, oddities)
 }
 
-/// Evaluates a subscription of which only counts are known: losses are assumed to come after the
-/// warm-up.
+/// Evaluates a subscription of which only counts are known; all losses are assumed to happen after
+/// the warm-up.
 fn counted(end: &SubscriptionEnd, total: u64, warm_up: u64) -> Received {
     let lost = total.saturating_sub(end.received);
     let sent = total.saturating_sub(warm_up);
@@ -331,8 +331,8 @@ mod tests {
 
     #[test]
     fn what_a_full_link_cannot_carry_could_not_arrive() {
-        // A message of 1 MB a second for ten seconds, on a link of 4 Mbit/s that loses a fifth: 4
-        // MB of 11 MB.
+        // One message of 1 MB per second for ten seconds, on a link of 4 Mbit/s that loses a fifth
+        // of the packets: 4 MB of 11 MB arrive.
         let published = (0..=10u64).map(|number| Publication {
             number,
             call_nanos: None,

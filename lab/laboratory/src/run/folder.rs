@@ -1,5 +1,5 @@
-//! The folder of a run: it has one writer, an interrupted run in it continues, and nothing in it
-//! gets lost.
+//! The folder of a run: it has only one writer, an interrupted run in it can be continued, and
+//! nothing in it gets lost.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -40,7 +40,8 @@ impl Folder {
         let failed = |error| RunError::Folder { path: path.to_owned(), error };
         let machine = taken(&std::env::temp_dir().join("feros-lab.lock"), None)?;
         super::program::remove_left_scratch();
-        // This comes before any change: a folder that is not a run's stays as it is.
+        // This comes before any change, so that a folder that does not belong to a run stays as it
+        // is.
         refuse_strangers(path)?;
         std::fs::create_dir_all(path.join("raw"))
             .map_err(|error| RunError::writing(path, 0, error))?;
@@ -111,7 +112,7 @@ impl Folder {
         replace(&self.path.join("run.json"), &text).map_err(|error| self.failed(error))
     }
 
-    /// Adds a record; when this returns it survives a crash of the machine.
+    /// Adds a record; once this returns, the record survives a crash of the machine.
     pub(super) fn append(&mut self, record: &Record) -> Result<(), RunError> {
         let mut line = serde_json::to_vec(record).map_err(|error| self.failed(error.into()))?;
         line.push(b'\n');
@@ -140,7 +141,7 @@ impl Folder {
     }
 }
 
-/// Refuses a folder that has other content and no run.
+/// Refuses a folder that contains other files and no run.
 fn refuse_strangers(path: &Path) -> Result<(), RunError> {
     if path.join("run.json").exists() {
         return Ok(());

@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn layers_add_up_where_a_message_did_not_pass_one() {
-        // Only the first message was announced: the second was found in the turn that was already
-        // running.
+        // Only the first message caused a wake-up; the second was found in the turn that was
+        // already running.
         let series = [
             r#"{"points":{"name":"publish","numbers":[0,1],"at_nanos":[0,1000]}}"#,
             r#"{"points":{"name":"write_begin","transport":"shared_memory","numbers":[0,1],"at_nanos":[10,1010]}}"#,

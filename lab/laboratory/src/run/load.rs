@@ -1,5 +1,5 @@
-//! The state of the processors beside a cell: loaded by others, or kept from halting between
-//! messages.
+//! The state of the processors during a cell: loaded by other programs, or kept from halting
+//! between messages.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Load on the processors: one thread on each that is busy for a share of its time.
+/// Load on the processors: on each processor, a thread that is busy for a share of the time.
 pub(super) struct ProcessorLoad {
     done: Arc<AtomicBool>,
     threads: Vec<thread::JoinHandle<()>>,
@@ -48,8 +48,8 @@ impl Drop for ProcessorLoad {
 }
 
 /// Processors that do not halt while idle: each runs a program of the scheduling class that yields
-/// to all others. A processor that halts comes back with empty caches, and the cost of a message is
-/// then mostly the fetching of its code and data.
+/// to all others. A processor that halts comes back with empty caches; the cost of a message then
+/// consists mostly of fetching code and data.
 pub(super) struct AwakeProcessors {
     spinning: Vec<Child>,
 }

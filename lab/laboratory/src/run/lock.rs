@@ -1,5 +1,6 @@
-//! Locks of runs: one on the machine, one on the folder of results. The machine's lock file is in
-//! the folder for temporary files, where every user may create anything under its name.
+//! Locks of runs: one for the machine, and one for the folder of results. The machine's lock file
+//! is in the folder for temporary files, where every user may create any kind of file with its
+//! name.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Read as _, Write as _};
@@ -8,20 +9,20 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// The most bytes of a holder's name that are read.
+/// The limit on the bytes that are read of a holder's name.
 const LONGEST_HOLDER_BYTES: u64 = 20;
 
-/// Why a lock was not taken.
+/// The reason why a lock was not taken.
 #[derive(Debug)]
 pub(super) enum LockError {
     /// Another process, named here, holds the lock.
     Held(String),
-    /// The file with the lock's name cannot be a lock.
+    /// The file with the lock's name cannot serve as a lock.
     Unusable(Error),
 }
 
-/// Takes a lock that ends with this process. It follows no link, locks only a regular file, and
-/// writes only to a file of this user that has no other name.
+/// Takes a lock that ends with this process. Follows no link, locks only a regular file, and writes
+/// only to a file that belongs to this user and has no other name.
 pub(super) fn lock(path: &Path) -> Result<File, LockError> {
     let mut file = open(path).map_err(LockError::Unusable)?;
     let about = file.metadata().map_err(LockError::Unusable)?;
@@ -48,8 +49,8 @@ pub(super) fn lock(path: &Path) -> Result<File, LockError> {
     Ok(file)
 }
 
-/// Opens a lock file. For a file of another user, reading suffices for a lock. Opening a pipe does
-/// not wait for its other end.
+/// Opens a lock file. If it belongs to another user, it is opened for reading, which suffices for a
+/// lock. If it is a pipe, opening does not wait for the other end.
 fn open(path: &Path) -> std::io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let mut options = OpenOptions::new();

@@ -14,13 +14,13 @@ const LISTENER_ADDRESS: &str = "10.77.0.2";
 /// The address of all programs without a link.
 const LOCAL_ADDRESS: &str = "127.0.0.1";
 
-/// The host or hosts on which programs run.
+/// The hosts on which the programs of a cell run.
 pub(super) enum Network {
     /// All programs run on this host.
     Local,
     /// Programs run on two hosts.
     Remote {
-        /// The first field, so that the link is removed before the hosts.
+        /// The link is the first field, so that it is removed before the hosts.
         link: Link,
         talker: Namespace,
         listener: Namespace,

@@ -1,9 +1,9 @@
-//! How the programs of a cell ended, all in all.
+//! Judges how the programs of a cell ended, all in all.
 
 use super::program::Program;
 use crate::contract::{EXIT_NOT_INSTALLED, ErrorKind};
 
-/// How the programs of a cell ended.
+/// The outcome of a cell.
 pub(super) enum Outcome {
     Complete,
     Failed(String),

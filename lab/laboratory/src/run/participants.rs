@@ -45,8 +45,8 @@ pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
                     .map(|index| participant(Role::Listener, Host::Listener, index, 0))
                     .collect(),
             };
-            // A publisher that does not wait for its subscriptions is measured with subscriptions
-            // that already exist.
+            // If a publisher does not wait for its subscriptions, they are started first, so that
+            // they already exist.
             all.push(Participant {
                 after_others: !cell.procedure.matched,
                 ..participant(Role::Talker, Host::Talker, 0, 0)
@@ -60,7 +60,7 @@ pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
             all.extend(
                 (0..relays).map(|index| participant(Role::Relay, Host::Listener, index, index)),
             );
-            // The publisher sees only the first relay: the other relays must be ready before.
+            // The publisher sees only the first relay, so the other relays must be ready earlier.
             all.push(Participant {
                 after_others: true,
                 ..participant(Role::Talker, Host::Talker, 0, 0)
@@ -81,7 +81,7 @@ pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
     }
 }
 
-/// The longest total time of a program.
+/// The time limit of a program.
 pub(super) fn program_timeout(cell: &Cell) -> Duration {
     Duration::from_secs_f64((cell.nominal_seconds() + cell.procedure.timeout_seconds).ceil())
 }

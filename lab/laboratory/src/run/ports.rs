@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 
-/// The number of domains whose ports are below those that the system hands out.
+/// The number of domains whose ports are below the ports that the system assigns.
 const DOMAINS: u32 = 102;
 
 /// Finds a ROS domain without participants, starting at one that differs from cell to cell.

@@ -1,10 +1,10 @@
-//! Chooses the processors for the programs of a cell, if that is a condition.
+//! Chooses the processors for the programs of a cell, if that is a condition of the cell.
 //!
-//! A listener that sleeps on the processor of its talker is woken by a switch of tasks; one that
-//! sleeps on another by an interrupt, and by the end of a halt. If the scheduler chooses, one cell
-//! of a table gets the first case and the next cell the second, for its whole run. If something
-//! else runs on the machine, the scheduler is the better choice: a program that may not leave a
-//! processor has to wait for it (measurement 0009).
+//! A listener that sleeps on its talker's processor is woken by a task switch; a listener on
+//! another processor is woken by an interrupt, after that processor has left its halt state. If the
+//! scheduler chooses, one cell of a table gets the first case for its whole run, and the next cell
+//! the second. But if other programs run on the machine, the scheduler chooses better, because a
+//! program that is bound to a processor has to wait for it (measurement 0009).
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 
@@ -13,8 +13,9 @@ use crate::contract::Placement;
 use crate::plan::Cell;
 
 /// The processors of a host's programs, as `taskset --cpu-list` takes them: the talker gets the
-/// first half of those that the laboratory may use, the listeners get the rest. `None` if the cell
-/// does not ask for it, if talker and listeners are one process, or if there is only one processor.
+/// first half of the processors that the laboratory may use, the listeners get the rest. `None` if
+/// this is not a condition of the cell, if the talker and the listeners are one process, or if
+/// there is only one processor.
 pub(super) fn half_of(cell: &Cell, host: Host) -> Option<String> {
     let is_one_process = matches!(cell.placement, Placement::Composed | Placement::Intra);
     if !cell.procedure.apart || is_one_process {

@@ -16,24 +16,25 @@ use crate::machine::which;
 use crate::record::ThreadActivity;
 use crate::usage::UsageWatch;
 
-/// The laboratory ends a program that writes a longer line, since that is not the contract.
+/// The limit on a line: the laboratory ends a program that writes a longer one, since the contract
+/// does not allow it.
 const LONGEST_LINE_BYTES: u64 = 256 << 20;
 
-/// The most output of a program that is kept in memory; its raw file has the rest.
+/// The limit on the output of a program that is kept in memory; its raw file has the rest.
 const MOST_KEPT_BYTES: usize = 1 << 30;
 
 /// The settings for starting a program.
 pub(super) struct Start<'a> {
-    /// The name for people: `listener 0`.
+    /// The name for people, such as `listener 0`.
     pub(super) name: String,
     pub(super) words: Vec<String>,
     pub(super) environment: &'a BTreeMap<String, String>,
     pub(super) folder: &'a Path,
     pub(super) namespace: Option<&'a Namespace>,
     pub(super) realtime: bool,
-    /// The processors that the program may use, if not all.
+    /// The processors that the program may use, if it may not use all.
     pub(super) processors: Option<String>,
-    /// The number of the program's first subscription among those of the cell.
+    /// The index of the program's first subscription among the subscriptions of the cell.
     pub(super) first_subscription: u32,
 }
 
@@ -57,7 +58,7 @@ pub(super) struct Program {
     pub(super) ready: bool,
     pub(super) end: Option<End>,
     pub(super) error: Option<ProgramError>,
-    /// Lines with samples, which are not parsed while messages are under way.
+    /// Lines with samples, which are not parsed while messages are on their way.
     pub(super) bulk: Vec<String>,
     pub(super) not_understood: u64,
     pub(super) last_errors: VecDeque<String>,
@@ -72,7 +73,8 @@ pub(super) struct Program {
     readers: Vec<thread::JoinHandle<()>>,
 }
 
-/// Prefixes of variables that would configure a system without the laboratory's knowledge.
+/// The prefixes of environment variables that would configure a system without the laboratory's
+/// knowledge.
 const FOREIGN: &[&str] = &[
     "ROS_",
     "RMW_",
@@ -92,7 +94,7 @@ impl Program {
         events: &SyncSender<Event>,
     ) -> std::io::Result<Self> {
         let mut words: Vec<String> = Vec::new();
-        // The program ends with the laboratory, however that ends.
+        // The program ends with the laboratory, however the laboratory ends.
         if which("setpriv").is_some() {
             words.extend(["setpriv", "--pdeathsig", "KILL"].map(str::to_owned));
         }
@@ -193,7 +195,7 @@ impl Program {
         self.ended.is_some()
     }
 
-    /// Whether the program reported an error or ended without success.
+    /// Whether the program has reported an error or has failed.
     pub(super) fn has_failed(&self) -> bool {
         self.error.is_some() || self.ended.is_some_and(|status| !status.success())
     }
@@ -203,14 +205,14 @@ impl Program {
         self.stdin = None;
     }
 
-    /// Asks a program that reads no standard input to end.
+    /// Asks a program that does not read its standard input to end.
     pub(super) fn terminate(&mut self) {
         if !self.has_ended() {
             let _ = rustix::process::kill_process(Pid::from_child(&self.child), Signal::TERM);
         }
     }
 
-    /// Kills the program and its process group: by process id, and only while the id belongs to the
+    /// Kills the program and its process group by process id, but only while the id belongs to the
     /// program.
     pub(super) fn kill(&mut self) {
         self.stdin = None;
@@ -241,7 +243,7 @@ impl Program {
         std::mem::replace(&mut self.usage, UsageWatch::new(0)).finish()
     }
 
-    /// The reason for the program's failure, in a sentence.
+    /// The reason for the program's failure, as a sentence.
     pub(super) fn failure(&self) -> Option<String> {
         let said = self.last_errors.iter().rev().find(|line| !line.trim().is_empty());
         let said = said.map_or_else(String::new, |line| format!(": {}", line.trim()));
@@ -289,7 +291,7 @@ fn reader(
     })
 }
 
-/// The prefix of the folders of cells.
+/// The prefix of the names of cells' folders.
 const SCRATCH: &str = ".feros-lab-cell-";
 
 /// Creates a folder that is removed with its cell.
@@ -304,7 +306,7 @@ pub(super) fn remove_left_scratch() {
         std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().filter_map(Result::ok)
     {
         if entry.file_name().to_string_lossy().starts_with(SCRATCH) {
-            // The folder of another user stays.
+            // Folders of other users stay.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }

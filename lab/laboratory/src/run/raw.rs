@@ -12,7 +12,7 @@ use std::time::Instant;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// The extension of a file whose cell is under way.
+/// The extension of a file whose cell is running.
 const UNDER_WAY: &str = "log";
 
 /// A cell's raw file while the cell runs.
@@ -23,7 +23,8 @@ pub(super) struct RawFile {
 }
 
 impl RawFile {
-    /// Creates the file; a file of the same cell that was interrupted is kept beside it.
+    /// Creates the file; if the same cell was interrupted before, its file is kept under another
+    /// name.
     pub(super) fn create(folder: &Path, name: &str, about: &str) -> std::io::Result<Self> {
         let path = folder.join(format!("{name}.{UNDER_WAY}"));
         let mut file = BufWriter::new(File::create(&path)?);
@@ -31,7 +32,7 @@ impl RawFile {
         Ok(Self { path, file, began: Instant::now() })
     }
 
-    /// Adds a line. The system has it before the next line can be added.
+    /// Adds a line, which is passed to the system immediately.
     pub(super) fn line(&mut self, program: &str, stream: &str, said: &str) -> std::io::Result<()> {
         let seconds = self.began.elapsed().as_secs_f64();
         writeln!(self.file, "{seconds:.3}\t{program}\t{stream}\t{said}")?;
@@ -61,10 +62,10 @@ pub(super) fn keep_interrupted(folder: &Path) -> std::io::Result<usize> {
     Ok(kept)
 }
 
-/// Replaces a file by a compressed one; on failure both stay as before.
+/// Replaces a file with a compressed one; on failure, the file stays as before.
 fn compress(from: &Path, to: &Path) -> std::io::Result<String> {
     if let Err(error) = write_compressed(from, to) {
-        // The written part is useless, and may be what fills the disk.
+        // The written part is useless, and may have filled the disk.
         let _ = std::fs::remove_file(to);
         return Err(error);
     }

@@ -7,7 +7,7 @@ use feros_trace_analysis::PointSeries;
 use crate::contract::{End, Line};
 use crate::plan::Cell;
 
-/// The programs that send; a cell ends when its sender ends.
+/// The roles that send; a cell ends when its sender ends.
 pub(super) const LEADERS: [&str; 5] = ["talker", "pair", "chain", "client", "calls"];
 
 /// The collected output, by kind.
@@ -71,7 +71,7 @@ impl Collected {
                 ));
             }
             Ok(Line::Layers(layer)) => {
-                // Programs give numbers if the warm-up is included.
+                // Programs give message numbers if the warm-up is included.
                 let counts = |index: usize| {
                     layer.numbers.get(index).is_none_or(|number| *number >= cell.procedure.warm_up)
                 };

@@ -21,7 +21,7 @@ use crate::contract::LOCK_MEMORY;
 use crate::peer::{Port, Server, SystemRef};
 use crate::plan::Cell;
 
-/// The context that a cell needs.
+/// The context of a cell.
 pub(super) struct Context<'a> {
     pub(super) system: SystemRef<'a>,
     /// The folder with the peer's programs.
@@ -37,7 +37,7 @@ pub(super) struct Context<'a> {
     pub(super) interrupted: &'a AtomicBool,
 }
 
-/// Why a cell has no result.
+/// The reason why a cell has no result.
 pub(super) enum CellError {
     Interrupted,
     /// The raw file cannot be written.
@@ -53,24 +53,24 @@ pub(super) struct Ended {
     pub(super) wire: Option<(Counters, Counters)>,
 }
 
-/// How often to check for changes that no event reports.
+/// The interval at which to check for changes that no event reports.
 const TICK: Duration = Duration::from_millis(20);
-/// How long a program may take to end after the laboratory stopped it.
+/// The time that a program may take to end after the laboratory has stopped it.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long the other programs may take to end after one has failed.
+/// The time that the other programs may take to end after one has failed.
 const PATIENCE_AFTER_FAILURE: Duration = Duration::from_secs(2);
-/// How long a program may run beyond its own time limit until it is killed.
+/// The time that a program may run beyond its own time limit before it is killed.
 const GRACE: Duration = Duration::from_secs(3);
-/// How long a server may take to become ready.
+/// The time that a server may take to become ready.
 const SERVER_START: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Starting,
-    /// Entities exist; idle nodes wait until they have settled.
+    /// The entities exist; idle nodes are not watched until they have settled.
     Settling(Instant),
     Measuring(Instant),
-    /// The publisher has ended; messages are under way.
+    /// The publisher has ended; messages may still be on their way.
     UnderWay(Instant),
     /// The laboratory has stopped all programs.
     Stopping(Instant),
@@ -297,7 +297,7 @@ impl<'a> Session<'a> {
             .collect()
     }
 
-    /// Reads output of the programs, waiting a moment for it.
+    /// Waits a moment for output of the programs, and reads it.
     fn hear(&mut self) -> Result<(), CellError> {
         if self.context.interrupted.load(Ordering::Relaxed) {
             return Err(CellError::Interrupted);
@@ -440,7 +440,8 @@ impl<'a> Session<'a> {
             }
             self.last_look = Instant::now();
         }
-        // Late enough that all memory is in use, early enough that no program has ended.
+        // This is late enough that all memory is in use, and early enough that no program has
+        // ended.
         let due = 0.7 * self.cell.active_seconds();
         if self.cell.procedure.memory
             && self.cell.has_messages()
@@ -476,8 +477,8 @@ impl<'a> Session<'a> {
         for server in &mut self.servers {
             server.kill();
         }
-        // Reads the rest of the pipes: only output from before the end comes, unless a process was
-        // left behind.
+        // Reads the rest of the pipes, which have only output from before the programs' end, unless
+        // a process was left behind.
         while !self.programs.iter().all(Program::is_silent)
             && began.elapsed() < PATIENCE_AFTER_FAILURE
         {
@@ -494,7 +495,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Whether the cell ends with this program.
+/// Whether the cell ends when this program ends.
 fn leads(name: &str) -> bool {
     LEADERS.contains(&name)
 }

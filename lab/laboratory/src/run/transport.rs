@@ -1,8 +1,8 @@
 //! The transport that the messages of a cell took, if its system reports it, and whether it is the
 //! one that the manifest gives for the placement.
 //!
-//! A system whose shortest transport was disturbed continues with a longer one: such a result is
-//! not one of the system under test.
+//! If the shortest transport of a system is disturbed, the system continues with a longer one; the
+//! result then does not count as one of the system under test.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ pub(super) struct Taken {
     pub(super) name: String,
     /// The number of messages that took another transport than expected.
     pub(super) others: u64,
-    /// The expected transport, if the manifest gives one and more messages took another than the
-    /// warm-up has: until a match has settled, any transport is right.
+    /// The expected transport, if the manifest gives one and too many messages took another: more
+    /// than the warm-up has, since any transport is right until a match has settled.
     pub(super) missed: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Refuses what a scenario cannot contain or combine.
+//! Refuses settings that a scenario cannot contain or combine.
 
 use toml::Spanned;
 
@@ -47,7 +47,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the limit line of a figure is a system that is measured in the same cells.
+/// Checks that the floor for the limit line of a figure is measured in the same cells.
 pub(super) fn check_floor(
     document: &Document,
     figure: &Spanned<Figure>,
@@ -66,7 +66,7 @@ pub(super) fn check_floor(
     Err(document.error(figure.span(), text))
 }
 
-/// Checks that a goal has a bound, over a dimension that exists.
+/// Checks that a goal has a bound, and that its dimension exists.
 pub(super) fn check_goal(document: &Document, goal: &Spanned<Goal>) -> Result<(), DocumentError> {
     let Goal { at_most, at_least, flat, across, .. } = goal.get_ref();
     if at_most.or(*at_least).or(*flat).is_none() {

@@ -14,13 +14,13 @@ use crate::record::{Figure, Goal};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grid {
-    /// An answer in ten minutes.
+    /// A short grid, which takes ten minutes.
     Quick,
-    /// Every experiment, each shortened.
+    /// Every experiment, in a shortened form.
     Standard,
-    /// The documents' own parameters, which take hours.
+    /// The parameters of the papers and reports, which take hours.
     Full,
-    /// The goals, with their references.
+    /// The experiments that check goals, with the reference systems.
     Goals,
 }
 
@@ -43,17 +43,17 @@ impl Grid {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Workload {
-    /// A publisher at a rate, and subscriptions.
+    /// A publisher that publishes at a rate, and subscriptions.
     Latency,
-    /// A publisher without pause, and subscriptions.
+    /// A publisher that publishes without pause, and subscriptions.
     Goodput,
-    /// A publisher, relays, a subscription.
+    /// A publisher, relays, and a subscription.
     Chain,
     /// Nodes without entities.
     Nodes,
     /// One idle node.
     Idle,
-    /// An executor with one entity that is always ready, among others that never are.
+    /// An executor with one entity that is always ready, among others that are never ready.
     Executor,
     /// A graph of many nodes, by name.
     Graph,
@@ -68,13 +68,13 @@ pub struct Qos {
     /// Whether lost messages are sent again.
     #[serde(default = "reliable")]
     pub reliability: Reliability,
-    /// The earlier messages that a late subscription receives.
+    /// Which earlier messages a late subscription receives.
     #[serde(default = "volatile")]
     pub durability: Durability,
     /// Which messages are kept for delivery.
     #[serde(default = "keep_last")]
     pub history: History,
-    /// The number of messages kept, unless all are.
+    /// The number of messages that are kept, unless all are kept.
     #[serde(default = "depth")]
     pub depth: u32,
     /// The time after which a message is late; 0 means never.
@@ -107,7 +107,7 @@ impl Default for Qos {
     }
 }
 
-/// A link in both directions.
+/// A link, the same in both directions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkConditions {
     /// The rate; `None` means as fast as possible.
@@ -122,9 +122,9 @@ pub struct LinkConditions {
     pub burst_packets: Option<f64>,
     /// The share of packets that are held back, so that others overtake them.
     pub reorder_percent: f64,
-    /// The most packets that may wait for the link.
+    /// The limit on packets that wait for the link.
     pub queue_packets: Option<u32>,
-    /// The most bytes that may wait for the link.
+    /// The limit on bytes that wait for the link.
     pub queue_bytes: Option<u64>,
     /// The largest packet.
     pub mtu: Option<u32>,
@@ -148,7 +148,7 @@ pub struct Procedure {
     pub count: u64,
     /// How long to publish or to watch.
     pub seconds: f64,
-    /// The number of messages before the measured ones.
+    /// The number of messages before the measured ones (the warm-up).
     pub warm_up: u64,
     /// Whether the publisher waits for its subscriptions.
     pub matched: bool,
@@ -159,16 +159,16 @@ pub struct Procedure {
     pub samples: bool,
     /// Whether memory is measured, which briefly stops each process.
     pub memory: bool,
-    /// How long to wait for messages under way after the last one, or after the start before
-    /// watching.
+    /// The time to wait for messages that are still on their way after the last publication or, for
+    /// idle nodes, the time to wait after the start before watching them.
     pub settle_seconds: f64,
-    /// The longest time of a program beyond its nominal time.
+    /// The limit on the time that a program takes beyond its nominal time.
     pub timeout_seconds: f64,
     /// The seed of random numbers.
     pub seed: u64,
 }
 
-/// A scenario as one grid asks for it, fully resolved.
+/// A scenario for one grid, fully resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// The name of its file without `.toml`.
@@ -177,15 +177,16 @@ pub struct Scenario {
     pub path: PathBuf,
     /// The title for people, one line.
     pub title: String,
-    /// The paper or report: `M16`, `K21`, `C23`, `R20`; empty for Feros's own scenarios.
+    /// The paper or report that the scenario repeats: `M16`, `K21`, `C23`, `R20`; empty for Feros's
+    /// own scenarios.
     pub document: String,
-    /// The item of the document: `Figure 7, Figure 8`.
+    /// The item of the document, such as `Figure 7, Figure 8`.
     pub item: String,
     /// The finding of the document.
     pub finding: String,
     /// The work of the programs.
     pub workload: Workload,
-    /// The systems: `rcl`, `feros:direct`.
+    /// The systems, such as `rcl` or `feros:direct`.
     pub systems: Vec<String>,
     /// The placements of publisher and subscriptions.
     pub placements: Vec<Placement>,
@@ -193,7 +194,7 @@ pub struct Scenario {
     pub sizes_bytes: Vec<u64>,
     /// The message types.
     pub types: Vec<MessageType>,
-    /// Messages per second; 0 means without pause.
+    /// The publishing rates in messages per second; 0 means without pause.
     pub rates_hz: Vec<f64>,
     /// The numbers of subscriptions of one publisher.
     pub subscriptions: Vec<u32>,

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A size in bytes: `256`, `"4K"`, `"1M"` (of 1024).
+/// A size in bytes: `256`, `"4K"`, `"1M"` (in powers of 1024).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Size(pub u64);

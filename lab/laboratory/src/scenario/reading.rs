@@ -77,7 +77,7 @@ impl ScenarioFile {
     /// Reads a file; [`Self::resolve`] checks its names.
     ///
     /// # Errors
-    /// If anything is not understood, with its line and the allowed values.
+    /// If any part is invalid; the error has its line and the allowed values.
     pub fn read(path: &Path) -> Result<Self, DocumentError> {
         Self::of(path, Document::read(path)?)
     }
@@ -106,7 +106,7 @@ impl ScenarioFile {
         &self.contents.title
     }
 
-    /// Document and item: `M16 Figure 7`.
+    /// The document and the item, such as `M16 Figure 7`.
     pub fn source(&self) -> String {
         format!("{} {}", self.contents.document, self.contents.item).trim().to_owned()
     }
@@ -116,9 +116,9 @@ impl ScenarioFile {
         self.contents.grid.keys().copied()
     }
 
-    /// Resolves the experiment for a grid, or as it is without one; `None` if it does not belong to
-    /// the grid. `words` (`KEY=VALUE`) take precedence over both. `systems` are the names that
-    /// exist.
+    /// Resolves the experiment for a grid or, without a grid, with its own settings; returns `None`
+    /// if the experiment does not belong to the grid. `words` (`KEY=VALUE`) take precedence over
+    /// both. `systems` are the names of all systems.
     ///
     /// # Errors
     /// If a name does not exist, or settings cannot be combined.
@@ -171,7 +171,8 @@ impl ScenarioFile {
                 systems(name).map_err(|text| self.document.error(goal.span(), text))?;
             }
         }
-        // If the words name other systems, these are shown without their limit.
+        // If the words name systems and leave out the floor, the figures are shown without their
+        // limit line.
         if first.systems.is_none() {
             for figure in &self.contents.figure {
                 check_floor(&self.document, figure, &named)?;
@@ -337,7 +338,7 @@ fn numbers(given: Option<Vec<HowMany>>, default: u32) -> Vec<u32> {
 }
 
 impl Links {
-    /// A link for each rate and loss.
+    /// One link for each rate and loss.
     fn combinations(&self, name: &str) -> Vec<(String, LinkConditions)> {
         let rates: Vec<Option<f64>> = match self.rate_mbit.as_slice() {
             [] => vec![None],

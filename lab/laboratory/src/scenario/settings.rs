@@ -12,7 +12,7 @@ impl Settings {
     /// Reads settings of a command line, each `KEY=VALUE`; lists have commas between their values.
     ///
     /// # Errors
-    /// If a key or value is not understood, with the allowed ones.
+    /// If a key or value is unknown; the error lists the allowed ones.
     pub(crate) fn of_words(words: &[String]) -> Result<Self, DocumentError> {
         let mut lines = String::new();
         for word in words {

@@ -11,8 +11,8 @@ fn experiment(systems: &str) -> String {
     )
 }
 
-/// The messages per second after the warm-up of 10, from the times in the talker's output; a busy
-/// machine makes the talker late.
+/// The rate of messages after the warm-up of 10, from the times in the talker's output, since a
+/// busy machine makes the talker late.
 fn rate_said(raw: &str) -> f64 {
     let lines = raw.lines().filter_map(|line| line.split("\ttalker\tout\t").nth(1));
     let said = lines.filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
@@ -53,7 +53,7 @@ fn latencies_losses_and_counts_are_what_the_programs_said() {
             0,
             vec![("lost_initial", 0.0), ("lost_percent", 0.0), ("sent_initial", 10.0)],
         ),
-        // Messages 9, 19, ... 109 are lost, the first of them in the warm-up.
+        // Messages 9, 19, ... 109 are lost; the first of them belongs to the warm-up.
         ("mock:lossy", 90, 10, vec![("lost_percent", 10.0), ("lost_initial", 1.0)]),
         ("mock:initial-loss", 100, 0, vec![("lost_initial", 5.0), ("lost_percent", 0.0)]),
         ("mock:duplicates", 100, 0, vec![("duplicates", 11.0)]),
@@ -146,7 +146,7 @@ fn what_hangs_is_killed_and_what_crashes_is_kept() {
     assert!(matches!(fixture.record("mock:unsupported").status, Status::Skipped(_)));
     assert!(matches!(fixture.record("mock:no-licence").status, Status::Skipped(_)));
 
-    // A system that is not installed has no record; the run reports what it lacks.
+    // A system that is not installed has no record; the run reports the missing requirement.
     assert!(
         !fixture
             .records()
@@ -158,7 +158,7 @@ fn what_hangs_is_killed_and_what_crashes_is_kept() {
     assert!(!absent.missing.as_ref().unwrap().reason.is_empty());
     assert!(seen.notes.iter().any(|note| note.contains("mock_absent")), "{:?}", seen.notes);
 
-    // No process of a cell is left. The lock is needed since the other tests of this process start
+    // No process of a cell is left. The lock is needed, since other tests of this process start
     // cells with the same mark.
     let _alone = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let left = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok).filter(|entry| {

@@ -1,4 +1,4 @@
-//! A scenario with the mock, a folder for its results, and an observer.
+//! Runs scenarios with the mock, with a folder for the results and an observer.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -86,7 +86,7 @@ impl Fixture {
         self.run_until(plan, usize::MAX)
     }
 
-    /// Runs until this many cells have ended.
+    /// Interrupts the run when this many cells have ended.
     pub(crate) fn run_until(&self, plan: &Plan, cells: usize) -> Seen {
         let _alone = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let interrupted = AtomicBool::new(cells == 0);
@@ -106,8 +106,8 @@ impl Fixture {
             peers: &self.peers,
             interrupted: &interrupted,
         };
-        // Another process may test the laboratory at the same time; this one waits until it is
-        // done.
+        // Another process may be testing the laboratory at the same time; this one waits until that
+        // one is done.
         let mut builder = PeerBuilder::at(self.folder.path().join("cache"));
         let result = loop {
             match run::run(plan, &options, &mut builder, &mut witness) {

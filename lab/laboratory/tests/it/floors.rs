@@ -1,4 +1,5 @@
-//! Floors are systems like any other: measured in the cells of a run, at their size, rate and link.
+//! Floors are systems like any other: they are measured in the cells of a run, with their sizes,
+//! rates and links.
 
 use feros_lab::machine::Machine;
 use feros_lab::record::{Record, Status, Value};
@@ -28,7 +29,8 @@ fn each_floor_hands_over_what_it_is_given_where_it_fits() {
          reliability = \"best_effort\"\n",
     );
     let seen = fixture.run(&plan);
-    // Three local floors and two within a process, each with two sizes, filled and not.
+    // Three local floors and two floors within a process, each with two sizes, with filled and with
+    // unfilled payloads.
     let summary = seen.result.unwrap();
     assert_eq!((summary.complete, summary.skipped), ((3 + 2) * 2 * 2, 0), "{:?}", seen.notes);
     for record in fixture.records() {
@@ -68,7 +70,8 @@ fn over_a_link_a_message_goes_in_packets_and_what_is_lost_is_counted() {
     let got = &lossy.subscriptions[0];
     assert_eq!((lossy.sent, got.received + got.lost), (20, 20), "{lossy:?}");
     assert!(got.lost > 15, "{lossy:?}");
-    // Memory is measured before the last message is sent, however long messages may be under way.
+    // Memory is measured before the last message is sent, however long messages may be on their
+    // way.
     for record in [clean, lossy] {
         assert!(record.values.get("pss_bytes").is_some_and(|bytes| *bytes > 1e5), "{record:?}");
     }

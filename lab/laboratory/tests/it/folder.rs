@@ -1,4 +1,5 @@
-//! The folder of a run: a run in it continues, and the laboratory takes over no foreign folder.
+//! The folder of a run: an interrupted run in it continues, and the laboratory uses no folder with
+//! other content.
 
 use std::io::Write as _;
 

@@ -1,4 +1,4 @@
-//! The laboratory with systems whose results are known in advance.
+//! Tests of the laboratory with systems whose results are known in advance.
 #![allow(clippy::unwrap_used)]
 
 mod builds;

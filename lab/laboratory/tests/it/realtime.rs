@@ -1,5 +1,5 @@
-//! The conditions of real time and of processors: the requests to programs, the observations of the
-//! laboratory, and its reports if the machine refuses.
+//! The conditions `realtime` and `apart`: the requests to programs, the observations of the
+//! laboratory, and its reports if the machine refuses them.
 
 use feros_lab::machine::Machine;
 
@@ -66,7 +66,7 @@ fn without_the_condition_nothing_is_locked() {
     );
 }
 
-/// The processors that a program of the mock may use, one bit each.
+/// The processors that a program of the mock may use, one bit for each.
 fn processors(values: &std::collections::BTreeMap<String, f64>, role: &str) -> u64 {
     values[&format!("{role}_processors")] as u64
 }

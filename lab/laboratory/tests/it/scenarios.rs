@@ -1,5 +1,5 @@
-//! The scenario files of the repository: each can be read for each grid, uses existing names, and
-//! can be shown.
+//! The scenario files of the repository: each can be read for each of its grids, uses existing
+//! names, and can be shown.
 
 use std::collections::BTreeSet;
 

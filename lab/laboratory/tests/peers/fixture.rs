@@ -1,4 +1,4 @@
-//! The folders in which peers are built for the test, and the environment that they need: servers,
+//! The folders in which peers are built for the test, and the environment that peers need: servers,
 //! domains, ports.
 
 use std::io::{BufRead as _, BufReader};
@@ -25,13 +25,13 @@ pub(crate) fn peers_folder() -> PathBuf {
 }
 
 pub(crate) enum Built {
-    /// The programs of the peer are in this folder.
+    /// The peer's programs are in this folder.
     Ready(PathBuf),
     Missing(String),
     Failed(String),
 }
 
-/// The folder of the programs that cargo built beside this test.
+/// The folder with the programs that cargo built together with this test.
 fn beside() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.parent().and_then(Path::parent).unwrap().to_owned()
@@ -52,7 +52,7 @@ pub(crate) fn build(peer: &Peer) -> Built {
         }
         out
     } else {
-        // This is not the laboratory's folder, since the laboratory would then measure test builds.
+        // This is not the folder that the laboratory uses, which would then measure test builds.
         beside().join("lab-tests").join(&peer.name)
     };
     std::fs::create_dir_all(&out).unwrap();
@@ -75,7 +75,7 @@ pub(crate) fn build(peer: &Peer) -> Built {
     Built::Ready(out)
 }
 
-/// Reads to the end, so that the writer is never held up.
+/// Reads a stream to its end, so that the writer is never held up.
 fn read_lines(from: impl std::io::Read + Send + 'static, to: SyncSender<String>) {
     let read = move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {
@@ -85,7 +85,7 @@ fn read_lines(from: impl std::io::Read + Send + 'static, to: SyncSender<String>)
     thread::Builder::new().name("server".into()).spawn(read).unwrap();
 }
 
-/// A peer with the environment that it needs.
+/// A peer, with the environment that it needs.
 pub(crate) struct Fixture<'a> {
     peer: &'a Peer,
     out: PathBuf,
@@ -143,7 +143,7 @@ impl<'a> Fixture<'a> {
         command
     }
 
-    /// Starts a server, which ends with this fixture, and waits until it is ready.
+    /// Starts a server, which ends when this value is dropped, and waits until the server is ready.
     fn serve(&mut self, server: &Server) {
         let mut command = self.command(&server.program);
         command.envs(server.environment.iter().map(|(name, value)| (name, self.fill(value))));
@@ -214,7 +214,7 @@ impl<'a> Fixture<'a> {
 }
 
 impl Fixture<'_> {
-    /// Kills the servers, and returns their files of shared memory.
+    /// Ends the servers, and returns their remaining files of shared memory.
     pub(crate) fn kill_servers(&mut self) -> Vec<PathBuf> {
         let mut had = Vec::new();
         for mut server in self.servers.drain(..) {
@@ -232,7 +232,7 @@ impl Fixture<'_> {
 
 impl Drop for Fixture<'_> {
     fn drop(&mut self) {
-        // Servers are first asked to end, as the laboratory does: RouDi then removes its memory.
+        // Servers are first asked to end, as in the laboratory, so that RouDi removes its memory.
         for server in &self.servers {
             let pid = i32::try_from(server.id()).ok().and_then(Pid::from_raw);
             let _ = pid.map(|pid| kill_process(pid, Signal::TERM));

@@ -1,8 +1,8 @@
-//! One tiny real run of every installed peer in each role and placement that its manifest claims,
+//! Runs every installed peer for a moment in each role and placement that its manifest claims,
 //! using only the contract.
 //!
-//! Peers that are not installed are reported as skipped. Peers that are built with cargo are taken
-//! from beside this test, where a test of the whole workspace has put them. Peers that are separate
+//! Peers that are not installed are reported as skipped. Peers that cargo builds are taken from the
+//! folder of this test, where a test of the whole workspace has put them. Peers that are separate
 //! workspaces take minutes to build, and are run only if the laboratory has built them before.
 #![allow(clippy::unwrap_used)]
 
@@ -19,7 +19,7 @@ use feros_lab::peer::{Peer, Peers, SystemRef};
 use fixture::{Built, Fixture, peers_folder};
 use program::{Options, Program};
 
-/// How a program reports that it does not support a role or placement.
+/// The exit codes with which a program reports that it does not support a role or placement.
 const UNSUPPORTED: &str = "kind: Unsupported";
 
 /// The number of peers that run at the same time.
@@ -49,7 +49,7 @@ fn every_installed_peer_keeps_the_contract() {
             });
         }
     });
-    // The thread of the test reports them, since it has the test's name.
+    // The main thread of the test reports the results, since it has the test's name.
     let mut skipped = skipped.into_inner().unwrap();
     skipped.sort();
     skipped.iter().for_each(feros_test_support::skip);
@@ -57,7 +57,7 @@ fn every_installed_peer_keeps_the_contract() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Why a peer is left out, and what installs it.
+/// The reason why a peer is left out, and the command that installs it.
 fn skip_of(peer: &Peer, reason: &str) -> Option<String> {
     let install = peer.manifest.install.iter().map(|command| format!("; install: {command}"));
     // The laboratory's own tests need a peer that is never installed.
@@ -73,8 +73,8 @@ fn check(peer: &Peer, peers: &Peers, out: PathBuf) -> Vec<String> {
     let mut refused = 0;
     let mut note = |what: String, result: Result<(), String>| match result {
         Ok(()) => {}
-        // A manifest lists values, not their combinations: a program may refuse a combination, and
-        // the laboratory reports that too.
+        // A manifest lists values, not their combinations. A program may refuse a combination,
+        // which the laboratory also reports.
         Err(error) if error.contains(UNSUPPORTED) => {
             refused += 1;
             println!("{what}: {error}");
@@ -114,7 +114,7 @@ fn check(peer: &Peer, peers: &Peers, out: PathBuf) -> Vec<String> {
         ));
     }
     // The laboratory also does this after each cell, since a program cannot prevent leftovers of
-    // its engine, and a killed server could remove nothing.
+    // its engine, and a killed server cannot remove its own.
     let left = fixture.kill_servers();
     feros_lab::run::remove_shared_memory(&peer.manifest.shared_memory);
     for file in left.iter().filter(|file| file.exists()) {
@@ -124,7 +124,7 @@ fn check(peer: &Peer, peers: &Peers, out: PathBuf) -> Vec<String> {
     failures
 }
 
-/// The claimed roles and placements of a system that need no link.
+/// The roles and placements that a system claims to support and that need no link.
 fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
     let mut found = Vec::new();
     let has = |placement: Placement| system.placements().contains(&placement);
@@ -148,7 +148,7 @@ fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
     found
 }
 
-/// The role in which a system's payloads go from program to program, or within one.
+/// The role in which a system's payloads go from program to program, or within a program.
 fn filling_role(system: SystemRef<'_>) -> Option<Role> {
     let has = |role, placement| {
         system.roles().contains(&role) && system.placements().contains(&placement)
@@ -159,7 +159,7 @@ fn filling_role(system: SystemRef<'_>) -> Option<Role> {
     has(Role::Pair, Placement::Intra).then_some(Role::Pair)
 }
 
-/// Runs a listener that assumes filled payloads: it must receive them, or report that it did not.
+/// Runs a listener that expects filled payloads: it must receive them, or report that it did not.
 fn run_filled(
     fixture: &Fixture<'_>,
     system: SystemRef<'_>,
@@ -184,9 +184,9 @@ fn run_filled(
     }
 }
 
-/// Like [`run`], but with a second attempt. On a busy machine a foreign engine may hang in its
-/// destructors, or two of its processes may never find each other, and this test is about behaviour
-/// that repeats.
+/// Like [`run`], but with a second attempt: on a busy machine, an engine may hang in its
+/// destructors, or two processes may never find each other. This test checks behaviour that
+/// repeats.
 fn run_peer(
     fixture: &Fixture<'_>,
     system: SystemRef<'_>,

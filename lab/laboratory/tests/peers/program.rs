@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use feros_lab::contract::{CONTRACT, Fill, Line, Placement, Role};
 
-/// Ends a test that hangs; no test passes or fails by its speed.
+/// The time after which a hanging test is ended. The results of tests do not depend on speed.
 const WATCHDOG: Duration = Duration::from_secs(180);
 /// The value of `--timeout`: no latency can be longer.
 const TIMEOUT_SECONDS: u64 = 40;
-/// How long listeners may continue after their talker has ended, before the test stops them.
+/// The time that listeners may continue after their talker has ended, before the test stops them.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The most unread lines of a program: more than a run has.
+/// The limit on unread lines of a program; a run has fewer.
 const LINES: usize = 1000;
 const COUNT: usize = 20;
 const WARM_UP: usize = 5;
@@ -31,9 +31,9 @@ pub(crate) struct Options {
     pub(crate) index: usize,
     pub(crate) subscriptions: usize,
     pub(crate) nodes: usize,
-    /// The fill of payloads that this program assumes.
+    /// The fill of payloads that this program writes or expects.
     pub(crate) fill: Fill,
-    /// Whether messages are reliable; with best effort they may be lost.
+    /// Whether messages are reliable; otherwise they may be lost.
     pub(crate) is_reliable: bool,
 }
 
@@ -97,7 +97,7 @@ impl Options {
     }
 }
 
-/// A started program, which ends with this value.
+/// A started program, which is ended when this value is dropped.
 pub(crate) struct Program {
     child: Child,
     lines: Receiver<String>,
@@ -153,8 +153,8 @@ impl Program {
         self.child.stdin.take();
     }
 
-    /// Waits for the program's end; a program that only receives is stopped if it does not end by
-    /// itself.
+    /// Waits for the program's end. A program that only receives is stopped if it does not end on
+    /// its own.
     pub(crate) fn finish(&mut self) -> Result<&Said, String> {
         let began = Instant::now();
         loop {

@@ -1,5 +1,5 @@
-//! The page in a real browser: the console is empty, and nothing is wider than the window, light or
-//! dark. Screenshots stay beside the page.
+//! Tests the page in a real browser: the console is empty, and nothing is wider than the window, in
+//! the light and in the dark theme. Screenshots stay in the folder of the page.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -12,18 +12,19 @@ use serde_json::{Value, json};
 use crate::report_of;
 use crate::synthetic::Synthetic;
 
-/// A headless Chromium and its driver; both end with this value.
+/// A headless Chromium and its driver; dropping this value ends both.
 pub(crate) struct Browser {
     driver: Child,
     session: String,
     agent: ureq::Agent,
-    // The browser's own files, removed last.
+    // The browser's own files, which are removed last.
     _profile: tempfile::TempDir,
-    // The fonts that the browser finds, if they are not those of this machine.
+    // The configuration of the fonts that the browser finds, if these are not the fonts of this
+    // machine.
     _fonts: Option<tempfile::TempDir>,
 }
 
-/// The highest image in pixels; Chromium draws nothing of a higher one.
+/// The limit on the height of an image in pixels; Chromium draws nothing of a higher one.
 const HIGHEST_IMAGE: u64 = 16_000;
 
 /// A machine without any font.
@@ -123,7 +124,7 @@ impl Browser {
     fn open(&self, page: &Path) {
         let script = "const done = arguments[0];
             document.fonts.ready.then((fonts) => done([...fonts].every((font) => font.status === 'loaded')));";
-        // Without any font on the machine, Chromium refuses a page's font every second time.
+        // If the machine has no font, Chromium refuses a page's font every second time.
         let is_drawn = (0..4).any(|_| {
             self.post("/url", &json!({"url": format!("file://{}", page.display())}));
             self.post("/execute/async", &json!({"script": script, "args": []})) == json!(true)
@@ -158,7 +159,8 @@ impl Browser {
         bytes
     }
 
-    /// Saves an image of the window, or of the page as far down as the browser's images reach.
+    /// Saves an image of the page, or of its upper part if the page is higher than the browser's
+    /// images can be.
     fn screenshot(&self, path: &Path, whole: bool) {
         let size = self.run(
             "const page = document.documentElement; return [page.clientWidth, page.scrollHeight]",
@@ -229,8 +231,8 @@ const OVERLAPPING: &str = "
     }
     return found.slice(0, 8);";
 
-/// Checks a page at the size of a phone and of a screen, light and dark, and leaves screenshots
-/// beside it.
+/// Checks a page at the size of a phone and of a screen, light and dark, and leaves screenshots in
+/// the same folder.
 pub(crate) fn looks_well(browser: &Browser, page: &Path) {
     for (width, height) in [(390, 844), (1280, 860)] {
         for scheme in ["light", "dark"] {

@@ -1,4 +1,5 @@
-//! The first screen: verdicts, a table for each question, and explained names.
+//! Tests of the first screen: the verdicts, a table for each question, and the explanations of
+//! names.
 
 use std::path::Path;
 
@@ -132,7 +133,7 @@ fn threads_that_call_back_are_never_ranked_together() {
     // In figures the names are marked, and the mark is explained.
     assert!(report.html.contains("zenoh †") && !report.html.contains("iceoryx2 †"));
     assert!(report.html.contains("†: within a process its callback runs on the publishing thread"));
-    // The findings of a figure do not mix the kinds either.
+    // The findings of a figure do not mix the kinds of threads either.
     let findings = report.markdown.split("Measured here").nth(1).unwrap();
     assert!(
         !findings.contains("feros:direct has the lowest median latency, 500 ns; then feros "),
@@ -211,7 +212,7 @@ fn a_question_without_cells_says_what_measures_it() {
 #[test]
 fn a_cell_in_which_few_were_measured_is_not_the_answer() {
     let mut run = Small::new(&["feros", "rcl", "zenoh"], None);
-    // An exact match, but only with Feros.
+    // This cell matches the question exactly, but has only Feros.
     run.cell("feros", "local", (MB, 30), 0, 100.0);
     for name in ["feros", "rcl", "zenoh"] {
         run.cell(name, "local", (2 * MB, 100), 0, 300.0);
@@ -227,7 +228,7 @@ fn cells_that_took_another_transport_are_left_out_and_said() {
         run.cell("feros", "local", (MB, 30), repetition, 100.0);
         run.cell("rcl", "local", (MB, 30), repetition, 500.0);
     }
-    // One of three repetitions of one system is left out, and all of another.
+    // One of three repetitions of one system is left out, and all repetitions of another system.
     for (name, repetition) in [("feros", 2), ("feros:view", 0)] {
         let record = run.cell(name, "local", (MB, 30), repetition, 10.0);
         (record.transport, record.unexpected_transport) = (Some("network".to_owned()), true);
@@ -273,7 +274,7 @@ fn a_camera_writes_its_images() {
     }
     let stamped = "Only a stamp is written";
     assert!(part(&run.clone().report().markdown, "A camera").contains(stamped));
-    // Fewer systems, but they write their payloads.
+    // This cell has fewer systems, but they write their payloads anew.
     for name in ["feros", "rcl"] {
         let record = run.cell(name, "local", (MB, 30), 0, 300.0);
         record.dimensions.insert("fill".to_owned(), text("each"));

@@ -1,4 +1,4 @@
-//! Two runs side by side.
+//! Tests of comparing two runs.
 
 use feros_lab::report::{CompareError, Results, compare_runs};
 
@@ -64,7 +64,7 @@ fn what_became_slower_is_found_and_noise_is_not() {
             .iter()
             .all(|cell| cell.verdict() == "worse" && (1.6..2.5).contains(&cell.comparison.ratio))
     );
-    // Among the other cells, only slightly more than the interval's 5 % of errors differ.
+    // Of the other cells, not many more than 5 % differ, the errors that a 95 % interval allows.
     let others: Vec<_> = found
         .cells
         .iter()

@@ -1,4 +1,4 @@
-//! Damaged folders of runs: errors are reported with file and line, and the rest is used.
+//! Damaged folders of runs: errors are reported with the file and the line, and the rest is used.
 
 use std::fs;
 

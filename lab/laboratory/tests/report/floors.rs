@@ -1,4 +1,5 @@
-//! Limits of the machine: systems in the same cells that compete with no other.
+//! Limits of the machine: systems that are measured in the same cells and do not compete with the
+//! others.
 
 use feros_lab::record::{FigureKind, Value};
 
@@ -28,7 +29,7 @@ fn the_limit_line_goes_through_the_floor_of_each_cell() {
     let line = limit_line(&html);
     assert_eq!(line.len(), 3, "a place for each payload: {line:?}");
     assert!(line[0].1 > line[1].1 && line[1].1 > line[2].1, "it rises: {line:?}");
-    // There is one limit at each payload, and they are not all the same.
+    // There is a limit at each payload, and the limits are not all the same.
     assert!(html.contains("The system floors:copy (floors:copy), in the same cells"), "its name");
     assert!(html.contains("<td class=\"n\">60 µs</td>") && html.contains("200 µs"), "its numbers");
 }
@@ -97,7 +98,7 @@ fn a_floor_is_neither_counted_nor_ranked_nor_coloured() {
         assert!(plain.contains("feros has the lowest median latency"), "{text}");
         assert!(!plain.contains("floors:copy has the lowest"));
     }
-    // The first colour and marker are those of the first system that is measured against others.
+    // The first system that is not a limit gets the first colour and marker.
     let legend = report.html.split("class=\"legend\"").nth(1).unwrap();
     let legend = legend.split("</ul>").next().unwrap();
     assert!(legend.contains("ink h0 v0") && !legend.contains("floors:copy"), "{legend}");

@@ -1,5 +1,5 @@
-//! Reports of synthetic runs: their texts, their look in a browser, and the handling of damaged
-//! runs.
+//! Tests of reports on synthetic runs: their texts, their look in a browser, and the handling of
+//! damaged runs.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod browser;
@@ -40,7 +40,7 @@ fn a_whole_run_is_said_with_its_numbers() {
     assert_eq!(results.notices, []);
     assert_eq!(results.records.len(), Synthetic::new(7, 2).records.len());
     let html = std::fs::read_to_string(folder.join("report.html")).unwrap();
-    // In the model, rcl needs 160 us between processes, feros 27 us, and the floor is 19 us.
+    // In the model, rcl needs 160 us between processes, feros 27 us, and the floor 19 us.
     for needed in [
         "Which one for what",
         "a futex hand-over after one copy",
@@ -143,7 +143,7 @@ fn runs_of_every_shape_make_a_page() {
     );
 }
 
-/// A file may have numbers that no system produces.
+/// A file may contain numbers that no system produces.
 #[test]
 fn odd_numbers_do_no_harm() {
     let mut made = Synthetic::new(1, 1);

@@ -14,7 +14,8 @@ use rand_distr::{Distribution as _, LogNormal};
 
 pub(crate) const SIZES: [u64; 6] = [256, 4096, 65_536, 262_144, 1 << 20, 4 << 20];
 
-/// Name, title, microseconds for the smallest message between processes, nanoseconds per KB.
+/// The name, the title, the microseconds for the smallest message between processes, and the
+/// nanoseconds per KB.
 const SYSTEMS: [(&str, &str, f64, f64); 11] = [
     ("feros", "Feros", 27.0, 30.0),
     ("feros:direct", "Feros, callbacks on the receiving thread", 24.5, 30.0),
@@ -61,7 +62,7 @@ const FLOORS: [Limit; 5] = [
 const PUBLISHING: Option<CallbackThread> = Some(CallbackThread::PublishingThread);
 const OTHER: Option<CallbackThread> = Some(CallbackThread::OtherThread);
 
-/// The systems that call back on the publishing thread within a process.
+/// The systems that call the callback on the publishing thread within a process.
 const ON_PUBLISHING_THREAD: [&str; 3] = ["feros:direct", "fastdds", "zenoh"];
 
 pub(crate) struct Synthetic {
@@ -203,7 +204,8 @@ impl Synthetic {
         }
     }
 
-    /// Adds a small message every millisecond; a machine that does not sleep wakes up sooner.
+    /// Adds cells with a small message every millisecond; a machine that does not sleep wakes up
+    /// sooner.
     fn control_loop(&mut self) {
         let of = |name: &str, base: f64| (name.to_owned(), base);
         let floors = [of("floors:futex", 8.0), of("floors:copy", 8.2)];

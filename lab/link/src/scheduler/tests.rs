@@ -6,7 +6,7 @@ use super::*;
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// Every packet that arrives, as (time, packet), each taken exactly at its time.
+/// Every packet that arrives, as (time, packet); each is taken exactly at its time.
 fn all_arrivals(line: &mut Scheduler<u64>) -> Vec<(u64, u64)> {
     let mut arrivals = Vec::new();
     while let Some(next) = line.next_arrival() {
@@ -25,7 +25,7 @@ fn line_at(bits_per_second: u64) -> LinkOptions {
 
 #[test]
 fn a_packet_occupies_the_line_for_its_size() {
-    // 976 bytes and the line's 24 are 8000 bits.
+    // 976 bytes and the 24 extra bytes on the line are 8000 bits.
     let mut line = Scheduler::new(line_at(1_000_000));
     for packet in 0..3 {
         line.offer(5, 976, packet);
@@ -111,7 +111,8 @@ fn a_change_of_rate_holds_for_what_waits() {
     for packet in 0..3 {
         line.offer(0, 976, packet); // 8 s each
     }
-    // Half of the first packet is through; the other half and the rest go a thousand times as fast.
+    // Half of the first packet has left the line; the other half and the other packets go a
+    // thousand times as fast.
     line.set(4_000 * MILLISECOND, line_at(1_000_000));
     let times: Vec<u64> =
         all_arrivals(&mut line).iter().map(|arrival| arrival.0 / MILLISECOND).collect();
@@ -312,7 +313,7 @@ proptest! {
         let arrivals = all_arrivals(&mut line);
         let (first, last) = (arrivals[0].0, arrivals[arrivals.len() - 1].0);
         let bits: u128 = arrivals[1..].iter().map(|arrival| u128::from(arrival.1 + 24) * 8).sum();
-        // Times are whole nanoseconds: a fraction may be cut off.
+        // Times are whole nanoseconds, so a fraction may be cut off.
         prop_assert!(u128::from(last - first + 1) * u128::from(rate) >= bits * 1_000_000_000);
     }
 }

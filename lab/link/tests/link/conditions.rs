@@ -1,4 +1,4 @@
-//! The requested conditions are those that sockets at both ends measure.
+//! Tests that sockets at both ends measure the requested conditions.
 
 use feros_test_support::eventually;
 use std::net::UdpSocket;
@@ -13,8 +13,8 @@ const PAYLOAD: usize = 1000;
 /// headers, and what Ethernet adds.
 const LINE_BITS: f64 = ((PAYLOAD + 8 + 20 + 14 + 24) * 8) as f64;
 
-/// Waits until at least `offered` packets were offered in a direction, and all of them have arrived
-/// or been dropped.
+/// Waits until at least `offered` packets have been offered in a direction, and all of them have
+/// arrived or have been dropped.
 fn settled(counters: impl Fn() -> DirectionCounters, offered: u64) -> DirectionCounters {
     eventually(|| {
         let now = counters();
@@ -63,8 +63,8 @@ fn received(at: &UdpSocket, done: impl Fn() -> bool) -> Vec<(u32, Instant)> {
     }
 }
 
-/// Sends and receives at the same time; returns what the link counted meanwhile, and the packets
-/// that came.
+/// Sends and receives at the same time; returns the link's counters for this time, and the packets
+/// that arrived.
 fn exchange(
     options: LinkOptions,
     packets: u32,
@@ -82,7 +82,7 @@ fn exchange(
         assert_eq!(counters.dropped_device, 0, "more than this machine carries: {counters:?}");
         counters.offered_packets -= before.offered_packets;
         counters.packets -= before.packets;
-        // A few of the offered packets may be the kernel's own, asking for a hardware address.
+        // A few of the offered packets may be the kernel's own requests for a hardware address.
         let all = counters.packets.abs_diff(received.len() as u64);
         assert!(all < 20, "{} of {counters:?} received", received.len());
         Some((counters, received))
@@ -98,8 +98,8 @@ fn the_rate_is_what_was_asked_for() {
     for (rate, packets) in [(2_000_000, 250), (20_000_000, 2_500), (100_000_000, 20_000)] {
         let options = LinkOptions { rate_bits_per_second: Some(rate), ..unlimited() };
         let mut seen = Vec::new();
-        // A receiver that gets its processor late measures another rate once; a link with another
-        // rate shows it each time.
+        // A receiver that gets its processor late measures a wrong rate once; if the link's rate is
+        // wrong, every measurement shows it.
         for _ in 0..5 {
             let Some((_, received)) = exchange(options.clone(), packets) else { return };
             assert_eq!(received.len(), packets as usize);
@@ -118,7 +118,7 @@ fn the_rate_is_what_was_asked_for() {
 
 #[test]
 fn the_loss_is_what_was_asked_for() {
-    // Enough packets that 2 % are more than four standard deviations of each share.
+    // So many packets that 2 % are more than four standard deviations of each share.
     for (loss, packets) in [(0.3, 100_000u32), (0.6, 30_000)] {
         let sigma = ((1.0 - loss) / (loss * f64::from(packets))).sqrt();
         assert!(4.0 * sigma < 0.02);
@@ -156,7 +156,7 @@ fn the_same_seed_loses_the_same_packets() {
         Some(exchange(lossy(seed), 1000)?.1.iter().map(|packet| packet.0).collect::<Vec<_>>())
     };
     let Some(other) = numbers(10) else { return };
-    // A packet of the kernel's own shifts the numbers behind it by one; so the test repeats until
+    // A packet of the kernel shifts the numbers of later packets by one, so the test repeats until
     // two runs had no such packet.
     let mut runs: Vec<Vec<u32>> = Vec::new();
     let same = (0..7).find_map(|_| {
@@ -190,8 +190,8 @@ fn the_delay_is_what_was_asked_for_and_the_jitter_around_it() {
     let delay = Duration::from_millis(20);
     let still = delays(LinkOptions { delay, ..LinkOptions::default() }, 50);
     assert!(still[0] >= 20.0, "one arrived after {} ms", still[0]);
-    // The lateness of the rest shows how busy the machine is; the quickest tenth shows what the
-    // link adds.
+    // The quickest tenth shows the delay that the link adds; the lateness of the rest depends on
+    // how busy the machine is.
     assert!(still[5] < 21.0, "a tenth took {} ms or less", still[5]);
 
     let jitter = Duration::from_millis(10);
@@ -202,7 +202,7 @@ fn the_delay_is_what_was_asked_for_and_the_jitter_around_it() {
         shares.into_iter().find(|(share, expected)| (shaken[*share] - expected).abs() >= 3.0)
     };
     let mut seen = Vec::new();
-    // A busy machine adds delays now and then; the link adds its own each time.
+    // A busy machine adds delays now and then, but the link adds its own every time.
     for _ in 0..5 {
         let shaken = delays(LinkOptions { delay, jitter, seed: 4, ..LinkOptions::default() }, 200);
         assert!(shaken[0] >= 10.0, "one arrived after {} ms", shaken[0]);
@@ -243,13 +243,14 @@ fn packets_held_back_are_overtaken_and_counted() {
 
 #[test]
 fn a_full_queue_drops_what_comes_and_never_holds_more() {
-    // So slow that hardly any packet leaves while all are sent, however long that takes.
+    // The line is so slow that hardly any packet leaves it while all are sent, however long that
+    // takes.
     let slow = LinkOptions { rate_bits_per_second: Some(200_000), ..unlimited() };
     let by_packets = LinkOptions { queue_packets: Some(10), ..slow.clone() };
     let Some((counters, received)) = exchange(by_packets, 300) else { return };
     assert_eq!(counters.largest_queue_packets, 10);
     assert!(counters.dropped_queue >= 200, "{counters:?}");
-    // The first packets found room.
+    // The first packets fit into the queue.
     assert!(received.iter().take(11).map(|packet| packet.0).eq(0..11));
 
     let by_bytes = LinkOptions { queue_bytes: Some(5_500), ..slow };
@@ -288,14 +289,14 @@ fn with_backpressure_a_sender_waits_and_nothing_is_dropped() {
         });
         let all_passed = || link.counters().forward.packets >= before + u64::from(packets);
         assert_eq!(received(&b, || sender.is_finished() && all_passed()).len(), packets as usize);
-        // All packets but those in the buffer had to leave before the last one was accepted.
+        // All packets except those in the buffer had to leave before the last one was accepted.
         let whole = f64::from(packets) * LINE_BITS / rate as f64;
         assert!(sender.join().unwrap() > 0.8 * whole, "the sender did not wait");
     });
     let after = link.counters().forward;
     assert_eq!((after.dropped_queue, after.dropped_device), (0, 0));
 
-    // Without backpressure the same sender notices nothing.
+    // Without backpressure, the same sender does not have to wait.
     link.set(LinkOptions { backpressure: false, queue_packets: Some(100), ..waiting }).unwrap();
     for _ in 0..packets {
         a.send_to(&[0; PAYLOAD], to(1)).unwrap();
@@ -310,7 +311,7 @@ fn a_change_while_packets_wait_holds_at_once() {
     let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
     let (a, b) = (socket(&first), socket(&second));
     greet(&[&a, &b]);
-    // A hundred packets would take two hours.
+    // At this rate, a hundred packets would take two hours.
     link.set(LinkOptions { rate_bits_per_second: Some(100), ..unlimited() }).unwrap();
     for number in 0..100u32 {
         a.send_to(&number.to_le_bytes(), to(1)).unwrap();
@@ -323,7 +324,7 @@ fn a_change_while_packets_wait_holds_at_once() {
         receive(&b, &mut buffer);
         assert_eq!(u32::from_le_bytes(buffer), number);
     }
-    // First all packets are lost, then none.
+    // At first all packets are lost, then none.
     link.set(LinkOptions { loss: 1.0, ..unlimited() }).unwrap();
     let before = link.counters().forward;
     a.send_to(b"lost", to(1)).unwrap();

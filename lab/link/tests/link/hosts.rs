@@ -11,7 +11,7 @@ use feros_test_support::skip;
 
 const PORT: u16 = 7777;
 
-/// One test runs at a time, since tests measure.
+/// Only one test runs at a time, since the tests measure times.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Creates `N` namespaces, and excludes other tests until they are dropped (hence the order of the
@@ -29,7 +29,7 @@ pub(crate) fn namespaces<const N: usize>() -> Option<(MutexGuard<'static, ()>, [
     }
 }
 
-/// How long a socket waits for a packet that may not come.
+/// The time that a socket waits for a packet that may not come.
 pub(crate) const SHORT: Duration = Duration::from_millis(20);
 
 /// A socket of the namespace with buffers that hold all that a test sends at once.
@@ -45,8 +45,7 @@ pub(crate) fn to(host: usize) -> SocketAddr {
     (host_address(host), PORT).into()
 }
 
-/// Receives the packet that has to come, and returns its size and sender; a late greeting is
-/// skipped.
+/// Waits for a packet and returns its size and sender; a late greeting is skipped.
 pub(crate) fn receive(at: &UdpSocket, buffer: &mut [u8]) -> (usize, SocketAddr) {
     at.set_read_timeout(Some(WATCHDOG)).unwrap();
     loop {
@@ -97,7 +96,7 @@ fn packets_pass_both_ways_and_are_counted() {
         assert_eq!(receive(&a, &mut buffer), (100, to(1)));
     }
     let after = link.counters();
-    // "At least", since the kernel may ask for hardware addresses again at any time.
+    // The check is "at least", since the kernel may ask for hardware addresses again at any time.
     assert!(after.forward.packets - before.forward.packets >= 100);
     assert!(after.forward.bytes - before.forward.bytes >= 100 * (1000 + 8 + 20 + 14));
     assert!(after.backward.bytes - before.backward.bytes >= 100 * (100 + 8 + 20 + 14));
@@ -215,7 +214,7 @@ fn a_host_has_shared_memory_and_an_identity_of_its_own() {
     ] {
         assert_ne!(said(&first, script), said(&second, script), "{script}");
     }
-    // Arguments of the command reach the program unchanged.
+    // The arguments of the command reach the program unchanged.
     let words = ["a b", "$HOME", "'", "\"", ";", ""];
     let output = first.command("printf").arg("%s|").args(words).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "a b|$HOME|'|\"|;||");

@@ -1,6 +1,6 @@
-//! The emulator by itself, in real namespaces with real sockets: it does what is requested, counts
-//! what it did, and leaves nothing behind. The tests need root; without it each test reports that
-//! and is skipped.
+//! Tests of the emulator alone, in real namespaces with real sockets: it does what is requested,
+//! counts its packets, and leaves nothing behind. The tests need root; without it, each test
+//! reports this and is skipped.
 #![allow(clippy::unwrap_used)]
 
 mod conditions;

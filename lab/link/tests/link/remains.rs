@@ -1,4 +1,4 @@
-//! A link leaves nothing behind, however its owner ends.
+//! Tests that a link leaves nothing behind, however its owner ends.
 
 use feros_test_support::eventually;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use feros_link::{Link, LinkOptions, Namespace};
 
 use crate::hosts::namespaces;
 
-/// The processes of this machine that are in the namespace `net` or hold a handle to it.
+/// The processes of this machine that are in the namespace `net` or have a handle to it.
 fn users_of(net: &str) -> BTreeSet<u32> {
     let processes = std::fs::read_dir("/proc")
         .unwrap()
@@ -74,7 +74,7 @@ fn dropping_a_namespace_ends_what_runs_in_it() {
     assert!(!child.wait().unwrap().success());
 }
 
-/// Not a test by itself: the owner that the next test kills.
+/// This is not a test, but the owner that the next test kills.
 #[test]
 #[ignore = "started by killing_the_owner_leaves_no_process_no_namespace_and_no_device"]
 fn owner() {
@@ -137,7 +137,7 @@ fn without_the_rights_it_says_so() {
     assert!(said.contains("run it as root"), "{said} {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Not a test by itself: the test above starts it without rights.
+/// This is not a test: the test above starts it without rights.
 #[test]
 #[ignore = "started by without_the_rights_it_says_so"]
 fn attempt() {

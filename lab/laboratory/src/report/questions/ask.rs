@@ -7,26 +7,26 @@ use crate::report::groups::Place;
 use crate::report::quantity::{Unit, digits};
 use crate::report::threads::is_within_process;
 
-/// One question; if several fit the same topic, each has its own table.
+/// A question. If several questions belong to the same topic, each has its own table.
 pub(crate) struct Question {
-    /// The id of its part of the page.
+    /// The id of the question's part of the page.
     pub(crate) id: &'static str,
     /// The topic; one experiment answers all questions of a topic.
     pub(crate) topic: Topic,
-    /// The heading, from what the cells have in common.
+    /// Makes the heading from the common dimensions of the cells.
     pub(crate) title: fn(&Place) -> String,
-    /// Whether a cell answers it at all.
+    /// Whether a cell can answer the question at all.
     pub(crate) fits: fn(&Record) -> bool,
     /// The distance of a cell from the question, as a sum of logarithms; 0 is an exact match.
     pub(crate) distance: fn(&Record) -> f64,
-    /// Whether the contents of messages matter: cells that write each payload anew answer the
-    /// question twice as well.
+    /// Whether the contents of messages matter; if so, cells that write each payload anew are
+    /// preferred.
     pub(crate) is_filled: bool,
-    /// The columns of its table; the first one ranks.
+    /// The columns of the question's table; the rows are ranked by the first column.
     pub(crate) columns: &'static [Column],
 }
 
-/// The topic that one experiment answers.
+/// A topic, whose questions one experiment answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Topic {
     Camera,
@@ -40,7 +40,7 @@ impl Topic {
     pub(crate) const ALL: [Self; 5] =
         [Self::Camera, Self::Loop, Self::Link, Self::Process, Self::Rest];
 
-    /// The question, shown if there is no answer.
+    /// The title of the topic, which is shown if there is no answer.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Camera => "a camera of 1 MB to another process of this host",
@@ -169,7 +169,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 && !other.iter().any(|name| record.dimensions.contains_key(*name))
                 && is_undisturbed(record)
         },
-        // Only a cell that watches one node for a while gives its processor time.
+        // Only a cell that watches a single node for a while gives the node's processor time.
         distance: |record| {
             number(&record.dimensions, "nodes").map_or(0.0, |nodes| 3.0 + nodes.max(1.0).ln())
         },
@@ -207,7 +207,7 @@ fn within(record: &Record, name: &str, least: f64, most: f64) -> bool {
     number(&record.dimensions, name).is_some_and(|number| (least..=most).contains(&number))
 }
 
-/// The distance of a number from the wanted one, in factors of e.
+/// The distance of a number from the wanted one: the absolute logarithm of their ratio.
 fn apart(record: &Record, name: &str, wanted: f64) -> f64 {
     number(&record.dimensions, name)
         .map_or(0.0, |number| (number.max(1.0) / wanted.max(1.0)).ln().abs())

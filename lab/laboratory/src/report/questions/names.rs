@@ -1,13 +1,14 @@
-//! Names for people: what a system is, the reason for its configuration, and its version.
+//! Explains the names of systems to people: the system, the reason for its configuration, and its
+//! version.
 
 use std::collections::BTreeSet;
 
 use crate::record::{Run, System};
 use crate::report::floors::is_floor;
 
-/// The number of systems behind these names: configurations (`rcl:recommended`) and other builds of
-/// a system (`cyclonedds_debian` beside `cyclonedds`) count as the same system. Limits do not
-/// count.
+/// The number of systems that these names stand for: configurations (`rcl:recommended`) and other
+/// builds of a system (`cyclonedds_debian` and `cyclonedds`) count as the same system. Limits do
+/// not count.
 pub(crate) fn families<'n>(run: &Run, names: impl Iterator<Item = &'n str>) -> usize {
     let peer = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
     let peers: BTreeSet<String> = run.systems.iter().map(|system| peer(&system.name)).collect();
@@ -32,7 +33,7 @@ pub(crate) fn count_of<'n>(run: &Run, names: impl Iterator<Item = &'n str>) -> S
     }
 }
 
-/// A sentence about a system, its version included.
+/// A sentence about a system, which includes the version.
 pub(crate) fn explained(system: &System) -> String {
     let mut text = system.title.clone();
     if !system.why.is_empty() {

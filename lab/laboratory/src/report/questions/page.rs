@@ -1,4 +1,4 @@
-//! The first screen as HTML: verdicts, then a table for each question.
+//! The first screen as HTML: the verdicts, then a table for each question.
 
 use maud::{Markup, html};
 
@@ -94,7 +94,7 @@ pub(super) fn unanswered(answers: &[Answer<'_>]) -> Vec<Topic> {
     Topic::ALL.into_iter().filter(|topic| !has(topic)).collect()
 }
 
-/// The source of an answer's numbers, in a line.
+/// The source of an answer's numbers, as one line.
 pub(super) fn source(context: &Context<'_>, answer: &Answer<'_>) -> String {
     let plain =
         ["size_bytes", "rate_hz", "placement", "system", "link", "link_mbit", "loss_percent"];
@@ -171,7 +171,7 @@ fn answer_part(context: &Context<'_>, answer: &Answer<'_>) -> Markup {
     }
 }
 
-/// The floor of each part that has one, in a sentence.
+/// Sentences about the floor of each part that has one.
 pub(super) fn floors(answer: &Answer<'_>) -> Vec<String> {
     let of_part = |part: &Part<'_>| {
         let place =

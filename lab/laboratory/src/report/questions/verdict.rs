@@ -8,7 +8,7 @@ use crate::report::quantity::{Unit, digits};
 use crate::report::selection::repetitions_of;
 use crate::statistics::{Verdict, compare};
 
-/// The most names in a sentence.
+/// The limit on names in a sentence.
 const MOST_NAMED: usize = 3;
 
 /// The verdict of one part of an answer.
@@ -21,12 +21,13 @@ pub(super) struct Said {
     pub(super) explained: String,
     /// The text that follows the winner.
     pub(super) headline: String,
-    /// The other lowest values, and the systems that are not ranked.
+    /// Sentences about the systems that are lowest in other columns, and about the systems that are
+    /// not ranked.
     pub(super) costs: String,
 }
 
 impl Said {
-    /// The whole verdict in one text.
+    /// The whole verdict as one text.
     pub(super) fn whole(&self) -> String {
         let part = if self.part.is_empty() { String::new() } else { format!("{}: ", self.part) };
         let costs = if self.costs.is_empty() { String::new() } else { format!(" {}", self.costs) };
@@ -91,7 +92,7 @@ fn title(column: Column) -> &'static str {
     }
 }
 
-/// The systems within scatter of the lowest, and the distance of the others.
+/// The systems that cannot be distinguished from the lowest, and the ratios of the others.
 fn behind(part: &Part<'_>) -> String {
     let (mut level, mut further) = (Vec::new(), Vec::new());
     for row in &part.rows {
@@ -114,7 +115,7 @@ fn behind(part: &Part<'_>) -> String {
     text
 }
 
-/// The first of some names with their ratios, and the last.
+/// The first few of these names with their ratios, and the last one.
 fn listed(ratios: &[(String, f64)]) -> String {
     let shown = |(name, ratio): &(String, f64)| format!("{name} {}×", digits(*ratio));
     let named: Vec<String> = ratios.iter().take(MOST_NAMED).map(shown).collect();
@@ -127,7 +128,8 @@ fn listed(ratios: &[(String, f64)]) -> String {
     text
 }
 
-/// The lowest of a column among the ranked rows, with those indistinguishable from it.
+/// The lowest number of a column among the ranked rows, and the systems that cannot be
+/// distinguished from it.
 fn least(
     context: &Context<'_>,
     answer: &Answer<'_>,
@@ -141,7 +143,7 @@ fn least(
         .filter_map(|row| Some((row, row.cell(answer.question, column)?.value)))
         .collect();
     let (best, value) = ranked.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    // A table with one row shows it already.
+    // A table with one row already shows it.
     if ranked.len() < 2 {
         return None;
     }
@@ -165,7 +167,7 @@ fn least(
     Some(format!("{}: {} ({shown}{within})", title(column), part.name(best)))
 }
 
-/// The systems that lose messages, and how many.
+/// The systems that lose messages, each with the percentage.
 fn losers(part: &Part<'_>) -> String {
     let of_row = |row: &Row<'_>| match row.standing {
         Standing::Loses(percent) => {
@@ -176,7 +178,7 @@ fn losers(part: &Part<'_>) -> String {
     part.rows.iter().filter_map(of_row).collect::<Vec<_>>().join(", ")
 }
 
-/// The data behind an answer: systems, repetitions, messages.
+/// The amount of data behind an answer: systems, cells, messages, repetitions.
 pub(super) fn basis(context: &Context<'_>, answer: &Answer<'_>) -> String {
     let names = answer.rows().map(|row| row.system.as_str());
     let systems = count_of(context.run, names);

@@ -65,7 +65,7 @@ fn a_grid_says_what_is_different() {
     assert_eq!(resolved(SOUND, Some(Grid::Full)).unwrap(), None, "it is not in that grid");
 }
 
-/// The mistake, its line, and words of the error.
+/// Each row has a mistake, its line, and words of the error.
 #[test]
 fn whatever_is_wrong_is_said_with_its_line_and_what_is_allowed() {
     let cases: &[(&str, &str, usize, &[&str])] = &[
