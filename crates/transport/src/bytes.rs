@@ -1,4 +1,4 @@
-//! Memory for a serialized message with several readers, reused when all of them are done.
+//! Memory for a serialized message with several readers. It is reused when all readers are done.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ pub(crate) struct Buffer {
     len: usize,
 }
 
-/// Alignment of a message's body.
+/// The alignment of a message's body.
 const ALIGNMENT: usize = 8;
-/// Bytes of the header before the body.
+/// The size of the header before the body.
 const HEADER_BYTES: usize = 4;
 
 impl Buffer {
@@ -23,10 +23,11 @@ impl Buffer {
         buffer
     }
 
-    /// The content is whatever was there before, or zero.
+    /// Sets the length of the content, which is what the buffer held before, or zero.
     fn set_len(&mut self, len: usize) {
         if self.memory.len() < len + ALIGNMENT {
-            // The old content is useless: a new allocation copies nothing.
+            // The old content is useless, so this allocates anew instead of growing, which would
+            // copy.
             self.memory = vec![0; len + ALIGNMENT];
             let body = self.memory.as_ptr().wrapping_add(HEADER_BYTES).align_offset(ALIGNMENT);
             self.start = body % ALIGNMENT;
@@ -51,12 +52,12 @@ impl Buffer {
 #[derive(Default)]
 pub(crate) struct BufferPool(Vec<Arc<Buffer>>);
 
-/// The buffers kept for reuse: one to write, and some that subscriptions still read.
+/// The number of buffers to keep for reuse: one to write, and some that subscriptions still read.
 const KEPT: usize = 4;
 
 impl BufferPool {
-    /// A buffer of this length that nobody else uses. Allocates if no buffer is free or the free
-    /// one is too small.
+    /// Returns a buffer of this length that has no other user. Allocates if no buffer is free or
+    /// the free one is too small.
     pub(crate) fn get(&mut self, len: usize) -> Arc<Buffer> {
         let free = self.0.iter().position(|buffer| Arc::strong_count(buffer) == 1);
         let mut buffer = free.map(|index| self.0.swap_remove(index));
@@ -76,7 +77,7 @@ impl BufferPool {
     }
 }
 
-/// A pooled buffer with one more subscription as a reader.
+/// A reference to a pooled buffer, for one subscription that reads it.
 struct Lent(Arc<Buffer>);
 
 impl PayloadBytes for Lent {
@@ -85,7 +86,7 @@ impl PayloadBytes for Lent {
     }
 }
 
-/// The bytes of a pooled buffer for one more queue.
+/// Returns the bytes of a pooled buffer as a payload, for one more queue.
 pub(crate) fn lend(bytes: &Arc<Buffer>) -> Payload {
     Payload::new(Lent(Arc::clone(bytes)))
 }

@@ -1,14 +1,14 @@
-//! Requests and responses of services on the two local transports.
+//! Requests and responses of services over the two local transports.
 //!
-//! Each server has a queue for requests of its process, and a channel in the memory of each client
-//! of another process of its host (`feros_shm::ServerChannel`). A client knows the shortest
-//! transport to each server that matches. If one of them can only be reached by the engine, the
-//! request goes by the engine alone, which gives it to all of them; otherwise each server gets it
-//! on its own transport. So no request arrives twice. A response takes the transport of its
-//! request, or the engine where that transport is closed.
+//! Each server has a queue for requests from its own process, and a channel in the memory of each
+//! client in other processes of the host (`feros_shm::ServerChannel`). A client knows the shortest
+//! transport to each matching server. If a server can be reached only through the engine, the
+//! request goes only through the engine, which gives it to all servers. Otherwise, each server gets
+//! the request over its own shortest transport. So no request arrives twice. A response takes the
+//! transport of its request, or the engine if that transport is closed.
 //!
-//! Numbers of requests that the engine does not see begin far beyond the engine's own, so that a
-//! response is never taken for that of another request.
+//! The numbers of requests that the engine does not see begin far beyond the engine's numbers, so
+//! that a response is never assigned to another request.
 
 use feros_rmw::{Gid, MessageInfo, Payload, Sample, Stamp};
 
@@ -26,7 +26,8 @@ pub(crate) mod waiting;
 /// from 1 and never reaches this number.
 pub(crate) const FIRST_LOCAL_NUMBER: i64 = 1 << 62;
 
-/// A request or a response of `sender` that came by a local transport to the endpoint `own`.
+/// Makes a sample of a request or response from `sender` that the endpoint `own` received over a
+/// local transport.
 pub(crate) fn local_sample(own: Gid, sender: Gid, stamp: Stamp, payload: Payload) -> Sample {
     let info = MessageInfo {
         source_timestamp: stamp.to_system_time(),

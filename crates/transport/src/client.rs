@@ -1,4 +1,4 @@
-//! The untyped end of a client of a service: its handle. The `Caller` sends and takes.
+//! The untyped handle of a service client. The `Caller` sends requests and takes responses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,9 +24,9 @@ use crate::shared_memory::upkeep::Upkeep;
 pub struct ClientOptions<'a> {
     /// The client's node.
     pub node: NodeId,
-    /// The fully qualified service.
+    /// The fully qualified name of the service.
     pub service: &'a str,
-    /// As `package/srv/Name`.
+    /// The name of the service type, in the form `package/srv/Name`.
     pub type_name: &'a str,
     /// The hash of the service type.
     pub type_hash: Option<TypeHash>,
@@ -34,18 +34,22 @@ pub struct ClientOptions<'a> {
     pub request_hash: Option<TypeHash>,
     /// The hash of the response message.
     pub response_hash: Option<TypeHash>,
-    /// The policies of both directions.
+    /// The QoS policies of both directions.
     pub qos: QosProfile,
-    /// The mapping to use whatever the server announces; `None` follows the server.
+    /// The mapping to use, whatever the server announces. With `None`, the client follows the
+    /// server's announcement.
     pub force_mapping: Option<ServiceMapping>,
-    /// Transports that requests and responses may take.
+    /// The transports that requests and responses may take.
     pub transports: TransportSet,
-    /// Rings when there may be a response to take, or the servers have changed.
+    /// The ringer that is rung when there may be a response to take, or when the servers have
+    /// changed.
     pub ringer: &'a Ringer,
-    /// Called when there may be a response to take, on any thread; it must not block nor own the
-    /// client. Called for responses in shared memory only from [`Client::listen`] on.
+    /// The function that is called when there may be a response to take, on any thread. It must
+    /// neither block nor own the client. For responses in shared memory, it is called only after
+    /// [`Client::listen`] has been called.
     pub on_response: Notify,
-    /// Called when the servers may have changed, likewise.
+    /// The function that is called when the servers may have changed, on any thread. It must
+    /// neither block nor own the client.
     pub on_match: Notify,
 }
 
@@ -59,7 +63,7 @@ pub struct Client {
     caller: Arc<Caller>,
 }
 
-/// Ends the upkeep with the last handle.
+/// Ends the upkeep when the last handle is dropped.
 struct LookedAfter(Upkeep);
 
 impl Drop for LookedAfter {
@@ -72,7 +76,7 @@ impl Client {
     /// Makes the endpoint.
     ///
     /// # Errors
-    /// When the engine refuses.
+    /// If the engine refuses.
     pub fn new(
         session: &dyn Session,
         options: ClientOptions<'_>,
@@ -138,24 +142,24 @@ impl Client {
         Ok(Self { _looked_after: Arc::new(LookedAfter(upkeep)), caller })
     }
 
-    /// Whether a server is there to answer a request sent now. Servers of this host whose processes
-    /// have ended do not count, even if the engine still believes them to be alive.
+    /// Whether there is a server to answer a request that is sent now. Servers of this host whose
+    /// processes have ended do not count, even if the engine still believes them to be alive.
     pub fn service_is_available(&self) -> bool {
         self.caller.routes().is_available()
     }
 
-    /// The servers to which a request sent now goes.
+    /// The servers that get a request that is sent now.
     pub fn servers(&self) -> Vec<Gid> {
         self.caller.routes().servers.iter().map(|route| route.server).collect()
     }
 
-    /// The transport of requests to each server, and why it is not a shorter one.
+    /// The transport of requests to each server, and the reason against a shorter one.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.caller.routes().transports.clone()
     }
 
-    /// The endpoints that the servers' responses come from; a server that is missing here will send
-    /// no further responses.
+    /// The endpoints that the servers' responses come from. A server whose endpoint is missing here
+    /// will send no more responses.
     pub fn responders(&self) -> Vec<Gid> {
         self.caller.engine.responders()
     }
@@ -165,7 +169,7 @@ impl Client {
     /// Waits up to a second for servers of this host that have not taken earlier requests.
     ///
     /// # Errors
-    /// When the request cannot be serialized or sent.
+    /// If the request cannot be serialized or sent.
     pub fn send_request(
         &self,
         size_bytes: usize,
@@ -174,12 +178,12 @@ impl Client {
         self.caller.send_request(size_bytes, fill)
     }
 
-    /// Like [`send_request`](Self::send_request) if
-    /// [`service_is_available`](Self::service_is_available), otherwise `None`. Finds the servers
-    /// only once, unlike two separate calls.
+    /// Like [`send_request`](Self::send_request), but returns `None` if no [service is
+    /// available](Self::service_is_available). It finds the servers only once, unlike two separate
+    /// calls.
     ///
     /// # Errors
-    /// When the request cannot be serialized or sent.
+    /// If the request cannot be serialized or sent.
     pub fn send_request_if_served(
         &self,
         size_bytes: usize,
@@ -189,45 +193,45 @@ impl Client {
     }
 
     /// Whether these servers have left or were killed, so that no response will come besides those
-    /// that can be taken now. On this host, that is noticed at once, and reported by
-    /// [`ClientOptions::on_match`] and the ringer.
+    /// that can be taken now. For servers of this host, the end is noticed at once and reported
+    /// through [`ClientOptions::on_match`] and the ringer.
     pub fn have_left(&self, recipients: &Recipients) -> bool {
         self.caller.have_left(recipients)
     }
 
-    /// The next response and the number of its request. Never blocks.
+    /// Takes the next response, and returns it with the number of its request. Never blocks.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     pub fn take_response(&self) -> Result<Option<(i64, Sample)>, TakeError> {
         self.caller.take_response()
     }
 
-    /// Has [`ClientOptions::on_response`] called for responses in shared memory too, which no
-    /// thread of this process would notice without waiting. To be called before the last check for
-    /// a response that is awaited.
+    /// From now on, [`ClientOptions::on_response`] is also called for responses in shared memory,
+    /// which otherwise only a waiting thread would notice. Call this before the last check for a
+    /// response that is awaited.
     pub fn listen(&self) {
         self.caller.listen();
     }
 
-    /// Starts to wait for responses on this thread; best called before the request is sent, so that
-    /// nothing is left to do while the server works.
+    /// Starts to wait for responses on this thread. It is best called before the request is sent,
+    /// so that this work does not delay the response.
     pub fn begin_wait(&self) -> ResponseWait {
         ResponseWait::begin(&self.caller.ringer, self.caller.may_be_rung_by_others())
     }
 
-    /// Sleeps until a ring that came after the wait's last check began, at most for `timeout`. May
-    /// return early for no reason.
+    /// Sleeps until a ring that comes after the last [`ResponseWait::begin_look`], at most for
+    /// `timeout`. May return early without a reason.
     pub fn sleep(&self, waiting: &ResponseWait, timeout: Duration) {
         waiting.sleep(self.caller.is_rung_by_others(), timeout);
     }
 
-    /// The requests sent so far, by transport.
+    /// The counts of the requests sent so far, by transport.
     pub fn counts(&self) -> CallCounts {
         self.caller.counters.read(self.caller.engine.lost_responses())
     }
 
-    /// The policies after system-default was resolved.
+    /// The QoS policies, with system-default resolved.
     pub fn qos(&self) -> QosProfile {
         self.caller.engine.qos()
     }
@@ -237,13 +241,14 @@ impl Client {
         self.caller.engine.gid()
     }
 
-    /// The identity of the endpoint that receives responses, by which servers know the client.
+    /// The identity of the endpoint that receives responses, which identifies the client to
+    /// servers.
     pub fn response_gid(&self) -> Gid {
         self.caller.engine.response_gid()
     }
 }
 
-/// `Ok(None)`: the shared-memory transport is not allowed.
+/// Makes the memory for calls. Returns `Ok(None)` if the shared-memory transport is not allowed.
 fn make_memory(transports: TransportSet) -> Result<Option<CallMemory>, Obstacle> {
     if !transports.contains(Transport::SharedMemory) {
         return Ok(None);

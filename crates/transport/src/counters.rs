@@ -28,7 +28,7 @@ impl TransportCounter {
 
 /// The counters of a publisher.
 #[derive(Debug, Default)]
-#[repr(C)] // what a message needs that goes by shared memory lies together
+#[repr(C)] // the counters for a message through shared memory lie together
 pub(crate) struct PublisherCounters {
     pub(crate) shared_memory: TransportCounter,
     pub(crate) skipped_engine_writes: AtomicU64,
@@ -75,44 +75,45 @@ impl SubscriptionCounters {
     }
 }
 
-/// Messages and bytes that took one transport.
+/// The number of messages and bytes that took one transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TransportCount {
-    /// Messages.
+    /// The number of messages.
     pub messages: u64,
-    /// Their serialized bytes. Subscriptions of this process that take messages as structs need no
-    /// serialized bytes, so none are counted for them.
+    /// The number of their serialized bytes. Messages that subscriptions of this process take as
+    /// structs are not serialized, so they count no bytes.
     pub bytes: u64,
 }
 
-/// The messages that a publisher sent, by transport.
+/// The counts of the messages that a publisher sent, by transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PublisherCounts {
-    /// Deliveries to subscriptions of this process: one message to three of them counts three.
+    /// Deliveries to subscriptions of this process: one message to three subscriptions counts three
+    /// times.
     pub intra_process: TransportCount,
-    /// Deliveries to subscriptions of other processes of this host, counted likewise.
+    /// Deliveries to subscriptions in other processes of this host, also counted by subscription.
     pub shared_memory: TransportCount,
-    /// Messages that the engine wrote, once for all subscriptions that need it.
+    /// Messages that the engine wrote; one message to several subscriptions counts once.
     pub network: TransportCount,
     /// Messages that the engine did not write because no subscription needed them.
     pub skipped_engine_writes: u64,
-    /// Messages that should have gone through shared memory and took the network transport, because
-    /// there was no room.
+    /// Messages that took the network transport instead of shared memory because there was no room.
     pub shared_memory_failures: u64,
 }
 
-/// The messages that a subscription received, by transport.
+/// The counts of the messages that a subscription received, by transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SubscriptionCounts {
-    /// From publishers of this process.
+    /// Messages from publishers of this process.
     pub intra_process: TransportCount,
-    /// From publishers of other processes of this host, through shared memory.
+    /// Messages from publishers in other processes of this host, through shared memory.
     pub shared_memory: TransportCount,
-    /// Through the engine.
+    /// Messages through the engine.
     pub network: TransportCount,
-    /// Messages that also came by a second transport and were dropped there.
+    /// Messages that also came over a second transport and were dropped there.
     pub duplicates: u64,
-    /// Messages of the two local transports that were pushed out before they were taken.
+    /// Messages on the two local transports that were pushed out of a full queue before they were
+    /// taken.
     pub lost_on_local_transports: u64,
     /// Samples in shared memory that were refused as malformed.
     pub refused_in_shared_memory: u64,

@@ -1,5 +1,5 @@
-//! Events of publishers and subscriptions: taken from the engine, kept by kind until they are
-//! taken, with a counter for each kind. The losses of all transports are one event.
+//! Events of publishers and subscriptions. They are fetched from the engine and stored by kind
+//! until they are taken, with a counter for each kind. The losses on all transports form one event.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -39,9 +39,9 @@ pub enum SubscriptionEventKind {
     IncompatibleType,
 }
 
-/// An event that can wait and be joined with later ones of its kind.
+/// An event that can wait and be merged with later events of its kind.
 pub(crate) trait Event: Copy + Send {
-    /// The type of the kinds.
+    /// The type of the event's kinds.
     type Kind: Copy + PartialEq + Send + 'static;
 
     /// The kinds, in the order in which waiting events are taken.
@@ -50,7 +50,7 @@ pub(crate) trait Event: Copy + Send {
     /// The event's kind; `None` for an event that this version does not know, which is dropped.
     fn kind(&self) -> Option<Self::Kind>;
 
-    /// Joins this event with a later one of its kind.
+    /// Merges this event with a later one of its kind.
     #[must_use]
     fn join(self, later: Self) -> Self;
 }
@@ -190,7 +190,8 @@ impl<E: Event> Waiting<E> {
         Self(Mutex::new(E::KINDS.iter().map(|_| Slot { event: None, count: 0 }).collect()))
     }
 
-    /// Fetches the events of `source`, then returns the oldest kind that waits, or the wanted kind.
+    /// Fetches all events from `source`, then takes a waiting event: the one of the wanted kind or,
+    /// without a wanted kind, the first in the order of [`Event::KINDS`].
     pub(crate) fn take(
         &self,
         wanted: Option<E::Kind>,
@@ -233,7 +234,7 @@ impl<E: Event> Waiting<E> {
     }
 }
 
-/// Whether an endpoint has events to take; costs one load.
+/// A flag that shows whether an endpoint has events to take; reading it costs one load.
 pub(crate) struct PendingEvents {
     is_pending: AtomicBool,
     /// Losses on the intra-process and shared-memory transports that an event has reported.
@@ -242,7 +243,7 @@ pub(crate) struct PendingEvents {
 }
 
 impl PendingEvents {
-    /// `notify` is called whenever there may be an event.
+    /// Makes the flag. `notify` is called whenever there may be an event.
     pub(crate) fn new(notify: Notify) -> Arc<Self> {
         Arc::new(Self {
             is_pending: AtomicBool::new(false),
@@ -255,28 +256,29 @@ impl PendingEvents {
         self.is_pending.load(Ordering::Acquire)
     }
 
-    /// Lowers the flag: the take that follows may leave no event.
+    /// Lowers the flag, since the take that follows may leave no event.
     pub(crate) fn begin_taking(&self) {
         self.is_pending.store(false, Ordering::Release);
     }
 
-    /// Notes an event of the engine.
+    /// Raises the flag for an event of the engine, and notifies.
     pub(crate) fn announce(&self) {
         self.is_pending.store(true, Ordering::Release);
         (self.notify)();
     }
 
-    /// Notes a loss of messages that the engine does not know of.
+    /// Raises the flag for a loss of messages that the engine does not know about, and notifies.
     pub(crate) fn announce_loss(&self) {
         self.announce();
     }
 
-    /// The losses of the local transports that no event has reported yet.
+    /// The number of losses on the local transports that no event has reported yet. They count as
+    /// reported from now on.
     pub(crate) fn new_losses(&self, total: u64) -> u64 {
         total.saturating_sub(self.told_losses.swap(total, Ordering::AcqRel))
     }
 
-    /// The losses of the local transports that events have reported.
+    /// The number of losses on the local transports that events have reported.
     pub(crate) fn told_losses(&self) -> u64 {
         self.told_losses.load(Ordering::Acquire)
     }

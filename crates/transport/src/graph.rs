@@ -1,5 +1,5 @@
-//! Transports seen from outside: what the announcements of endpoints reveal about matches between
-//! other processes.
+//! The transports of matches between other processes, as far as the announcements of the endpoints
+//! reveal them.
 
 use feros_rmw::{EndpointInfo, Gid, GraphSnapshot};
 use feros_shm::{Announced, Reason, Transport, classify};
@@ -9,7 +9,8 @@ use feros_shm::{Announced, Reason, Transport, classify};
 pub struct MatchTransport {
     /// The other endpoint.
     pub gid: Gid,
-    /// The transport; `None`: none that both sides allow is possible, so nothing is delivered.
+    /// The transport. `None` if no transport that both sides allow is possible, so that nothing is
+    /// delivered.
     pub transport: Option<Transport>,
     /// Why the transport is not a shorter one; `None`: there is no shorter one.
     pub reason: Option<Reason>,
@@ -23,17 +24,18 @@ pub(crate) fn network_is_allowed(publisher: &Announced, subscription: &Announced
     allows(publisher) && allows(subscription)
 }
 
-/// The transport between a publisher and a subscription, by the announcements of both.
+/// The transport between a publisher and a subscription, according to their announcements.
 ///
 /// Only the endpoints themselves know whether shared memory is already in use
-/// ([`Publisher::transports`](crate::Publisher::transports)): it is set up with the first messages.
+/// ([`Publisher::transports`](crate::Publisher::transports)), because it is set up during the first
+/// messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TransportBetween<'a> {
     /// The sender.
     pub publisher: &'a EndpointInfo,
     /// The receiver.
     pub subscription: &'a EndpointInfo,
-    /// The transport; `None`: no transport that both sides allow is possible, so nothing is
+    /// The transport. `None` if no transport that both sides allow is possible, so that nothing is
     /// delivered.
     pub transport: Option<Transport>,
     /// Why the transport is not a shorter one; `None`: there is no shorter one.
@@ -67,10 +69,11 @@ fn between<'a>(
 }
 
 /// The transport of requests and responses between each client and each server of a service, as any
-/// observer of the graph sees it; the client is the `publisher`, the server the `subscription`.
+/// observer of the graph sees it. In the result, the client is the `publisher` and the server is
+/// the `subscription`.
 ///
-/// As long as one server of a client can only be reached by the network transport, the client's
-/// requests take the network transport to all of them.
+/// As long as a client can reach one of its servers only over the network transport, its requests
+/// take the network transport to all servers.
 pub fn transports_of_service<'a>(
     graph: &'a GraphSnapshot,
     service: &'a str,
@@ -79,10 +82,10 @@ pub fn transports_of_service<'a>(
     pairs.map(|(client, server)| between(client, server)).collect()
 }
 
-/// Checks whether this process can share memory with others, and reports why not.
+/// Checks whether this process can share memory with other processes.
 ///
 /// # Errors
-/// The obstacle, and its remedy.
+/// The obstacle and its remedy.
 pub fn check_shared_memory() -> Result<(), String> {
     feros_shm::ProcessSegment::of_this_process().map_err(|error| error.to_string())?;
     feros_shm::HostNode::shared().map_err(|error| error.to_string())?;

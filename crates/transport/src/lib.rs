@@ -1,10 +1,10 @@
-//! Untyped ends of publishers, subscriptions, servers and clients over three transports: objects
-//! within a process, shared memory within a host, and the engine for everything else.
+//! The untyped parts of publishers, subscriptions, servers and clients, over three transports:
+//! objects within a process, shared memory within a host, and the engine for everything else.
 //!
-//! Every endpoint is an endpoint of the engine, which finds matches, checks their QoS and reports
-//! their events. `routing` sorts a publisher's matches by transport, `sending` publishes one
+//! For each of them there is an endpoint of the engine, which finds matches, checks their QoS and
+//! reports events. `routing` sorts a publisher's matches by transport, `sending` publishes one
 //! message on each transport that needs it, `receiving` merges the messages of several transports
-//! in each publisher's order. `intra_process` and `shared_memory` are modules of their own; the
+//! in each publisher's order. `intra_process` and `shared_memory` implement their transports; the
 //! network is left to the engine. `calls` has the additional parts of servers and clients.
 //!
 //! The client library chooses the form of a message within a process ([`Object`], [`Outgoing`]).
@@ -25,7 +25,7 @@
 //! # Invariants
 //!
 //! The crate knows no node, no executor, no message type and no user callback. Only a publishing
-//! thread waits for a full link, or for a subscription that keeps all.
+//! thread waits for a full network link, or for a subscription that keeps all messages.
 #![forbid(unsafe_code)]
 
 mod bytes;

@@ -1,5 +1,5 @@
-//! One publisher as a subscription receives it apart from the engine: messages with numbers and
-//! stamps, in the publisher's order.
+//! The interface of a subscription's connection to one publisher, which does not involve the
+//! engine. Messages have numbers and stamps and come in the publisher's order.
 
 use feros_rmw::{Gid, Payload, Stamp};
 
@@ -17,7 +17,7 @@ pub(crate) trait LocalLink {
 /// A message of a connection.
 pub(crate) struct LinkMessage {
     pub(crate) envelope: Envelope,
-    /// The time at which it was found.
+    /// The time at which the message was found.
     pub(crate) received: Stamp,
     pub(crate) payload: Payload,
 }

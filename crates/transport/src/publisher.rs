@@ -1,4 +1,4 @@
-//! The untyped end of a publisher.
+//! The untyped handle of a publisher.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -26,24 +26,25 @@ pub struct PublisherOptions<'a> {
     pub node: NodeId,
     /// The fully qualified topic.
     pub topic: &'a str,
-    /// As `package/msg/Name`.
+    /// The name of the message type, in the form `package/msg/Name`.
     pub type_name: &'a str,
     /// The type's hash; an endpoint without one matches by name only.
     pub type_hash: Option<TypeHash>,
-    /// Its policies.
+    /// The publisher's QoS policies.
     pub qos: QosProfile,
     /// Whether publishing waits for the network.
     pub mode: PublishMode,
-    /// Transports that its messages may take.
+    /// The transports that messages may take.
     pub transports: TransportSet,
-    /// How it uses shared memory.
+    /// The options for the use of shared memory.
     pub shared_memory: &'a SharedMemoryOptions,
-    /// Called when there may be events, on any thread; it must not block nor own the publisher.
+    /// The function that is called when there may be events, on any thread. It must neither block
+    /// nor own the publisher.
     pub on_event: Notify,
 }
 
-/// A publisher without message type: an endpoint of the engine, which finds its matches, and the
-/// transports that each match takes.
+/// A publisher without a message type. It consists of an endpoint of the engine, which finds
+/// matches, and of the transports that the matches take.
 ///
 /// All methods may be called from any thread.
 pub struct Publisher {
@@ -58,7 +59,7 @@ impl Publisher {
     /// Makes the endpoint.
     ///
     /// # Errors
-    /// When the engine refuses.
+    /// If the engine refuses.
     pub fn new(
         session: &dyn Session,
         options: PublisherOptions<'_>,
@@ -111,8 +112,8 @@ impl Publisher {
 
     /// Publishes one message on every transport that a subscription needs.
     ///
-    /// Waits up to a second for subscriptions that keep all messages and have no room, where
-    /// delivery is reliable. Holds no lock while it waits.
+    /// If delivery is reliable, it waits up to a second for subscriptions that keep all messages
+    /// and have no room. It holds no lock while it waits.
     ///
     /// # Errors
     /// See [`PublishError`].
@@ -124,7 +125,7 @@ impl Publisher {
         self.sender.publish(message, trace)
     }
 
-    /// Publishes a message that is serialized already, with its 4-byte header.
+    /// Publishes a message that is already serialized, including its 4-byte header.
     ///
     /// # Errors
     /// See [`PublishError`].
@@ -132,11 +133,11 @@ impl Publisher {
         self.sender.publish(&mut Bytes(bytes), trace)
     }
 
-    /// Memory in which a message of this size can be built: shared memory if a subscription reads
-    /// it there, otherwise a buffer.
+    /// Lends memory in which a message of this size can be built: shared memory if a subscription
+    /// reads the message there, otherwise a buffer.
     ///
     /// # Errors
-    /// When shared memory is exhausted and the options do not allow the network instead.
+    /// If shared memory is exhausted and the options do not allow the network instead.
     pub fn lend(&self, size_bytes: usize) -> Result<Loan, PublishError> {
         self.sender.lend(size_bytes)
     }
@@ -154,19 +155,19 @@ impl Publisher {
         self.pending.is_pending()
     }
 
-    /// The next event that waits; several of one kind are joined into one.
+    /// Takes the next waiting event. Several events of one kind are merged into one.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     pub fn take_event(&self) -> Result<Option<PublisherEvent>, EventError> {
         self.pending.begin_taking();
         self.events.take(None, || self.engine.take_event())
     }
 
-    /// The next event of this kind; those of other kinds keep waiting.
+    /// Takes the next event of this kind. Events of other kinds keep waiting.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     pub fn take_event_of(
         &self,
         kind: PublisherEventKind,
@@ -174,26 +175,26 @@ impl Publisher {
         self.events.take(Some(kind), || self.engine.take_event())
     }
 
-    /// The number of events of this kind that the engine reported, taken or not.
+    /// The number of events of this kind that the engine has reported, whether taken or not.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     pub fn event_count(&self, kind: PublisherEventKind) -> Result<u64, EventError> {
         self.events.count(kind, || self.engine.take_event())
     }
 
-    /// The transport of each match, and why that is not a shorter one.
+    /// The transport of each match, and the reason against a shorter one.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.sender.transports()
     }
 
-    /// How much of its shared memory is in use; `None` until a subscription of another process of
-    /// this host needs it.
+    /// The use of the publisher's shared memory; `None` until a subscription in another process of
+    /// this host needs that memory.
     pub fn pool(&self) -> Option<PoolUse> {
         self.sender.pool()
     }
 
-    /// The messages sent so far, by transport.
+    /// The counts of the messages sent so far, by transport.
     pub fn counts(&self) -> PublisherCounts {
         self.sender.counters().read()
     }
@@ -203,27 +204,27 @@ impl Publisher {
         self.sender.topic()
     }
 
-    /// The policies after system-default and best-available were resolved.
+    /// The QoS policies, with system-default and best-available resolved.
     pub fn qos(&self) -> QosProfile {
         self.engine.qos()
     }
 
-    /// Its identity.
+    /// The identity of the publisher.
     pub fn gid(&self) -> Gid {
         self.engine.gid()
     }
 
-    /// Subscriptions that match now.
+    /// The number of subscriptions that match now.
     pub fn matched_subscriptions(&self) -> usize {
         self.engine.matched_subscriptions()
     }
 
     /// Waits, at most for `patience`, until the best-effort subscriptions that match now have found
-    /// this publisher, as far as its engine can tell; reliable ones lose nothing. Returns whether
-    /// they have.
+    /// this publisher, as far as the engine can tell, and returns whether they have. Reliable
+    /// subscriptions need no wait, since they lose no message.
     pub fn wait_until_announced(&self, patience: Duration) -> bool {
-        /// The time from a subscription's acknowledgement of the announcement to the match that
-        /// results.
+        /// The time from a subscription's acknowledgement of the announcement to the resulting
+        /// match.
         const MATCHING: Duration = Duration::from_millis(5);
         let matches = self.engine.matches();
         let best_effort =
@@ -239,23 +240,23 @@ impl Publisher {
         all
     }
 
-    /// Waits until all reliable subscriptions acknowledged all messages so far.
+    /// Waits until all reliable subscriptions have acknowledged all messages sent so far.
     ///
     /// # Errors
-    /// When time runs out.
+    /// If time runs out.
     pub fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
         self.engine.wait_for_all_acked(timeout)
     }
 
-    /// Shows that the publisher is alive, where its liveliness is manual.
+    /// Asserts that the publisher is alive, if its liveliness is manual.
     ///
     /// # Errors
-    /// When the engine refuses.
+    /// If the engine refuses.
     pub fn assert_liveliness(&self) -> Result<(), EventError> {
         self.engine.assert_liveliness()
     }
 
-    /// The messages that an asynchronous publisher dropped because its queue was full.
+    /// The number of messages that an asynchronous publisher dropped because its queue was full.
     pub fn dropped_messages(&self) -> u64 {
         self.engine.dropped_messages()
     }

@@ -1,5 +1,5 @@
-//! Receiving for one subscription: messages in each publisher's order, whatever transport they come
-//! by.
+//! Receives the messages of one subscription in each publisher's order, whatever transport they
+//! take.
 
 mod received;
 mod receiver;

@@ -1,5 +1,5 @@
-//! The matches of a publisher by transport: used by each publish, and made anew when a match or a
-//! subscription of the process changes.
+//! The matches of a publisher, with the transport of each. Each publish uses these routes; they are
+//! found anew when a match or a subscription of the process changes.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -21,21 +21,21 @@ use crate::shared_memory::sending::{
     Established, SharedMemoryRoute, SharedMemorySending, has_ended, make_memory,
 };
 
-/// How long the first message within a process waits for earlier ones: as long as publishing waits
-/// for a full subscription.
+/// How long the first message within a process waits for earlier messages; publishing waits just as
+/// long for a full subscription.
 const HISTORY_WAIT: Duration = Duration::from_secs(1);
 
-/// The matches of one publisher, sorted by transport. Replaced as a whole when they change.
-#[repr(C)] // what each message needs lies together
+/// The matches of one publisher, sorted by transport. The whole value is replaced when they change.
+#[repr(C)] // the fields that each message needs lie together
 pub(crate) struct Routes {
     generation: Generation,
     /// Whether the shared memory of some matches is still being set up.
     pub(crate) has_pending: bool,
-    /// Whether the engine has to send: for a match on the network transport, or for a QoS that it
-    /// implements by sending.
+    /// Whether the engine has to send each message, because a match takes the network transport, or
+    /// because the engine implements a QoS policy by sending.
     pub(crate) needs_engine: bool,
     /// Whether a subscription that is served without the engine keeps all messages, so that
-    /// publishing waits for its room.
+    /// publishing waits until it has room.
     pub(crate) is_lossless: bool,
     /// The publisher's shared memory, if one of the matches is served from it.
     pub(crate) memory: Option<Arc<HostPublisher>>,
@@ -45,7 +45,8 @@ pub(crate) struct Routes {
     pub(crate) transports: Vec<MatchTransport>,
 }
 
-/// The state that the routes depend on: matches of the engine, subscriptions of this process.
+/// Identifies the state that routes depend on: the engine's matches and the subscriptions of this
+/// process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Generation {
     matches: u64,
@@ -53,7 +54,7 @@ struct Generation {
 }
 
 impl Routes {
-    /// Routes that are never current, so that the first publish finds them.
+    /// Makes routes that are never current, so that the first publish finds the real ones.
     pub(crate) fn not_looked_yet() -> Self {
         Self::new(Generation { matches: u64::MAX, registrations: u64::MAX }, true)
     }
@@ -71,21 +72,21 @@ impl Routes {
         }
     }
 
-    /// Whether a message that was prepared for these routes can be sent by `others`: the same
-    /// matches take the same transports.
+    /// Whether a message that was prepared for these routes can be sent over `others`, because the
+    /// same matches take the same transports.
     pub(crate) fn send_like(&self, others: &Self) -> bool {
         self.generation == others.generation && self.transports == others.transports
     }
 
-    /// The subscriptions that are served by shared memory.
+    /// The subscriptions that are served through shared memory.
     pub(crate) fn established(
         &self,
     ) -> impl Iterator<Item = (&SharedMemoryRoute, &Arc<Established>)> {
         self.shared_memory.iter().filter_map(|route| Some((route, route.state.established()?)))
     }
 
-    /// Adds a match that can be served by shared memory, and returns the transport that it takes
-    /// now.
+    /// Adds a match that can be served through shared memory, and returns the transport that it
+    /// takes now.
     fn add_shared_memory(
         &mut self,
         route: Result<SharedMemoryRoute, Reason>,
@@ -111,7 +112,7 @@ impl Routes {
 }
 
 /// Finds the routes of one publisher.
-#[repr(C)] // a message needs what comes first
+#[repr(C)] // a message needs only the first fields
 pub(crate) struct Router {
     /// Incremented by the engine at each match notification.
     matches: Arc<AtomicU64>,
@@ -119,9 +120,10 @@ pub(crate) struct Router {
     gid: Gid,
     engine: Arc<dyn EnginePublisher>,
     shared_memory: Mutex<SharedMemorySending>,
-    /// The publisher's number on the shared-memory transport.
+    /// The publisher's random id on the shared-memory transport.
     id: NonZeroU64,
-    /// Whether the engine has to send to every match.
+    /// Whether the engine has to send every message to every match, to keep the promises of the
+    /// QoS.
     engine_keeps_promises: bool,
     needs_clean_up: AtomicBool,
 }
@@ -151,7 +153,7 @@ impl Router {
         self.shared_memory.lock().memory().cloned()
     }
 
-    /// Whether these subscriptions have received all messages that the engine sent them.
+    /// Whether these subscriptions have acknowledged all messages that the engine sent them.
     pub(crate) fn is_acknowledged(&self, by: &[Gid]) -> bool {
         self.shared_memory.lock().is_acknowledged(&*self.engine, by)
     }
@@ -170,7 +172,7 @@ impl Router {
         }
     }
 
-    /// The routes from the message of this number on.
+    /// Finds the routes for the message of this number and later ones.
     pub(crate) fn find_routes(&self, former: &Routes, next_number: u64) -> Routes {
         let mut routes = Routes::new(self.generation(), self.engine_keeps_promises);
         let mut shared_memory = self.shared_memory.lock();
@@ -228,9 +230,9 @@ impl Router {
         }
     }
 
-    /// The engine delivers messages that were published before the subscription existed, possibly
-    /// on a thread of its own. A message by the shorter transport would overtake them, and they
-    /// would be dropped as old.
+    /// Waits until the engine has delivered the messages that were published before the
+    /// subscription existed, which may happen on one of its threads. Otherwise, a message over the
+    /// shorter transport would overtake them, and they would be dropped as old.
     fn wait_for_history(&self, of: Gid) {
         if self.engine.qos().durability == Durability::TransientLocal
             && !self.engine.is_acknowledged_by(of, HISTORY_WAIT)
@@ -244,8 +246,8 @@ impl Router {
         }
     }
 
-    /// Whether to remove what a killed subscription left in shared memory, now that the engine
-    /// reports that the subscription has left.
+    /// Checks whether subscriptions that are no longer matched were killed, so that their remains
+    /// in shared memory have to be removed. Returns whether there are any.
     pub(crate) fn note_deaths(&self, former: &Routes, routes: &Routes) -> bool {
         let is_there = |gone: &SharedMemoryRoute| {
             routes.shared_memory.iter().any(|route| route.subscription == gone.subscription)
@@ -257,7 +259,7 @@ impl Router {
         has_deaths
     }
 
-    /// Makes the publisher's shared memory once a match could use it, has the engine forget
+    /// Makes the publisher's shared memory once a match could use it, makes the engine forget
     /// processes that have ended, and cleans up. May wait for other processes. Returns when to try
     /// again.
     pub(crate) fn keep_up(&self) -> Option<Instant> {
@@ -270,7 +272,8 @@ impl Router {
             let shared_memory = self.shared_memory.lock();
             let could_serve = |found: &&Match| {
                 let mut announced = Announced::read(found.announcement.as_deref());
-                // The memory is made even if the subscription declined: it will try again.
+                // The memory is made even if the subscription declined, since the subscription will
+                // try again.
                 announced.forget_declined(self.id.get());
                 shared_memory.could_serve(&announced)
             };
@@ -280,11 +283,11 @@ impl Router {
             let ended: Vec<Gid> = ended.collect();
             (shared_memory.due(now), ended)
         };
-        // A publish may be blocked in the engine by a killed process, while that process's
-        // successor waits for the message.
+        // A publish may be blocked in the engine because of a killed process, while a restarted
+        // process waits for the message.
         ended.into_iter().for_each(|gone| self.engine.forget_ended(gone));
         if let Some(settings) = settings {
-            let made = make_memory(settings); // without the lock, since it takes time
+            let made = make_memory(settings); // done without the lock, since it takes time
             let announcement = self.shared_memory.lock().note(made, now);
             if let Some(announcement) = announcement
                 && let Err(error) = self.engine.announce(&announcement)

@@ -1,5 +1,5 @@
-//! The untyped end of a server of a service: takes requests from every transport, and sends each
-//! response back by the transport of its request.
+//! The untyped handle of a service server. It takes requests from every transport, and sends each
+//! response over the transport of its request.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -27,9 +27,9 @@ use crate::shared_memory::availability;
 pub struct ServiceOptions<'a> {
     /// The server's node.
     pub node: NodeId,
-    /// The fully qualified service.
+    /// The fully qualified name of the service.
     pub service: &'a str,
-    /// As `package/srv/Name`.
+    /// The name of the service type, in the form `package/srv/Name`.
     pub type_name: &'a str,
     /// The hash of the service type.
     pub type_hash: Option<TypeHash>,
@@ -37,19 +37,19 @@ pub struct ServiceOptions<'a> {
     pub request_hash: Option<TypeHash>,
     /// The hash of the response message.
     pub response_hash: Option<TypeHash>,
-    /// The policies of both directions.
+    /// The QoS policies of both directions.
     pub qos: QosProfile,
     /// How the server announces itself to stock ROS 2.
     pub mapping: ServiceMapping,
-    /// Whether the endpoint that sends responses through the engine may be created only once there
-    /// is a client.
+    /// Whether the endpoint that sends responses through the engine may be created when the first
+    /// client appears, instead of at once.
     pub replies_on_demand: bool,
     /// Whether requests from other hosts are ignored. Requests on the intra-process and
     /// shared-memory transports always come from this host.
     pub local_requests_only: bool,
-    /// Transports that requests and responses may take.
+    /// The transports that requests and responses may take.
     pub transports: TransportSet,
-    /// Rings when there may be a request to take.
+    /// The ringer that is rung when there may be a request to take.
     pub ringer: &'a Ringer,
 }
 
@@ -60,7 +60,7 @@ pub struct ServiceOptions<'a> {
 pub struct Service(Arc<Inner>);
 
 struct Inner {
-    // Dropped first: clients of this process find the queue as long as this lives.
+    // Dropped first, since clients of this process find the queue as long as this lives.
     _registration: Registration,
     service: String,
     engine: Arc<dyn EngineService>,
@@ -109,19 +109,19 @@ impl PartialEq for Request {
 impl Eq for Request {}
 
 impl From<RequestId> for Request {
-    /// A request that came by the engine.
+    /// Makes a request that came through the engine.
     fn from(id: RequestId) -> Self {
         Self { id, way: ReplyWay::Engine }
     }
 }
 
 impl Request {
-    /// The sender of the request, and its number there.
+    /// The sender of the request, and the request's number at that sender.
     pub fn id(&self) -> &RequestId {
         &self.id
     }
 
-    /// The transport of the request, and so of its response.
+    /// The transport of the request, which its response takes too.
     pub fn transport(&self) -> Transport {
         match self.way {
             ReplyWay::Engine => Transport::Network,
@@ -135,7 +135,7 @@ impl Service {
     /// Makes the endpoint.
     ///
     /// # Errors
-    /// When the engine refuses.
+    /// If the engine refuses.
     pub fn new(
         session: &dyn Session,
         options: ServiceOptions<'_>,
@@ -188,25 +188,26 @@ impl Service {
         })))
     }
 
-    /// The next request and the information that its response needs. Never blocks.
+    /// Takes the next request, and returns it with the information that its response needs. Never
+    /// blocks.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     pub fn take_request(&self) -> Result<Option<(Request, Sample)>, TakeError> {
         self.0.take_request()
     }
 
-    /// Whether there may be a request to take: after a look that found none, no further look is
-    /// needed until [`ServiceOptions::ringer`] rings.
+    /// Whether there may be a request to take. After this returns false, no further check is needed
+    /// until [`ServiceOptions::ringer`] is rung.
     pub fn may_have_request(&self) -> bool {
         self.0.may_have_request()
     }
 
-    /// Sends the response to a request: by the transport of the request, or by the engine where
+    /// Sends the response to a request over the transport of the request, or through the engine if
     /// shared memory has no room.
     ///
     /// # Errors
-    /// When the response cannot be serialized or sent, or the client has left.
+    /// If the response cannot be serialized or sent, or the client has left.
     pub fn send_response(
         &self,
         request: &Request,
@@ -216,8 +217,8 @@ impl Service {
         self.0.send_response(request, size_bytes, fill)
     }
 
-    /// Whether the client of a request may still take a response: `false` once it is known to have
-    /// left, which is only known for clients of this host.
+    /// Whether the client of a request may still take a response: `false` once the client is known
+    /// to have left. That is only ever known for clients of this host.
     pub fn is_awaited(&self, request: &Request) -> bool {
         match &request.way {
             ReplyWay::Engine => true,
@@ -228,18 +229,19 @@ impl Service {
         }
     }
 
-    /// The transport of each client's requests, and why that is not a shorter one. A client takes
-    /// the network transport to all its servers if it can reach one of them by no other.
+    /// The transport of each client's requests, and the reason against a shorter one. A client
+    /// takes the network transport to all its servers if it can reach one of them only over the
+    /// network.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.0.channels.transports(&self.0.engine.clients())
     }
 
-    /// The requests received so far, by transport.
+    /// The counts of the requests received so far, by transport.
     pub fn counts(&self) -> CallCounts {
         self.0.counters.read(self.0.engine.lost_requests())
     }
 
-    /// The policies after system-default was resolved.
+    /// The QoS policies, with system-default resolved.
     pub fn qos(&self) -> QosProfile {
         self.0.engine.qos()
     }
@@ -258,7 +260,7 @@ impl Inner {
     fn take_request(&self) -> Result<Option<(Request, Sample)>, TakeError> {
         let channels = self.channels.open();
         channels.iter().for_each(|known| known.catch_up());
-        // The sources take turns, so that no client and no transport keeps the others waiting.
+        // The sources take turns, so that no client or transport keeps the others waiting.
         let sources = channels.len() + 2;
         let first = self.turn.load(Ordering::Relaxed);
         for offset in 0..sources {
@@ -297,7 +299,7 @@ impl Inner {
             return Ok(None);
         }
         while let Some((id, sample)) = self.engine.take_request()? {
-            // Requests by a transport that is not allowed are skipped.
+            // Requests over a transport that is not allowed are skipped.
             if self.hears_network {
                 self.engine_pending.store(true, Ordering::Release);
                 self.counters.network.count(1, sample.payload.len());
@@ -333,8 +335,8 @@ impl Inner {
         }
     }
 
-    /// A request whose client is named by the endpoint that receives its responses, as in stock ROS
-    /// 2.
+    /// Makes a request that came over a local transport. As in stock ROS 2, its client is
+    /// identified by the endpoint that receives the responses.
     fn local_request(
         &self,
         way: ReplyWay,
@@ -364,7 +366,7 @@ impl Inner {
             ReplyWay::SharedMemory(to) => match to.send(number, size_bytes, &mut *fill) {
                 Ok(()) => Ok(()),
                 // Only the client's memory says that the client has left, and other processes can
-                // write to that memory: the engine knows better.
+                // write to that memory, so the engine decides.
                 Err(SendToChannelError::Gone) if to.channel.peer().is_alive() => {
                     self.send_by_engine(request, to, size_bytes, fill)
                 }
@@ -396,7 +398,7 @@ impl Inner {
         })
     }
 
-    /// Sends a response for which shared memory has no room, by the engine.
+    /// Sends a response through the engine because shared memory has no room for it.
     #[cold]
     fn send_instead(
         &self,
@@ -420,7 +422,7 @@ impl Inner {
         self.send_by_engine(request, to, size_bytes, fill)
     }
 
-    /// Sends the response to a request that the engine has never seen.
+    /// Sends the response to a request that the engine has never seen, through the engine.
     fn send_by_engine(
         &self,
         request: &Request,

@@ -1,9 +1,10 @@
 //! The shared-memory transport between processes of one host.
 //!
-//! [`handshake`] has the drawing of how a match starts to use it. [`sending`] and [`receiving`] are
-//! its two sides. [`link`] is the connection of a subscription to one publisher: [`retry`] says
-//! when to try it again, [`crowded`] which publishers have no slot for it. [`upkeep`] is the thread
-//! that makes and opens their memory, and [`clean_up`] removes the remains of killed processes.
+//! [`handshake`] shows how a match starts to use this transport. [`sending`] and [`receiving`] are
+//! its two sides. [`link`] is the connection of a subscription to one publisher; [`retry`]
+//! schedules the tries to open it, and [`crowded`] remembers publishers that have no slot for it.
+//! [`upkeep`] is the thread that makes and opens shared memory, and [`clean_up`] removes the
+//! remains of killed processes.
 
 pub(crate) mod availability;
 pub(crate) mod clean_up;

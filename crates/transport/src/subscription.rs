@@ -1,4 +1,4 @@
-//! The untyped end of a subscription: its handle. The [`Receiver`] takes the messages.
+//! The untyped handle of a subscription. The [`Receiver`] takes the messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,26 +25,29 @@ pub struct SubscriptionOptions<'a, O: Object> {
     pub node: NodeId,
     /// The fully qualified topic.
     pub topic: &'a str,
-    /// As `package/msg/Name`.
+    /// The name of the message type, in the form `package/msg/Name`.
     pub type_name: &'a str,
     /// The type's hash; an endpoint without one matches by name only.
     pub type_hash: Option<TypeHash>,
-    /// Its policies.
+    /// The subscription's QoS policies.
     pub qos: QosProfile,
-    /// The subscription's wish, for publishers that use its kind of object.
+    /// The subscription's wish about the objects that it gets.
     pub wish: O::Wish,
-    /// Whether publishers of the same session are ignored.
+    /// Whether the subscription ignores publishers of the same session.
     pub ignore_local_publications: bool,
-    /// Transports that messages may take. Without the network there is no history for late joiners.
+    /// The transports that messages may take. Without the network transport, there is no history
+    /// for late joiners.
     pub transports: TransportSet,
-    /// Rings when there may be something to take, or when connections and matches need upkeep.
+    /// The ringer that is rung when there may be a message to take, or when connections or matches
+    /// have to be advanced.
     pub ringer: &'a Ringer,
-    /// Called when there may be events, on any thread; it must not block nor own the subscription.
+    /// The function that is called when there may be events, on any thread. It must neither block
+    /// nor own the subscription.
     pub on_event: Notify,
 }
 
-/// A subscription without message type: an endpoint of the engine, which finds its matches, and the
-/// transports that each match takes. The endpoint ends when this is dropped.
+/// A subscription without a message type. It consists of an endpoint of the engine, which finds
+/// matches, and of the transports that the matches take. The endpoint ends when this is dropped.
 ///
 /// All methods may be called from any thread.
 pub struct Subscription {
@@ -54,9 +57,9 @@ pub struct Subscription {
     tally: Arc<Tally>,
     pending: Arc<PendingEvents>,
     events: Waiting<SubscriptionEvent>,
-    /// Losses that the engine reported.
+    /// The number of losses that the engine has reported.
     lost_by_engine: AtomicU64,
-    /// Publishers of this process find the queue as long as this lives.
+    /// The registration, by which publishers of this process find the queue as long as this lives.
     _registration: Registration,
 }
 
@@ -64,7 +67,7 @@ impl Subscription {
     /// Makes the endpoint and its receiver.
     ///
     /// # Errors
-    /// When the engine refuses.
+    /// If the engine refuses.
     pub fn new<O: Object>(
         session: &dyn Session,
         options: SubscriptionOptions<'_, O>,
@@ -130,8 +133,8 @@ impl Subscription {
         Ok((subscription, receiver))
     }
 
-    /// Has publishers of this process call `run` after they put a message in, instead of ringing,
-    /// until the returned value is dropped.
+    /// Makes publishers of this process call `run` after they put a message into the queue, instead
+    /// of ringing, until the returned value is dropped.
     pub fn dispatch_directly(&self, run: impl Fn() + Send + Sync + 'static) -> DirectDispatch {
         DirectDispatch::new(&self.queue, run)
     }
@@ -141,20 +144,20 @@ impl Subscription {
         self.pending.is_pending()
     }
 
-    /// The next event that waits; several of one kind are joined into one, as are losses of all
-    /// transports.
+    /// Takes the next waiting event. Several events of one kind are merged into one, and so are the
+    /// losses of all transports.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     pub fn take_event(&self) -> Result<Option<SubscriptionEvent>, EventError> {
         self.pending.begin_taking();
         self.events.take(None, || self.fetch_event())
     }
 
-    /// The next event of this kind; those of other kinds keep waiting.
+    /// Takes the next event of this kind. Events of other kinds keep waiting.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     pub fn take_event_of(
         &self,
         kind: SubscriptionEventKind,
@@ -162,16 +165,16 @@ impl Subscription {
         self.events.take(Some(kind), || self.fetch_event())
     }
 
-    /// The number of events of this kind, taken or not.
+    /// The number of events of this kind so far, whether taken or not.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     pub fn event_count(&self, kind: SubscriptionEventKind) -> Result<u64, EventError> {
         self.events.count(kind, || self.fetch_event())
     }
 
-    /// Returns losses of the local transports first, then events of the engine, whose loss totals
-    /// include the local losses.
+    /// Returns losses of the local transports first, then events of the engine. The totals of lost
+    /// messages in both include the losses of the other.
     fn fetch_event(&self) -> Result<Option<SubscriptionEvent>, EventError> {
         let change = self.pending.new_losses(self.tally.lost());
         let total = |by_engine: u64| by_engine.saturating_add(self.pending.told_losses());
@@ -188,7 +191,7 @@ impl Subscription {
         }))
     }
 
-    /// The transport of each match, and why that is not a shorter one.
+    /// The transport of each match, and the reason against a shorter one.
     pub fn transports(&self) -> Vec<MatchTransport> {
         let matches = self.engine.matches();
         matches.iter().map(|found| self.transport_of(found)).collect()
@@ -208,27 +211,27 @@ impl Subscription {
         MatchTransport { gid: found.gid, transport, reason }
     }
 
-    /// The messages received so far, by transport.
+    /// The counts of the messages received so far, by transport.
     pub fn counts(&self) -> SubscriptionCounts {
         self.tally.counts(self.shared_memory.states())
     }
 
-    /// The policies after system-default and best-available were resolved.
+    /// The QoS policies, with system-default and best-available resolved.
     pub fn qos(&self) -> QosProfile {
         self.engine.qos()
     }
 
-    /// Its identity.
+    /// The identity of the subscription.
     pub fn gid(&self) -> Gid {
         self.engine.gid()
     }
 
-    /// Publishers that match now.
+    /// The number of publishers that match now.
     pub fn matched_publishers(&self) -> usize {
         self.engine.matched_publishers()
     }
 
-    /// Samples that the engine refused as malformed.
+    /// The number of samples that the engine refused as malformed.
     pub fn refused_samples(&self) -> u64 {
         self.engine.refused_samples()
     }
@@ -240,7 +243,7 @@ impl Drop for Subscription {
     }
 }
 
-/// Raises a flag and rings.
+/// Makes a function that raises the flag and rings.
 fn notification(flag: &Arc<AtomicBool>, ringer: &Ringer) -> Notify {
     let (flag, ringer) = (flag.clone(), ringer.clone());
     Arc::new(move || {

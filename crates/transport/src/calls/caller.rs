@@ -1,5 +1,5 @@
-//! The calls of one client: sending requests on the shortest transport that all its servers have,
-//! and taking the responses of every transport.
+//! The calls of one client: sends requests over the shortest possible transports, and takes the
+//! responses from every transport.
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -28,10 +28,10 @@ use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
 /// The longest time that a call waits for a server of this host to take earlier requests.
 const MAX_WAIT: Duration = Duration::from_secs(1);
-/// The interval between looks during that wait.
+/// The interval between checks during that wait.
 const BUSY_INTERVAL: Duration = Duration::from_micros(200);
-/// The time after which an unanswered request sent by the engine no longer keeps later requests
-/// from taking a shorter transport, on which they could overtake it.
+/// While a request that went through the engine is unanswered, later requests do not take a shorter
+/// transport, on which they could overtake it. That ends after this time.
 const OVERTAKING: Duration = Duration::from_secs(1);
 
 /// A server that has not opened its channel is checked again after this time, which doubles with
@@ -40,7 +40,7 @@ const FIRST_LOOK: Duration = Duration::from_millis(1);
 /// ... up to this many checks; after that, each call checks.
 const MOST_LOOKS: u32 = 14;
 
-/// The parts of a caller.
+/// The parts of which a caller is made.
 pub(crate) struct CallerOptions<'a> {
     pub(crate) service: &'a str,
     pub(crate) engine: Arc<dyn EngineClient>,
@@ -51,8 +51,8 @@ pub(crate) struct CallerOptions<'a> {
     pub(crate) ringer: &'a Ringer,
     pub(crate) on_response: Notify,
     pub(crate) on_match: Notify,
-    /// Called when the process of a server has ended, as the engine calls it when a server has
-    /// left.
+    /// Called when the process of a server has ended. The engine calls the same function when a
+    /// server has left.
     pub(crate) on_server_end: Notify,
     /// Raised by the engine when it may have a response.
     pub(crate) engine_pending: Arc<AtomicBool>,
@@ -60,7 +60,7 @@ pub(crate) struct CallerOptions<'a> {
     pub(crate) matches: Arc<AtomicU64>,
 }
 
-/// The part of a client that makes its calls.
+/// The part of a client that sends its requests and takes its responses.
 pub(crate) struct Caller {
     service: String,
     pub(crate) engine: Arc<dyn EngineClient>,
@@ -74,10 +74,11 @@ pub(crate) struct Caller {
     engine_pending: Arc<AtomicBool>,
     matches: Arc<AtomicU64>,
     routes: RwLock<Arc<ServerRoutes>>,
-    /// How many times the client checked for unopened channels, and the match count at that time.
+    /// How many times the client has checked for unopened channels, and the match count for which
+    /// it did.
     looks: Mutex<(u32, u64)>,
     next_number: AtomicI64,
-    /// The last request sent by the engine, until its response comes.
+    /// The last request that went through the engine, until its response comes.
     sent_by_engine: Mutex<Option<(i64, Instant)>>,
     /// Set once servers of other processes know where to ring.
     shown: OnceLock<Observation>,
@@ -123,11 +124,11 @@ impl Caller {
         let this: Weak<Self> = Arc::downgrade(self);
         upkeep.begin_when_asked(this);
         if self.matches.load(Ordering::Acquire) > 0 {
-            upkeep.ask(); // they matched earlier
+            upkeep.ask(); // servers matched before this
         }
     }
 
-    /// Has the listening thread report responses in shared memory, if there may be any.
+    /// Makes the listening thread report responses in shared memory, if there may be any.
     pub(crate) fn listen(self: &Arc<Self>) {
         if self.is_rung_by_others() {
             self.is_listened_for.get_or_init(|| {
@@ -154,7 +155,7 @@ impl Caller {
         }
     }
 
-    /// The current servers.
+    /// Returns the current servers.
     pub(crate) fn routes(&self) -> Arc<ServerRoutes> {
         let routes = Arc::clone(&self.routes.read());
         let is_current = routes.generation == self.generation();
@@ -171,7 +172,8 @@ impl Caller {
         let finder = Finder { announced: &self.announced, memory: self.memory.as_deref() };
         let routes = Arc::new(finder.find(servers, generation));
         *self.routes.write() = Arc::clone(&routes);
-        // By itself, the engine would notice their end only by their silence.
+        // The engine has to be told, since it would notice the end of these servers only after they
+        // have been silent for some time.
         routes.ended.iter().for_each(|server| self.engine.forget_ended(*server));
         if routes.servers.iter().any(|route| matches!(route.way, Way::SharedMemory(_))) {
             self.show_place();
@@ -179,7 +181,8 @@ impl Caller {
         routes
     }
 
-    /// Lets servers of other processes know where to ring, from the first channel on.
+    /// Tells servers of other processes where to ring. This happens when the first channel is in
+    /// use.
     fn show_place(&self) {
         let Some(memory) = &self.memory else { return };
         self.shown.get_or_init(|| {
@@ -196,7 +199,7 @@ impl Caller {
         self.send_on(self.routes(), size_bytes, fill)
     }
 
-    /// Like [`send_request`](Self::send_request) if a server can be called; `None` otherwise.
+    /// Like [`send_request`](Self::send_request), but returns `None` if no server can be called.
     pub(crate) fn send_request_if_served(
         &self,
         size_bytes: usize,
@@ -258,7 +261,8 @@ impl Caller {
         recipients.have_left(|| self.engine.responders())
     }
 
-    /// Whether a request that the engine has sent may still be on its way.
+    /// Whether a request that went through the engine may still be on its way, so that a request
+    /// over a shorter transport would overtake it.
     fn would_overtake(&self) -> bool {
         let mut sent = self.sent_by_engine.lock();
         if sent.is_some_and(|(_, at)| at.elapsed() >= OVERTAKING) {
@@ -269,7 +273,7 @@ impl Caller {
 
     fn send_by_engine(&self, size_bytes: usize, fill: Fill<'_>) -> Result<i64, PublishError> {
         if !self.allowed.contains(Transport::Network) {
-            // As with topics, nothing is delivered where no transport is possible.
+            // As with topics, nothing is delivered if no transport is possible.
             return Ok(self.next_number.fetch_add(1, Ordering::Relaxed));
         }
         let mut sent = self.sent_by_engine.lock();
@@ -280,7 +284,8 @@ impl Caller {
         Ok(number)
     }
 
-    /// Sends a request, written directly into the memory that its server reads.
+    /// Sends a request through shared memory; `fill` writes it directly into the memory that the
+    /// server reads.
     fn send_in_place(
         &self,
         channel: &ClientChannel,
@@ -294,7 +299,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Sends a request to each server on its own transport.
+    /// Sends a request to each server over the server's own transport.
     fn send_to_each(
         &self,
         servers: &[ServerRoute],
@@ -320,7 +325,8 @@ impl Caller {
             };
             match sent {
                 Ok(()) => has_sent = true,
-                // Servers that have the request must not get it again.
+                // An error must not be returned here, because the caller would then send the
+                // request again to servers that already have it.
                 Err(error) if has_sent => {
                     self.count_failure(&format_args!("one of several servers: {error:?}"));
                 }
@@ -421,10 +427,10 @@ impl Caller {
     }
 }
 
-/// Why a request was not sent on a local transport.
+/// The reason why a request was not sent over a local transport.
 #[derive(Debug)]
 enum Unsent {
-    /// The server has ended: the routes have to be found again.
+    /// The server has ended, so the routes have to be found again.
     Closed,
     /// The server has not taken earlier requests yet.
     Busy,
@@ -445,7 +451,7 @@ impl From<SendToChannelError> for Unsent {
 }
 
 impl KeepUp for Caller {
-    /// Notices when servers have opened their channels, since otherwise it may take long until a
+    /// Checks whether servers have opened their channels, since otherwise it may take long until a
     /// thread checks.
     fn keep_up(&self) -> Option<Instant> {
         let former = Arc::clone(&self.routes.read());

@@ -1,7 +1,8 @@
-//! The clients of a server in other processes of its host: the server finds them by the engine's
-//! matches, claims a channel in the memory of each, and tells them where to ring.
+//! The clients of a server in other processes of its host. The server finds them from the engine's
+//! matches, claims a channel in the memory of each client, and tells them where to ring.
 //!
-//! A server without such clients has no memory for them, and nothing that other processes ring.
+//! A server without such clients has no memory for channels, and other processes do not learn where
+//! to ring it.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -59,8 +60,8 @@ impl OpenChannel {
         Self { client, channel, network_is_allowed, backlog, has_backlog, _watch }
     }
 
-    /// Sends a response, or keeps it until the client has taken earlier ones. Never waits for the
-    /// client.
+    /// Sends a response, or stores it until the client has taken earlier responses. Never waits for
+    /// the client.
     pub(crate) fn send(
         &self,
         number: i64,
@@ -98,7 +99,8 @@ impl OpenChannel {
         self.channel.send(number, stamp, size_bytes, |memory| fill(memory).is_ok())
     }
 
-    /// Sends as many waiting responses as there is room for; called when the server was rung.
+    /// Sends as many waiting responses as there is room for. The server calls this when it takes
+    /// requests, for example after a ring.
     pub(crate) fn catch_up(&self) {
         if self.has_backlog.load(Ordering::Acquire) {
             self.send_backlog(&mut self.backlog.lock());
@@ -114,7 +116,7 @@ impl OpenChannel {
             match self.send_now(*number, bytes.len(), &mut copy) {
                 Err(SendToChannelError::Busy { .. }) => return,
                 Ok(()) => {}
-                // The client has left, so nobody misses the response.
+                // The client has left, so the response is dropped without a message.
                 Err(SendToChannelError::Gone) => {}
                 Err(why) => {
                     if let Some(so_far) = backlog.lost.so_far() {
@@ -145,7 +147,7 @@ pub(crate) struct ServerChannels {
     announced: Announced,
     engine: OnceLock<Arc<dyn EngineService>>,
     ringer: Ringer,
-    /// Set while clients know where to ring.
+    /// The observation that tells clients where to ring; present while there are clients.
     shown: Mutex<Option<Observation>>,
     upkeep: Upkeep,
     open: RwLock<Arc<[Arc<OpenChannel>]>>,
@@ -167,22 +169,22 @@ impl ServerChannels {
         }
     }
 
-    /// The upkeep of the channels; asked when the matches may have changed.
+    /// The upkeep of the channels. It is asked to run when the matches may have changed.
     pub(crate) fn upkeep(&self) -> &Upkeep {
         &self.upkeep
     }
 
-    /// Starts to follow the matches of the endpoint that the engine has made.
+    /// Starts to follow the matches of `engine`, the endpoint that the engine has made.
     pub(crate) fn begin(self: &Arc<Self>, engine: &Arc<dyn EngineService>) {
         let _ = self.engine.set(Arc::clone(engine)); // set once
         let this: Weak<Self> = Arc::downgrade(self);
         self.upkeep.begin_when_asked(this);
         if !engine.clients().is_empty() {
-            self.upkeep.ask(); // they matched earlier
+            self.upkeep.ask(); // clients matched before this
         }
     }
 
-    /// Closes all channels: clients see that the server has ended.
+    /// Closes all channels, so that clients see that the server has ended.
     pub(crate) fn end(&self) {
         self.upkeep.end();
         *self.shown.lock() = None;
@@ -194,7 +196,7 @@ impl ServerChannels {
         Arc::clone(&self.open.read())
     }
 
-    /// The transport of each match, and why it is not a shorter one.
+    /// The transport of each match, and the reason against a shorter one.
     pub(crate) fn transports(&self, clients: &[Match]) -> Vec<MatchTransport> {
         let open = self.open();
         let failed = self.failed.lock();
@@ -249,8 +251,9 @@ impl ServerChannels {
         has_opened
     }
 
-    /// The action to take when the process of a client has ended. It also rings, because the end
-    /// may have cut off another client's ring, and nothing else would wake the server then.
+    /// Returns the function to call when the process of a client has ended. It also rings, because
+    /// the killed process may have cleared the bell without waking the server, so that rings of
+    /// other clients would not wake it either.
     fn on_client_end(&self) -> Notify {
         let (upkeep, ringer) = (self.upkeep.clone(), self.ringer.clone());
         Arc::new(move || {
@@ -281,10 +284,11 @@ impl ServerChannels {
     }
 
     /// Tells the clients of these channels where to ring. An executor that only its own process
-    /// rings sleeps and wakes cheaper, so without channels no process learns where to ring.
+    /// rings sleeps and wakes at less cost, so without channels no other process learns where to
+    /// ring.
     fn show_place(&self, channels: &Arc<[Arc<OpenChannel>]>) {
         let mut shown = self.shown.lock();
-        *shown = None; // first: its drop withdraws the old place
+        *shown = None; // first, since its drop withdraws the old place
         if !channels.is_empty() {
             let channels = Arc::clone(channels);
             *shown = Some(self.ringer.on_move(move |place| {
@@ -294,7 +298,7 @@ impl ServerChannels {
     }
 }
 
-/// Claims a channel in the memory of a client.
+/// Claims a channel for a server in the memory of a client.
 fn open_channel(client: &Announced, server: Gid) -> Result<ServerChannel, (Reason, String)> {
     let unreadable = || {
         let reason = Reason::UnreadableAnnouncement { side: Side::Publisher };
@@ -338,7 +342,7 @@ impl KeepUp for ServerChannels {
         if has_opened || channels.len() != former.len() {
             let channels: Arc<[Arc<OpenChannel>]> = channels.into();
             *self.open.write() = Arc::clone(&channels);
-            self.show_place(&channels); // rings: requests may be there
+            self.show_place(&channels); // also rings, since requests may be there
         }
         let retry_at = self.failed.lock().iter().map(|failed| failed.retry_at).min();
         retry_at.into_iter().chain(orphans.then(|| now + FIRST_RETRY)).min()

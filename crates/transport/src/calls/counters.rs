@@ -15,7 +15,7 @@ pub(crate) struct CallCounters {
 }
 
 impl CallCounters {
-    /// `lost`: messages that the engine lost.
+    /// Returns the counts. `lost` is the number of messages that the engine lost.
     pub(crate) fn read(&self, lost: u64) -> CallCounts {
         CallCounts {
             intra_process: self.intra_process.read(),
@@ -28,21 +28,22 @@ impl CallCounters {
     }
 }
 
-/// The requests that a client sent or a server received, by transport, with their serialized bytes.
+/// The number of requests that a client sent or a server received, by transport, with their
+/// serialized bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CallCounts {
-    /// Between client and server of one process.
+    /// Requests between a client and a server in one process.
     pub intra_process: TransportCount,
-    /// Between two processes of one host.
+    /// Requests between two processes of one host.
     pub shared_memory: TransportCount,
-    /// Through the engine.
+    /// Requests through the engine.
     pub network: TransportCount,
-    /// Requests of a client, or responses of a server, that should have gone through shared memory
-    /// and took the network transport, because there was no room.
+    /// Requests of a client, or responses of a server, that took the network transport instead of
+    /// shared memory because there was no room.
     pub shared_memory_failures: u64,
     /// How many times the memory of a call was found overwritten.
     pub refused_in_shared_memory: u64,
-    /// Requests to a server, or responses to a client, that came by the network transport and were
+    /// Requests to a server, or responses to a client, that took the network transport and were
     /// lost before they were taken, as far as that can be detected.
     pub lost: u64,
 }

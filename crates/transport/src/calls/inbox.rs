@@ -1,4 +1,5 @@
-//! The queues of calls within a process: requests of one server, and responses of one client.
+//! The queues of calls within a process: one for the requests to a server, and one for the
+//! responses to a client.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,10 +10,10 @@ use feros_doorbell::Ringer;
 use feros_rmw::{Gid, Notify, Payload, Stamp};
 use feros_sync::{Condvar, Mutex};
 
-/// The longest queue of requests to a server of this process; clients wait for room.
+/// The limit on queued requests to a server of this process. Clients wait for room.
 const MOST_REQUESTS: usize = 256;
-/// The longest queue of responses to a client of this process: a server that answers one request
-/// many times does not fill the memory.
+/// The limit on queued responses to a client of this process, so that a server that answers a
+/// request many times does not fill the memory.
 pub(crate) const MOST_RESPONSES: usize = 1024;
 
 /// A request or response within a process.
@@ -59,7 +60,7 @@ pub(crate) struct RequestQueue {
     is_closed: AtomicBool,
 }
 
-/// Why a request was not queued.
+/// The reason why a request was not queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotPut {
     /// The server has ended.
@@ -110,7 +111,7 @@ impl RequestQueue {
             std::mem::take(&mut *queue)
         };
         self.room.notify_all();
-        drop(left); // outside the lock
+        drop(left); // after the lock is released
     }
 
     /// Whether the server has ended.
@@ -122,7 +123,7 @@ impl RequestQueue {
         self.requests.is_empty()
     }
 
-    /// The oldest request, and the inbox for its response.
+    /// Takes the oldest request, and returns it with the inbox for its response.
     pub(crate) fn take(&self) -> Option<(LocalMessage, Weak<ResponseInbox>)> {
         let was_full = self.requests.len.load(Ordering::Relaxed) >= MOST_REQUESTS;
         let taken = self.requests.take();
@@ -141,7 +142,7 @@ pub(crate) struct ResponseInbox {
     is_closed: AtomicBool,
 }
 
-/// Why a response was not queued.
+/// The reason why a response was not queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotTaken {
     /// The client has left.
@@ -151,7 +152,7 @@ pub(crate) enum NotTaken {
 }
 
 impl ResponseInbox {
-    /// `on_response` is called when there is something to take.
+    /// Makes an empty inbox. `on_response` is called when there is a response to take.
     pub(crate) fn new(ringer: Ringer, on_response: Notify) -> Self {
         let is_closed = AtomicBool::new(false);
         Self { responses: Bounded::new(), ringer, on_response, is_closed }
@@ -170,7 +171,7 @@ impl ResponseInbox {
             queue.push_back(response);
             self.responses.len.store(queue.len(), Ordering::Release);
         }
-        (self.on_response)(); // first: the thread that the ring wakes relies on it
+        (self.on_response)(); // first, since the thread that the ring wakes relies on it
         self.ringer.ring();
         Ok(())
     }
@@ -182,7 +183,7 @@ impl ResponseInbox {
             self.is_closed.store(true, Ordering::Relaxed);
             std::mem::take(&mut *queue)
         };
-        drop(left); // outside the lock
+        drop(left); // after the lock is released
     }
 
     pub(crate) fn take(&self) -> Option<LocalMessage> {

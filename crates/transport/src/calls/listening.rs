@@ -1,7 +1,8 @@
-//! The thread that listens for responses in shared memory for clients whose responses are awaited
-//! as futures: such a client has no thread that sleeps where servers of other processes ring.
+//! The thread that listens for responses in shared memory, for clients whose responses are awaited
+//! as futures. No other thread sleeps at the doorbell that servers of other processes ring for such
+//! a client.
 //!
-//! The thread starts with the first such client of the process and ends with the last.
+//! The thread starts with the first such client of the process and ends with the last one.
 
 use std::sync::{Arc, Weak};
 
@@ -10,7 +11,7 @@ use feros_sync::Mutex;
 
 use crate::calls::waiting;
 
-/// All rings use one slot: the woken thread checks all clients.
+/// All rings use one slot, because the woken thread checks all clients.
 const SLOT: Slot = Slot::FIRST;
 
 /// A client that the thread listens for.
@@ -25,10 +26,11 @@ struct Listener {
     clients: Vec<Weak<dyn Listening>>,
 }
 
-/// `None`: the thread does not run.
+/// The state of the thread; `None` if it does not run.
 static LISTENER: Mutex<Option<Listener>> = Mutex::new(None);
 
-/// Listens for a client until it is dropped. Returns whether the thread runs.
+/// Makes the thread listen for a client until the client is dropped. Returns whether the thread
+/// runs.
 pub(crate) fn listen_for(client: &Arc<dyn Listening>) -> bool {
     let mut listener = LISTENER.lock();
     let ready_set = match &mut *listener {
@@ -57,7 +59,7 @@ pub(crate) fn listen_for(client: &Arc<dyn Listening>) -> bool {
     true
 }
 
-/// Called when a client that the thread listened for has ended.
+/// Wakes the thread so that it forgets clients that have ended.
 pub(crate) fn forget_gone() {
     if let Some(listener) = &*LISTENER.lock() {
         listener.ready_set.ring(SLOT);
@@ -76,12 +78,13 @@ fn listen(ready_set: &Arc<ReadySet>) {
             }
             client.tell();
         }
-        drop(clients); // one of them may end here
+        drop(clients); // a client may end here
         waiting::sleep(ready_set, true, None);
     }
 }
 
-/// The clients that the thread listens for. `None` ends the thread: no client is left.
+/// Returns the clients that the thread listens for. `None` ends the thread, since no client is
+/// left.
 fn living_clients() -> Option<Vec<Arc<dyn Listening>>> {
     let mut listener = LISTENER.lock();
     let known = &mut listener.as_mut()?.clients;

@@ -1,4 +1,5 @@
-//! The recipients of a request, which could respond: they tell when no response will come.
+//! The servers that could respond to a request, from which a client learns when no response will
+//! come.
 
 use std::sync::{Arc, Weak};
 
@@ -10,8 +11,8 @@ use crate::calls::routes::{ServerRoute, Way};
 
 /// The servers that could respond to a request when it was sent.
 ///
-/// The servers of a request that stayed on this host are known individually. The engine does not
-/// report which servers get a request.
+/// If the request did not go through the engine, each of these servers is known. The engine does
+/// not report which servers get a request.
 #[derive(Debug, Default)]
 pub struct Recipients(Kind);
 
@@ -19,21 +20,21 @@ pub struct Recipients(Kind);
 enum Kind {
     #[default]
     Unknown,
-    /// Of a request that the engine sent: the endpoints that its responses come from.
+    /// The request went through the engine; these are the endpoints that its responses come from.
     Responders(Vec<Gid>),
     One(Recipient),
     Several(Vec<Recipient>),
 }
 
-/// A server that got a request. The references are weak: waiting for a response keeps no server
-/// alive.
+/// A server that got a request. The references are weak, so that waiting for a response keeps no
+/// server alive.
 enum Recipient {
     IntraProcess(Weak<RequestQueue>),
     SharedMemory(Weak<ClientChannel>),
 }
 
 impl Recipients {
-    /// The servers of these routes, which do not need the engine.
+    /// The recipients of a request that goes over these routes, which do not need the engine.
     pub(crate) fn on(routes: &[ServerRoute]) -> Self {
         let mut recipients = routes.iter().filter_map(Recipient::on);
         Self(match (recipients.next(), routes.len()) {
@@ -43,16 +44,16 @@ impl Recipients {
         })
     }
 
-    /// For a request that the engine sent, records the servers that could respond, named by the
-    /// endpoints that their responses come from.
+    /// Records the servers that could respond to a request that the engine sent. `responders` are
+    /// the endpoints that their responses come from.
     pub fn assume(&mut self, responders: Vec<Gid>) {
         if matches!(self.0, Kind::Unknown) && !responders.is_empty() {
             self.0 = Kind::Responders(responders);
         }
     }
 
-    /// Whether it is certain that none of them will respond any longer. `responders` returns the
-    /// engine's current responders.
+    /// Whether it is certain that none of the recipients will respond any longer. `responders`
+    /// returns the engine's current responders.
     pub(crate) fn have_left(&self, responders: impl FnOnce() -> Vec<Gid>) -> bool {
         match &self.0 {
             Kind::Unknown => false,

@@ -1,5 +1,5 @@
-//! The servers of this process: how a client finds the queue behind a match that the engine
-//! reports.
+//! A registry of the servers of this process. In it, a client finds the queue of a server that the
+//! engine reports as a match.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use crate::calls::inbox::RequestQueue;
 #[derive(Default)]
 struct Registry {
     queues: Mutex<HashMap<Gid, Weak<RequestQueue>>>,
-    /// Rises with each change; a client that sees a new value finds its routes again.
+    /// Rises with each change. A client that sees a new value has to find its routes again.
     generation: AtomicU64,
     /// Read-locked while a server is being made.
     registrations: RwLock<()>,
@@ -21,13 +21,13 @@ struct Registry {
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::default);
 
-/// A number that changes whenever a server of this process comes or goes.
+/// Returns a number that changes whenever a server of this process is made or ends.
 pub(crate) fn generation() -> u64 {
     REGISTRY.generation.load(Ordering::Acquire)
 }
 
-/// The queue of a server of this process, which may still be in the making. `None`: the server is
-/// about to end.
+/// Returns the queue of a server of this process. If servers are being made, waits until they are
+/// registered. Returns `None` if the server is about to end.
 pub(crate) fn find_or_wait(server: Gid) -> Option<Arc<RequestQueue>> {
     let find = || {
         let queue = REGISTRY.queues.lock().get(&server).and_then(Weak::upgrade);
@@ -39,14 +39,14 @@ pub(crate) fn find_or_wait(server: Gid) -> Option<Arc<RequestQueue>> {
     })
 }
 
-/// Held from before the engine makes a server until its queue is registered. The engine may tell
-/// clients of the server in between; they wait, so that even their first requests stay within the
-/// process.
+/// Returns a guard to hold from before the engine makes a server until the server's queue is
+/// registered. The engine may report the server to clients in between. They wait for the guard, so
+/// that even their first requests stay within the process.
 pub(crate) fn begin_registration() -> RwLockReadGuard<'static, ()> {
     REGISTRY.registrations.read()
 }
 
-/// Keeps a queue registered.
+/// Keeps a queue registered until this is dropped.
 pub(crate) struct Registration(Gid);
 
 /// Registers the queue of a server, where clients find it.

@@ -1,5 +1,5 @@
-//! The servers of a client by transport: used by each call, and made anew when a match or a server
-//! of the process changes.
+//! The servers of a client, with the transport to each. Each call uses these routes; they are found
+//! anew when a match or a server of the process changes.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::graph::{MatchTransport, network_is_allowed};
 pub(crate) enum Way {
     IntraProcess(Arc<RequestQueue>),
     SharedMemory(Arc<ClientChannel>),
-    /// By the engine.
+    /// Through the engine.
     Network,
     /// No transport that both sides allow is possible.
     None,
@@ -31,27 +31,28 @@ pub(crate) struct ServerRoute {
     pub(crate) peer: Option<Arc<Peer>>,
     /// Whether the server still has to open a channel.
     is_pending: bool,
-    /// Whether responses reach the client by the engine.
+    /// Whether responses can reach the client through the engine.
     is_available: bool,
 }
 
-/// The state that the routes depend on: matches of the engine, servers of this process.
+/// Identifies the state that routes depend on: the engine's matches and the servers of this
+/// process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Generation {
     pub(crate) matches: u64,
     pub(crate) registrations: u64,
 }
 
-/// The servers of one client. Replaced as a whole when they change.
+/// The servers of one client. The whole value is replaced when the servers change.
 pub(crate) struct ServerRoutes {
     pub(crate) generation: Generation,
     pub(crate) servers: Vec<ServerRoute>,
-    /// Servers of this host whose processes have ended, and that the engine still believes to be
-    /// alive.
+    /// The servers of this host whose processes have ended, but that the engine still believes to
+    /// be alive.
     pub(crate) ended: Vec<Gid>,
     /// The transports as users see them.
     pub(crate) transports: Vec<MatchTransport>,
-    /// Whether a server can only be reached by the engine, which then serves all of them.
+    /// Whether a server can be reached only through the engine, which then serves all servers.
     pub(crate) needs_engine: bool,
 }
 
@@ -62,7 +63,7 @@ pub(crate) struct Finder<'a> {
 }
 
 impl ServerRoutes {
-    /// Routes that are never current, so that the first call finds them.
+    /// Makes routes that are never current, so that the first call finds the real ones.
     pub(crate) fn not_looked_yet() -> Self {
         let generation = Generation { matches: u64::MAX, registrations: u64::MAX };
         Self::new(generation)
@@ -78,7 +79,7 @@ impl ServerRoutes {
         }
     }
 
-    /// Whether a server can be called on the transport that a request would take.
+    /// Whether there is a server that can be called over the transport that a request would take.
     pub(crate) fn is_available(&self) -> bool {
         self.servers.iter().any(|route| match route.way {
             Way::IntraProcess(_) | Way::SharedMemory(_) => !self.needs_engine || route.is_available,
@@ -92,8 +93,8 @@ impl ServerRoutes {
         self.servers.iter().any(|route| route.is_pending)
     }
 
-    /// Whether all servers can still be reached on their transports, and none on a shorter one.
-    /// Costs one system call for each server of another process of this host.
+    /// Whether all servers can still be reached over their transports, and none over a shorter one.
+    /// This costs one system call for each server in another process of this host.
     pub(crate) fn hold(&self, memory: Option<&CallMemory>) -> bool {
         self.servers.iter().all(|route| {
             let is_alive = route.peer.as_ref().is_none_or(|peer| peer.is_alive());
@@ -108,7 +109,7 @@ impl ServerRoutes {
 }
 
 impl ServerRoute {
-    /// Whether the server has opened its channel meanwhile.
+    /// Whether the server has opened its channel since the routes were found.
     fn has_opened(&self, memory: Option<&CallMemory>) -> bool {
         let (Some(memory), Some(peer)) = (memory, &self.peer) else { return false };
         memory.channel(self.server.0, peer).is_some()
@@ -116,7 +117,7 @@ impl ServerRoute {
 }
 
 impl Finder<'_> {
-    /// The routes to these servers.
+    /// Finds the routes to these servers.
     pub(crate) fn find(&self, servers: Vec<ServerMatch>, generation: Generation) -> ServerRoutes {
         let mut routes = ServerRoutes::new(generation);
         for ServerMatch { found, is_available } in servers {
@@ -134,7 +135,7 @@ impl Finder<'_> {
             let way = match transport {
                 Some(Transport::IntraProcess) => match registry::find_or_wait(found.gid) {
                     Some(queue) => Way::IntraProcess(queue),
-                    None => continue, // about to end
+                    None => continue, // the server is about to end
                 },
                 Some(Transport::SharedMemory) => {
                     match self.open_channel(found.gid, peer.as_ref()) {
@@ -158,10 +159,11 @@ impl Finder<'_> {
         routes
     }
 
-    /// The process of a server of this host, where the operating system can tell its state.
+    /// The process of a server of this host, if the operating system can report the process's
+    /// state.
     ///
     /// # Errors
-    /// The process has ended.
+    /// The server's process has ended.
     fn peer(&self, server: &Announced) -> Result<Option<Arc<Peer>>, Ended> {
         let (Some(own), Some(server)) = (self.announced.feros(), server.feros()) else {
             return Ok(None);
@@ -187,10 +189,10 @@ impl Finder<'_> {
     }
 }
 
-/// A process has ended.
+/// The error of a process that has ended.
 struct Ended;
 
-/// The process that announced an endpoint which receives.
+/// Opens the process that announced a receiving endpoint.
 pub(crate) fn open_peer(announced: &Announcement) -> Result<Arc<Peer>, Reason> {
     let unreadable = || Reason::UnreadableAnnouncement { side: Side::Subscription };
     let file = announced

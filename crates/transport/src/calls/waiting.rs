@@ -1,5 +1,5 @@
-//! Sleeping places for threads that wait for the responses of a client without an executor: each
-//! has a ready set of its own, which servers of other processes can ring.
+//! Waiting for the responses of a client without an executor. Each waiting thread sleeps on its own
+//! ready set, which servers of other processes can ring.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,20 +8,21 @@ use feros_doorbell::{DoorbellMemory, ReadySet, Ringer, Slot};
 use feros_shm::ProcessSegment;
 use feros_sync::Mutex;
 
-/// All rings use one slot: the woken thread checks everything.
+/// All rings use one slot, because the woken thread checks everything.
 const SLOT: Slot = Slot::FIRST;
 
-/// The ready sets kept for later waits.
+/// The limit on idle ready sets of each kind that are kept for later waits.
 const MOST_IDLE: usize = 16;
 
-/// Idle ready sets without a doorbell, and those with one.
+/// The idle ready sets: first those for waits that other processes cannot end, then those for the
+/// others.
 static IDLE: [Mutex<Vec<Arc<ReadySet>>>; 2] = [const { Mutex::new(Vec::new()) }; 2];
 
-/// The polling interval of a waiting thread without a doorbell that other processes can ring (when
-/// all doorbells are in use).
+/// The polling interval of a waiting thread that other processes cannot ring because all doorbells
+/// are in use.
 const WITHOUT_DOORBELL: Duration = Duration::from_millis(1);
 
-/// A ready set that other processes can ring, if this process has a doorbell left.
+/// Makes a ready set. Other processes can ring it if this process has a doorbell left.
 pub(crate) fn ready_set() -> Arc<ReadySet> {
     let doorbell = ProcessSegment::of_this_process().ok().and_then(|own| own.doorbell().ok());
     let set = match doorbell {
@@ -31,14 +32,14 @@ pub(crate) fn ready_set() -> Arc<ReadySet> {
     Arc::new(set)
 }
 
-/// Sleeps until an entity rings, at most for `timeout`.
+/// Sleeps until a ring, at most for `timeout`.
 pub(crate) fn sleep(ready_set: &ReadySet, is_rung_by_others: bool, timeout: Option<Duration>) {
     let is_deaf = is_rung_by_others && ready_set.number().is_none();
     let slice = is_deaf.then_some(WITHOUT_DOORBELL);
     ready_set.wait(timeout.into_iter().chain(slice).min());
 }
 
-/// A thread that waits for responses, from before its last check until this is dropped.
+/// A thread's wait for responses, from before its last check until this is dropped.
 pub struct ResponseWait {
     ringer: Ringer,
     /// Present until this is dropped.
@@ -47,8 +48,8 @@ pub struct ResponseWait {
 }
 
 impl ResponseWait {
-    /// `may_be_rung_by_others`: whether other processes may learn where to ring during the wait.
-    /// Until they do, the thread sleeps as if they never would.
+    /// Begins a wait. `may_be_rung_by_others`: whether other processes may learn where to ring
+    /// during the wait. Until they do, the thread sleeps as if only its own process could ring.
     pub(crate) fn begin(ringer: &Ringer, may_be_rung_by_others: bool) -> Self {
         let idle = IDLE[usize::from(may_be_rung_by_others)].lock().pop();
         let make =
@@ -62,7 +63,7 @@ impl ResponseWait {
         self.ready_set.as_ref().expect("there until this is dropped")
     }
 
-    /// To be called before each check for responses: a ring after this call ends the next sleep.
+    /// Call this before each check for responses: a ring after this call ends the next sleep.
     pub fn begin_look(&self) {
         let set = self.set();
         let mut by_others = false;

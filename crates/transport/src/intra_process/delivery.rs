@@ -1,5 +1,5 @@
-//! How a message gets from a publisher into the queues of subscriptions of its process, and which
-//! thread runs their callbacks.
+//! Delivers messages from a publisher into the queues of subscriptions of its process, and runs
+//! callbacks on the publishing thread if direct dispatch is on.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use feros_trace::{Endpoint, Point, Transport};
 use crate::bytes::{Buffer, lend};
 use crate::intra_process::queue::{AnyQueue, Envelope, Object, Queue};
 
-/// The match of a publisher with a subscription of its process.
+/// A publisher's route to a matching subscription of its process.
 pub struct IntraProcessRoute {
     pub(crate) queue: Arc<dyn AnyQueue>,
     pub(crate) subscription: Gid,
@@ -19,11 +19,13 @@ pub struct IntraProcessRoute {
 }
 
 impl IntraProcessRoute {
-    /// The route, if it leads to a queue of this kind of object and this message type; `None` if
-    /// the subscription holds something else and takes only bytes.
+    /// The route as a route for objects, if the subscription's queue holds this kind of object and
+    /// this message type. `None` if the subscription holds something else, so that it takes only
+    /// bytes.
     ///
-    /// The hash is compared besides Rust's own type: two component libraries may hold two versions
-    /// of one crate, which Rust cannot tell apart if they differ in nothing but the definition.
+    /// The hash is compared in addition to the Rust type, because two component libraries may
+    /// contain two versions of one crate. Rust cannot distinguish their types if only the
+    /// definitions differ.
     pub fn objects<O: Object>(&self, type_hash: TypeHash) -> Option<ObjectRoute<'_, O>> {
         if self.queue.type_hash() != Some(type_hash) {
             return None;
@@ -32,12 +34,12 @@ impl IntraProcessRoute {
         Some(ObjectRoute { route: self, queue })
     }
 
-    /// The envelope of a message for this subscription.
+    /// The envelope of a message, completed for this subscription.
     fn address(&self, envelope: Envelope) -> Envelope {
         Envelope { since: self.since, ..envelope }
     }
 
-    /// Wakes the thread that takes from the queue, which holds the message by now.
+    /// Wakes the thread that takes from the queue, after the message was put there.
     fn wake(&self, message: &Envelope) {
         feros_trace::pass(Point::Announced, Transport::IntraProcess, &self.traced, || message.id());
         self.queue.wake();
@@ -51,7 +53,7 @@ pub struct ObjectRoute<'a, O: Object> {
 }
 
 impl<O: Object> ObjectRoute<'_, O> {
-    /// The subscription's wish for its objects.
+    /// The subscription's wish for the objects that it gets ([`Object::Wish`]).
     pub fn wish(&self) -> O::Wish {
         self.queue.wish()
     }
@@ -65,7 +67,7 @@ pub struct Delivery<'a> {
 }
 
 impl<'a> Delivery<'a> {
-    /// The subscriptions; each gets the message once.
+    /// The routes to the subscriptions, each of which must get the message once.
     pub fn routes(&self) -> &'a [IntraProcessRoute] {
         self.routes
     }
@@ -76,8 +78,8 @@ impl<'a> Delivery<'a> {
         to.route.wake(&self.envelope);
     }
 
-    /// Lends the serialized bytes to one subscription. Does nothing if no subscription asked for
-    /// them ([`Outgoing::wants_bytes`](crate::Outgoing::wants_bytes)).
+    /// Gives the serialized bytes to one subscription. Does nothing if the message reported that no
+    /// subscription wants bytes ([`Outgoing::wants_bytes`](crate::Outgoing::wants_bytes)).
     pub fn put_bytes(&self, to: &IntraProcessRoute) {
         if let Some(bytes) = self.bytes {
             let bytes: Payload = lend(bytes);
@@ -87,11 +89,12 @@ impl<'a> Delivery<'a> {
     }
 }
 
-/// Direct delivery on the publishing thread, until this is dropped.
+/// Direct dispatch (callbacks run on the publishing thread) for one subscription, until this is
+/// dropped.
 pub struct DirectDispatch(Arc<dyn AnyQueue>);
 
 impl DirectDispatch {
-    /// Has publishers of this process call `run` after they put a message into the queue.
+    /// Makes publishers of this process call `run` after they put a message into the queue.
     pub(crate) fn new(queue: &Arc<dyn AnyQueue>, run: impl Fn() + Send + Sync + 'static) -> Self {
         queue.set_direct_run(Some(Arc::new(run)));
         Self(Arc::clone(queue))

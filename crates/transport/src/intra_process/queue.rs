@@ -1,5 +1,5 @@
-//! The queue of a subscription on the intra-process transport, filled by publishers of the same
-//! process with objects of the subscription's own kind or with serialized bytes.
+//! The queue of a subscription on the intra-process transport. Publishers of the same process fill
+//! it with objects of the kind that the subscription uses, or with serialized bytes.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -12,17 +12,17 @@ use feros_rmw::{Gid, History, KEEP_ALL_LIMIT, Payload, QosProfile, Reliability, 
 use feros_sync::{Condvar, Mutex, RwLock};
 use feros_trace::MessageId;
 
-/// The form in which a subscription of a client library holds its messages: structs, pointers,
+/// The form in which a subscription of a client library holds its messages: as structs, pointers or
 /// bytes.
 ///
-/// The transports only know that bytes can become an object: that is how messages arrive from other
+/// The transports only know that bytes can become an object. Messages arrive as bytes from other
 /// processes, and from publishers of this process that use another kind of object.
 pub trait Object: From<Payload> + Send + Sync + 'static {
-    /// The subscription's wish, for publishers that use this kind of object, such as whether it
-    /// wants a message of its own.
+    /// A subscription's wish about the objects that it gets from publishers that use this kind of
+    /// object, such as whether it wants an unshared message.
     type Wish: Copy + Send + Sync + 'static;
 
-    /// The size of its serialized bytes; 0 if it is not serialized.
+    /// The size of the object's serialized bytes; 0 if it is not serialized.
     fn size_bytes(&self) -> usize;
 }
 
@@ -39,7 +39,7 @@ impl Object for Payload {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Envelope {
     pub(crate) publisher: Gid,
-    /// Rises with each message of a publisher.
+    /// The source timestamp, which rises with each message of a publisher.
     pub(crate) stamp: Stamp,
     /// The publication number of the message, from 1.
     pub(crate) number: u64,
@@ -56,21 +56,21 @@ impl Envelope {
     }
 }
 
-/// No room came free in time.
+/// The queue stayed full until the time ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StillFull;
 
-/// A bounded queue of messages. Many threads put messages in, one takes them; no lock is held while
-/// a message is dropped.
+/// A bounded queue of messages. Many threads put messages in, and one thread takes them. No lock is
+/// held while a message is dropped.
 pub(crate) struct Queue<O: Object> {
     type_hash: Option<TypeHash>,
     wish: O::Wish,
     depth: usize,
     /// Whether publishers wait for room instead of pushing out the oldest message.
     is_lossless: bool,
-    /// The session whose publishers are ignored.
+    /// The participant whose publishers are ignored.
     ignored: Option<Gid>,
-    /// Runs the callback on the publishing thread, while direct dispatch is on.
+    /// The function that runs the callback on the publishing thread, while direct dispatch is on.
     direct: RwLock<Option<DirectRun>>,
     queue: Mutex<VecDeque<(Envelope, O)>>,
     /// The length of the queue, readable without its lock.
@@ -82,21 +82,23 @@ pub(crate) struct Queue<O: Object> {
 /// Delivers the messages that wait in the queue of a subscription with direct dispatch.
 pub(crate) type DirectRun = Arc<dyn Fn() + Send + Sync>;
 
-/// A queue whose message type its user does not know.
+/// A queue whose user does not know the type of its messages.
 pub(crate) trait AnyQueue: Send + Sync {
     fn as_any(&self) -> &dyn Any;
-    /// Distinguishes its message type from another one with the same Rust name.
+    /// The hash of the message type, which distinguishes it from another type with the same Rust
+    /// name.
     fn type_hash(&self) -> Option<TypeHash>;
     fn ignores(&self, publisher: Gid) -> bool;
-    /// Puts serialized bytes in, whatever the subscription's wish: it decodes them itself.
+    /// Puts serialized bytes in, whatever the subscription's wish; the queue makes an object from
+    /// them.
     fn put_bytes(&self, envelope: Envelope, bytes: Payload);
     fn is_lossless(&self) -> bool;
     fn wait_for_room(&self, until: Instant) -> Result<(), StillFull>;
-    /// Wakes the thread that takes from the queue, unless that is the publishing thread itself.
+    /// Wakes the thread that takes from the queue, unless direct dispatch is on.
     fn wake(&self);
     /// Begins or ends direct dispatch.
     fn set_direct_run(&self, run: Option<DirectRun>);
-    /// With direct dispatch, runs the callback now.
+    /// Runs the callback now, if direct dispatch is on.
     fn run_direct(&self);
 }
 
@@ -117,17 +119,17 @@ impl<O: Object> Queue<O> {
         }
     }
 
-    /// Sets the message type.
+    /// Sets the hash of the message type.
     pub(crate) fn of_type(self, type_hash: Option<TypeHash>) -> Self {
         Self { type_hash, ..self }
     }
 
-    /// Ignores the publishers of a participant.
+    /// Makes the queue ignore the publishers of a participant.
     pub(crate) fn ignoring(self, participant: Gid) -> Self {
         Self { ignored: Some(participant), ..self }
     }
 
-    /// The subscription's wish, for publishers that use its kind of object.
+    /// The subscription's wish about the objects that it gets.
     pub(crate) fn wish(&self) -> O::Wish {
         self.wish
     }
@@ -136,22 +138,22 @@ impl<O: Object> Queue<O> {
         self.direct.read().clone()
     }
 
-    /// Puts a message in; the oldest is pushed out when the queue is full.
+    /// Puts a message in. In a full queue, it replaces the oldest message.
     pub(crate) fn put(&self, envelope: Envelope, content: O) {
         let pushed_out = {
             let mut queue = self.queue.lock();
-            // Publishers of a lossless queue have waited for room already; each of several at once
-            // may exceed the bound by a message.
+            // Publishers of a lossless queue have already waited for room. If several do so at
+            // once, each of them may exceed the bound by one message.
             let is_full = queue.len() >= self.depth && !self.is_lossless;
             let pushed_out = if is_full { queue.pop_front() } else { None };
             queue.push_back((envelope, content));
             self.len.store(queue.len(), Ordering::Release);
             pushed_out
         };
-        drop(pushed_out); // its number shows up as a gap between taken messages
+        drop(pushed_out); // counted as lost when its number is found missing
     }
 
-    /// The oldest message, unless `wanted` rejects it.
+    /// Takes the oldest message, unless `wanted` rejects it.
     pub(crate) fn take_if(&self, wanted: impl FnOnce(&Envelope) -> bool) -> Option<(Envelope, O)> {
         if self.is_empty() {
             return None;
@@ -178,7 +180,7 @@ impl<O: Object> Queue<O> {
         }
     }
 
-    /// The stamp of the oldest message of one publisher.
+    /// The stamp of the oldest message from this publisher.
     pub(crate) fn first_stamp_of(&self, publisher: Gid) -> Option<Stamp> {
         if self.is_empty() {
             return None;
@@ -256,7 +258,7 @@ mod tests {
         Envelope { publisher: Gid([publisher; 16]), stamp, number, since: 1, expires: None }
     }
 
-    /// An object that is not bytes.
+    /// An object that is not serialized bytes.
     struct Text(String);
 
     impl From<Payload> for Text {

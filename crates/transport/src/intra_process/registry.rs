@@ -1,5 +1,5 @@
-//! The subscriptions of this process: how a publisher finds the queue behind a match that the
-//! engine reports.
+//! A registry of the subscriptions of this process. In it, a publisher finds the queue of a
+//! subscription that the engine reports as a match.
 //!
 //! The registry belongs to the process rather than to a context: two contexts of a process share
 //! memory too.
@@ -16,7 +16,7 @@ use crate::intra_process::queue::AnyQueue;
 #[derive(Default)]
 struct Registry {
     queues: Mutex<HashMap<Gid, Weak<dyn AnyQueue>>>,
-    /// Rises with each change; a publisher that sees a new value finds its routes again.
+    /// Rises with each change. A publisher that sees a new value has to find its routes again.
     generation: AtomicU64,
     /// Read-locked while a subscription is being made.
     registrations: RwLock<()>,
@@ -27,7 +27,7 @@ fn registry() -> &'static Registry {
     REGISTRY.get_or_init(Registry::default)
 }
 
-/// A number that changes whenever a subscription of this process comes or goes.
+/// Returns a number that changes whenever a subscription of this process is made or ends.
 pub(crate) fn generation() -> u64 {
     registry().generation.load(Ordering::Acquire)
 }
@@ -37,8 +37,8 @@ pub(crate) fn find(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
     registry().queues.lock().get(&subscription).and_then(Weak::upgrade)
 }
 
-/// The queue of a subscription of this process, which may still be in the making. `None`: the
-/// subscription is about to end.
+/// Returns the queue of a subscription of this process. If subscriptions are being made, waits
+/// until they are registered. Returns `None` if the subscription is about to end.
 pub(crate) fn find_or_wait(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
     find(subscription).or_else(|| {
         drop(registry().registrations.write());
@@ -46,14 +46,14 @@ pub(crate) fn find_or_wait(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
     })
 }
 
-/// Held from before the engine makes a subscription until its queue is registered. The engine may
-/// tell publishers of the subscription in between; they wait, so that even its first messages stay
-/// within the process.
+/// Returns a guard to hold from before the engine makes a subscription until the subscription's
+/// queue is registered. The engine may report the subscription to publishers in between. They wait
+/// for the guard, so that even the first messages stay within the process.
 pub(crate) fn begin_registration() -> RwLockReadGuard<'static, ()> {
     registry().registrations.read()
 }
 
-/// Keeps a queue registered.
+/// Keeps a queue registered until this is dropped.
 pub(crate) struct Registration(Gid);
 
 /// Registers the queue of a subscription, where publishers find it.

@@ -8,15 +8,15 @@ use feros_trace::{MessageId, Transport};
 use crate::intra_process::queue::{Envelope, Object};
 use crate::local_link::LinkMessage;
 
-/// A message that was taken and not inspected yet.
+/// A message that was taken but not yet inspected.
 #[derive(Debug)]
 pub struct Received<O> {
     object: O,
     origin: Origin,
 }
 
-/// The source of the information about a message, which is put together only for callbacks that ask
-/// for it.
+/// The source of the information about a message. That information is assembled only for callbacks
+/// that ask for it.
 #[derive(Debug)]
 enum Origin {
     Engine(MessageInfo),
@@ -24,7 +24,7 @@ enum Origin {
         envelope: Envelope,
         received: Stamp,
     },
-    /// Includes the participant of the subscription.
+    /// A message on the intra-process transport. `session` is the participant of the subscription.
     IntraProcess {
         envelope: Envelope,
         session: Gid,
@@ -32,7 +32,8 @@ enum Origin {
 }
 
 impl<O: Object> Received<O> {
-    /// From a publisher of this process; `session` is the participant of the subscription.
+    /// Makes a message from a publisher of this process. `session` is the participant of the
+    /// subscription.
     pub(super) fn from_this_process(envelope: Envelope, object: O, session: Gid) -> Self {
         Self { object, origin: Origin::IntraProcess { envelope, session } }
     }
@@ -57,12 +58,12 @@ impl<O: Object> Received<O> {
         &self.object
     }
 
-    /// The message's size if it is serialized, otherwise 0.
+    /// The size of the message if it is serialized, otherwise 0.
     pub fn size_bytes(&self) -> usize {
         self.object.size_bytes()
     }
 
-    /// The transport that the message came by.
+    /// The transport that the message took.
     pub fn transport(&self) -> Transport {
         match &self.origin {
             Origin::Engine(_) => Transport::Network,
@@ -81,7 +82,7 @@ impl<O: Object> Received<O> {
         }
     }
 
-    /// The information about the message besides its content.
+    /// The information about the message, apart from its content.
     pub fn info(&self) -> MessageInfo {
         let known = |envelope: &Envelope| MessageInfo {
             source_timestamp: envelope.stamp.to_system_time(),

@@ -1,4 +1,4 @@
-//! The end of a subscription that takes messages: it has one owner at a time, who polls it.
+//! The part of a subscription that takes messages. It has one owner at a time, which polls it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use crate::receiving::reorder::{EngineSource, Reorder, ReorderCounters};
 use crate::shared_memory::link_states::LinkStates;
 use crate::shared_memory::receiving::SharedMemoryReceiving;
 
-/// The counters of a subscription, shared with its handle.
+/// The counters of a subscription, which its receiver and its handle share.
 #[derive(Default)]
 pub(crate) struct Tally {
     counters: SubscriptionCounters,
@@ -22,7 +22,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Messages that were lost on the intra-process and shared-memory transports.
+    /// The number of messages that were lost on the intra-process and shared-memory transports.
     pub(crate) fn lost(&self) -> u64 {
         self.reorder.lost.load(Ordering::Relaxed)
     }
@@ -33,7 +33,7 @@ impl Tally {
     }
 }
 
-/// The parts of a receiver.
+/// The parts of which a receiver is made.
 pub(crate) struct ReceiverOptions<'a, O: Object> {
     pub(crate) topic: &'a str,
     pub(crate) engine: Arc<dyn EngineSubscription>,
@@ -49,7 +49,7 @@ pub(crate) struct ReceiverOptions<'a, O: Object> {
 
 /// Takes the messages of one subscription, in each publisher's order.
 ///
-/// Its owner polls it when the subscription's ringer has rung: no executor is needed.
+/// The owner polls it after the subscription's ringer has been rung. This requires no executor.
 pub struct Receiver<O: Object> {
     engine: Arc<dyn EngineSubscription>,
     reorder: Reorder<O>,
@@ -58,7 +58,7 @@ pub struct Receiver<O: Object> {
     hears_network: bool,
     tally: Arc<Tally>,
     events: Arc<PendingEvents>,
-    /// The message that was found and not taken yet.
+    /// The message that was found but not yet taken.
     head: Option<Received<O>>,
     traced: Endpoint,
 }
@@ -79,11 +79,11 @@ impl<O: Object> Receiver<O> {
         }
     }
 
-    /// Maintains connections and matches, and returns whether there is a message to take. Never
+    /// Advances connections, follows matches, and returns whether there is a message to take. Never
     /// blocks.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     pub fn poll(&mut self) -> Result<bool, TakeError> {
         self.follow_matches();
         if self.head.is_none() {
@@ -92,10 +92,10 @@ impl<O: Object> Receiver<O> {
         Ok(self.head.is_some())
     }
 
-    /// The next message. Never blocks.
+    /// Takes the next message. Never blocks.
     ///
     /// # Errors
-    /// When the engine fails.
+    /// If the engine fails.
     pub fn take(&mut self) -> Result<Option<Received<O>>, TakeError> {
         self.follow_matches();
         let taken = match self.head.take() {
@@ -122,7 +122,7 @@ impl<O: Object> Receiver<O> {
             || self.matches_changed.load(Ordering::Relaxed)
     }
 
-    /// Whether publishers of this process have queued messages that were not taken yet.
+    /// Whether messages from publishers of this process wait to be taken.
     pub fn has_messages_of_this_process(&self) -> bool {
         let is_of_this_process = |head: &Received<O>| head.transport() == Transport::IntraProcess;
         self.head.as_ref().is_some_and(is_of_this_process) || !self.reorder.queue().is_empty()
@@ -138,7 +138,7 @@ impl<O: Object> Receiver<O> {
         &self.traced
     }
 
-    /// Notes which publishers have left.
+    /// If the matches may have changed, records which publishers have left.
     fn follow_matches(&mut self) {
         let has_changed = self.matches_changed.load(Ordering::Relaxed)
             && self.matches_changed.swap(false, Ordering::AcqRel);
@@ -190,7 +190,7 @@ impl EngineSource for Engine<'_> {
         loop {
             match self.engine.take() {
                 Ok(sample) if self.is_heard || sample.is_none() => return sample,
-                Ok(_) => {} // came by a transport that is not allowed
+                Ok(_) => {} // came over a transport that is not allowed
                 Err(failure) => {
                     self.failure = Some(failure);
                     return None;

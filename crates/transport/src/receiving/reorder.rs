@@ -1,11 +1,13 @@
-//! One order out of several transports: a subscription receives by the intra-process transport, by
-//! connections in shared memory, and by the engine.
+//! Merges the messages of several transports into one order. A subscription receives messages from
+//! the queue of the intra-process transport, from connections in shared memory, and from the
+//! engine.
 //!
-//! A publisher may send a message on a local transport and through the engine at once, because
+//! A publisher may send the same message over a local transport and through the engine, because
 //! other subscriptions need the engine, and it may change transports while it publishes. Stamps
 //! rise with each message of a publisher, and both the engine and each local transport keep a
-//! publisher's order. So only the heads have to be compared: of one publisher's messages the older
-//! goes first, and a message that is not newer than the last delivered one is a duplicate.
+//! publisher's order. So it suffices to compare the heads, the next message of each transport: of
+//! two messages from one publisher, the older goes first, and a message that is not newer than the
+//! last delivered one is a duplicate.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,23 +19,23 @@ use crate::intra_process::queue::{Envelope, Object, Queue};
 use crate::local_link::LocalLink;
 use crate::receiving::received::Received;
 
-/// A publisher that was received on a local transport, or may be from now on.
+/// A publisher whose messages have come over a local transport, or may do so from now on.
 struct LocalPublisher {
     gid: Gid,
-    /// Whether a message has come on a local transport. Until then, the engine counts lost
+    /// Whether a message has come over a local transport. Until then, the engine counts lost
     /// messages.
     is_heard: bool,
     /// The stamp of the last message that was delivered.
     last: Stamp,
-    /// The number of the last message, whatever transport it came by.
+    /// The number of the last message, whatever transport it took.
     last_number: u64,
-    /// Whether the publisher has no match now. It may come back, if one of the two processes was
-    /// stopped or the network was down.
+    /// Whether the publisher has no match now. It may come back, for example after one of the two
+    /// processes was stopped for a while or the network was down.
     has_left: bool,
 }
 
 impl LocalPublisher {
-    /// A publisher that was not received on a local transport yet.
+    /// Makes a publisher whose messages have not come over a local transport yet.
     fn new(gid: Gid, last: Stamp, last_number: u64) -> Self {
         Self { gid, is_heard: false, last, last_number, has_left: false }
     }
@@ -46,14 +48,14 @@ impl LocalPublisher {
     }
 }
 
-/// How many publishers are remembered after they left.
+/// The limit on publishers that are remembered after they have left.
 const REMEMBERED_PUBLISHERS: usize = 32;
 
-/// The head of one of the local transports.
+/// The next message of one of the local transports (its head).
 struct Front {
     source: Source,
     publisher: Gid,
-    /// The publisher's index in the list of known publishers, if it is there.
+    /// The publisher's index in [`Reorder::local`], if the publisher is known.
     known: Option<usize>,
 }
 
@@ -63,12 +65,12 @@ enum Source {
     Link(usize),
 }
 
-/// When a publisher is first received on a local transport, its earlier messages in the engine are
-/// delivered first. They are among at most this many samples, which is all that a history of usual
-/// depth holds.
+/// Before the first message of a publisher over a local transport, the publisher's earlier messages
+/// in the engine are delivered. They are looked for among at most this many of the engine's
+/// samples, as many as a history of usual depth holds.
 const DRAIN_LIMIT: usize = 1024;
 
-/// The heads of all transports of one subscription.
+/// The transports of one subscription, and what is known of its publishers.
 pub(crate) struct Reorder<O: Object> {
     /// The participant of the subscription.
     session: Gid,
@@ -77,9 +79,9 @@ pub(crate) struct Reorder<O: Object> {
     engine_pending: Arc<AtomicBool>,
     engine_head: Option<Sample>,
     local: Vec<LocalPublisher>,
-    /// Alternates between the engine and the local transports, so that neither starves the other.
+    /// Alternates, so that neither the engine nor the local transports starve the other.
     engine_is_next: bool,
-    /// Rotates between the queue and the connections.
+    /// The local transport whose turn it is: 0 for the queue, then the connections.
     next_local: usize,
     drained: usize,
     /// Whether losses were counted since the last [`Reorder::take_has_lost`].
@@ -90,14 +92,14 @@ pub(crate) struct Reorder<O: Object> {
 /// The counters of the reorder.
 #[derive(Debug, Default)]
 pub(crate) struct ReorderCounters {
-    /// Messages that also came by a second transport and were dropped there.
+    /// Messages that also came over a second transport and were dropped there.
     pub(crate) duplicates: AtomicU64,
-    /// Messages of local transports that were pushed out before they were taken.
+    /// Messages on local transports that were pushed out of a full queue before they were taken.
     pub(crate) lost: AtomicU64,
 }
 
 impl ReorderCounters {
-    /// The numbers come from publishers, so the total saturates.
+    /// Adds to the count of lost messages. It saturates, because the numbers come from publishers.
     fn count_lost(&self, more: u64) {
         let add = |lost: u64| Some(lost.saturating_add(more));
         let _ = self.lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add); // never fails
@@ -108,7 +110,8 @@ impl ReorderCounters {
 pub(crate) trait EngineSource {
     /// The next sample, if there is one.
     fn take(&mut self) -> Option<Sample>;
-    /// From now on, gaps in this publisher's numbers are not losses.
+    /// Tells the engine that messages of this publisher also come over a local transport, so that
+    /// gaps in the publisher's numbers no longer count as losses.
     fn comes_by_local_transport(&mut self, publisher: Gid);
 }
 
@@ -148,7 +151,7 @@ impl<O: Object> Reorder<O> {
         &self.queue
     }
 
-    /// Notes which publishers have left, and forgets the first of them when there are too many.
+    /// Records which publishers have left, and forgets the first of them if there are too many.
     pub(crate) fn note_who_left(&mut self, is_there: impl Fn(Gid) -> bool) {
         self.local.iter_mut().for_each(|known| known.has_left = !is_there(known.gid));
         let left = self.local.iter().filter(|known| known.has_left).count();
@@ -167,7 +170,7 @@ impl<O: Object> Reorder<O> {
             || self.engine_pending.load(Ordering::Acquire)
     }
 
-    /// The next message. Never blocks.
+    /// Takes the next message. Never blocks.
     pub(crate) fn next(
         &mut self,
         links: &mut [impl LocalLink],
@@ -202,7 +205,8 @@ impl<O: Object> Reorder<O> {
 
     /// Takes the engine's next sample if there may be one.
     fn fill_engine_head(&mut self, engine: &mut impl EngineSource) {
-        // Read before the write: this runs once per message, and mostly the flag is down.
+        // The flag is read before it is written, because this runs once per message and the flag is
+        // mostly down.
         let is_pending = || self.engine_pending.load(Ordering::Relaxed);
         if self.engine_head.is_none()
             && is_pending()
@@ -212,7 +216,7 @@ impl<O: Object> Reorder<O> {
         }
     }
 
-    #[inline(never)] // keeps what local messages pass together
+    #[inline(never)] // keeps the code for local messages compact
     fn ask_engine(&mut self, engine: &mut impl EngineSource) {
         self.engine_head = engine.take();
         if self.engine_head.is_some() {
@@ -220,15 +224,15 @@ impl<O: Object> Reorder<O> {
         }
     }
 
-    /// Before the first message on a local transport: the engine's notification of an earlier
-    /// sample may still be on its way.
+    /// Asks the engine for a sample even without a notification. Before the first message over a
+    /// local transport, the notification for an earlier sample may still be on its way.
     #[cold]
     fn look_again(&mut self, engine: &mut impl EngineSource) -> bool {
         self.engine_head = engine.take();
         self.engine_head.is_some()
     }
 
-    #[inline(never)] // rare where local transports serve most
+    #[inline(never)] // rarely called if most messages are local
     fn engine_goes_first(
         &mut self,
         publisher: Gid,
@@ -261,12 +265,12 @@ impl<O: Object> Reorder<O> {
         self.position_of(publisher).map(|index| self.local[index].last)
     }
 
-    /// Whether messages of the publisher already come on a local transport.
+    /// Whether messages of this publisher already come over a local transport.
     fn is_heard(&self, front: &Front) -> bool {
         front.known.is_some_and(|index| self.local[index].is_heard && !self.local[index].has_left)
     }
 
-    /// The stamp of the next message of one publisher on its local transport.
+    /// The stamp of the next message from this publisher on its local transport.
     fn local_stamp_of(&mut self, publisher: Gid, links: &mut [impl LocalLink]) -> Option<Stamp> {
         let in_queue = self.queue.first_stamp_of(publisher);
         in_queue.or_else(|| {
@@ -275,7 +279,8 @@ impl<O: Object> Reorder<O> {
         })
     }
 
-    /// The head of the local transport whose turn it is, or of the next one that has a message.
+    /// Finds the head of the local transport whose turn it is, or of the next one that has a
+    /// message.
     fn local_front(&mut self, links: &mut [impl LocalLink]) -> Option<Front> {
         for _ in 0..=links.len() {
             if self.next_local > links.len() {
@@ -315,7 +320,8 @@ impl<O: Object> Reorder<O> {
                 Some(sample)
             }
             None => {
-                // Messages before the first one of a connection are not missing on that connection.
+                // Remember the publisher of a connection, so that messages that came earlier
+                // through the engine do not count as missing on the connection.
                 if links.iter().any(|link| link.publisher() == publisher) {
                     let last_number = number.unwrap_or(0);
                     self.local.push(LocalPublisher::new(publisher, stamp, last_number));
@@ -358,8 +364,8 @@ impl<O: Object> Reorder<O> {
         received
     }
 
-    /// The head of the queue, unless it has expired. A publisher may have pushed the head out
-    /// meanwhile: then this returns the next one, which is newer.
+    /// Takes the head of the queue; without the message if that has expired. If a publisher has
+    /// pushed the head out meanwhile, this takes the next message, which is newer.
     #[inline(never)] // likewise
     fn take_queued(&mut self, publisher: Gid) -> Option<(Envelope, Option<Received<O>>)> {
         let (envelope, object) = self.queue.take_if(|head| head.publisher == publisher)?;
@@ -368,7 +374,8 @@ impl<O: Object> Reorder<O> {
         Some((envelope, is_alive.then(received)))
     }
 
-    /// Notes the first message of a publisher on a local transport. Returns the publisher's index.
+    /// Records the first message of a publisher over a local transport. Returns the publisher's
+    /// index.
     #[cold]
     fn begin_to_hear(
         &mut self,
@@ -392,8 +399,8 @@ impl<O: Object> Reorder<O> {
     }
 }
 
-/// Samples without a stamp come from stock publishers, never by a local transport: any value will
-/// do.
+/// The stamp of a sample. Samples without a stamp come from stock publishers, which use no local
+/// transport, so any value will do.
 fn stamp_of(sample: &Sample) -> Stamp {
     sample.info.stamp().unwrap_or(Stamp(i64::MIN))
 }

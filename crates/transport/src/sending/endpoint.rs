@@ -1,4 +1,5 @@
-//! The parts that a publisher sends with: its endpoint of the engine, its router, its counters.
+//! The parts that a publisher uses to send: its endpoint of the engine, its router and its
+//! counters.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use feros_trace::Endpoint;
 use crate::counters::PublisherCounters;
 use crate::routing::Router;
 
-#[repr(C)] // what each message needs lies together
+#[repr(C)] // the fields that each message needs lie together
 pub(super) struct SendingEndpoint {
     pub(super) engine: Arc<dyn EnginePublisher>,
     pub(super) gid: Gid,
@@ -55,7 +56,7 @@ impl SendingEndpoint {
         }
     }
 
-    /// Whether these subscriptions have received all messages that the engine sent them.
+    /// Whether these subscriptions have acknowledged all messages that the engine sent them.
     pub(super) fn is_acknowledged(&self, by: &[Gid]) -> bool {
         self.router.is_acknowledged(by)
     }

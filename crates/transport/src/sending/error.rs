@@ -1,12 +1,12 @@
-//! Why a message was not sent.
+//! The errors of publishing.
 
 use feros_rmw::FillAborted;
 use feros_shm::LoanError;
 
-/// Why a message was not published.
+/// The reason why a message was not published.
 ///
-/// Nothing was sent; but with [`PublishError::Engine`], subscriptions on the two local transports
-/// may have the message.
+/// Nothing was sent, except that with [`PublishError::Engine`] subscriptions on the two local
+/// transports may have the message.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PublishError {
     /// No shared memory is left, and the options do not allow the network instead.

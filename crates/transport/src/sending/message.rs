@@ -1,4 +1,4 @@
-//! A message on its way out: the forms it has so far, and the memory they are in.
+//! A message that is being sent: the forms that it has so far, and the memory that holds them.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use feros_trace::Outbound;
 use crate::bytes::{Buffer, BufferPool};
 use crate::sending::outgoing::{Built, Outgoing, fill};
 
-/// Memory that a publisher lends for one message, to be built in place.
+/// Memory that a publisher lends for one message, in which the message is built.
 pub struct Loan(pub(super) Memory);
 
 pub(super) enum Memory {
@@ -18,7 +18,7 @@ pub(super) enum Memory {
 }
 
 impl Loan {
-    /// The size of the message, the 4-byte header included.
+    /// The size of the message, including the 4-byte header.
     pub fn len(&self) -> usize {
         match &self.0 {
             Memory::Shared(loan) => loan.len(),
@@ -31,7 +31,7 @@ impl Loan {
         self.len() == 0
     }
 
-    /// Whether the memory is shared memory, which other processes of this host read in place.
+    /// Whether the memory is shared memory, which other processes of this host read without a copy.
     pub fn is_shared(&self) -> bool {
         matches!(self.0, Memory::Shared(_))
     }
@@ -70,7 +70,8 @@ impl<M: Outgoing> Prepared<M> {
         }
     }
 
-    /// Writes the message into memory of its size: copied if its bytes exist, otherwise serialized.
+    /// Writes the message into memory of its size: copies the bytes if they exist, otherwise
+    /// serializes the message.
     pub(super) fn write(
         &mut self,
         memory: &mut [u8],
@@ -101,7 +102,7 @@ impl<M: Outgoing> Prepared<M> {
 }
 
 impl Prepared<Built> {
-    /// A message that was built in memory lent by the publisher.
+    /// Prepares a message that was built in memory that the publisher lent.
     pub(super) fn built(loan: Loan) -> Self {
         let message = Built { size_bytes: loan.len() };
         match loan.0 {
@@ -111,7 +112,7 @@ impl Prepared<Built> {
     }
 }
 
-/// A buffer to build a message in.
+/// Lends a buffer of this process, in which a message is built.
 pub(super) fn local_loan(buffers: &mut BufferPool, size_bytes: usize) -> Loan {
     Loan(Memory::Local(buffers.get(size_bytes)))
 }

@@ -5,23 +5,23 @@ use feros_trace::{Outbound, Point};
 
 use crate::intra_process::delivery::{Delivery, IntraProcessRoute};
 
-/// A message that a client library publishes: a struct, a pointer, bytes.
+/// A message that a client library publishes, in any form: a struct, a pointer or bytes.
 pub trait Outgoing {
-    /// Its size when serialized, the 4-byte header included.
+    /// The size of the serialized message, including the 4-byte header.
     fn size_bytes(&self) -> usize;
 
     /// Serializes the message into memory of exactly that size.
     ///
     /// # Errors
-    /// When the message cannot be serialized; the client remembers the reason. Then nothing is
-    /// sent.
+    /// If the message cannot be serialized; the caller has to remember the reason. In this case,
+    /// nothing is sent.
     fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted>;
 
     /// Whether one of the subscriptions of this process takes the message as bytes.
     fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool;
 
-    /// Gives the message to the subscriptions of this process. Called once at most, after every
-    /// transport that needs bytes.
+    /// Gives the message to the subscriptions of this process. It is called at most once, after all
+    /// transports that need bytes have got them.
     fn deliver(&mut self, delivery: &Delivery<'_>);
 }
 
@@ -43,7 +43,7 @@ impl<M: Outgoing> Outgoing for &mut M {
     }
 }
 
-/// Serializes the message, between its trace points.
+/// Serializes the message, with trace points before and after.
 pub(super) fn fill(
     message: &mut impl Outgoing,
     memory: &mut [u8],
@@ -77,7 +77,7 @@ impl Outgoing for Bytes<'_> {
     }
 }
 
-/// A message that was built in memory lent by the publisher. It has no other form.
+/// A message that was built in memory that the publisher lent. It has no other form.
 pub(super) struct Built {
     pub(super) size_bytes: usize,
 }

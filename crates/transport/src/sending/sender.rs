@@ -1,5 +1,5 @@
-//! The sending of a publisher on all transports: it prepares a message for the current routes,
-//! takes its turn, sends, and returns the buffers.
+//! Sends the messages of a publisher over all transports: prepares a message for the current
+//! routes, waits for the message's turn, sends it, and returns the buffers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -23,11 +23,11 @@ use crate::shared_memory::options::WhenExhausted;
 use crate::shared_memory::sending::SharedMemorySending;
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// How long publishing waits for room before it gives up, where all messages are kept and delivery
-/// is reliable.
+/// How long publishing waits, before it gives up, for room in reliable subscriptions that keep all
+/// messages.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// How long a look at the routes waits for another thread that is renewing them ...
+/// How long a query of the transports waits for another thread that is renewing the routes ...
 const LOOK_PATIENCE: Duration = Duration::from_millis(20);
 /// ... and how often it checks.
 const LOOK_INTERVAL: Duration = Duration::from_micros(200);
@@ -36,7 +36,7 @@ const LOOK_INTERVAL: Duration = Duration::from_micros(200);
 /// this time.
 const WHILE_PUBLISHING: Duration = Duration::from_millis(10);
 
-/// The parts of a sender.
+/// The parts of which a sender is made.
 pub(crate) struct SenderOptions<'a> {
     pub(crate) topic: &'a str,
     pub(crate) engine: Arc<dyn EnginePublisher>,
@@ -45,11 +45,11 @@ pub(crate) struct SenderOptions<'a> {
     pub(crate) when_exhausted: WhenExhausted,
     /// Incremented by the engine at each match notification.
     pub(crate) matches: Arc<AtomicU64>,
-    /// Makes the publisher's shared memory.
+    /// The upkeep, which makes the publisher's shared memory.
     pub(crate) upkeep: Upkeep,
 }
 
-#[repr(C)] // what each message needs lies together
+#[repr(C)] // the fields that each message needs lie together
 pub(crate) struct Sender {
     routes: RwLock<Arc<Routes>>,
     order: Mutex<Order>,
@@ -105,25 +105,25 @@ impl Sender {
     /// The current transport of each match.
     pub(crate) fn transports(&self) -> Vec<MatchTransport> {
         let mut routes = self.routes_without_waiting();
-        // Another thread is renewing the routes or publishing.
+        // While the routes are old, another thread is renewing them or publishing.
         let until = Instant::now() + LOOK_PATIENCE;
         while !self.endpoint.router.is_current(&routes) && Instant::now() < until {
             std::thread::sleep(LOOK_INTERVAL);
             routes = self.routes_without_waiting();
         }
-        // A subscription announces why it could not open its connection, but does not ring for
-        // that.
+        // Routes are renewed again if a match is pending: a subscription announces why it could not
+        // open its connection, but does not ring for that.
         let renewed = routes.has_pending.then(|| self.order.try_lock()).flatten();
         renewed.map_or(routes, |order| self.renew_routes(order)).transports.clone()
     }
 
-    /// How much of the publisher's shared memory is in use; `None` if there is no shared memory.
+    /// The use of the publisher's shared memory; `None` if there is no shared memory.
     pub(crate) fn pool(&self) -> Option<PoolUse> {
         self.endpoint.router.memory().map(|memory| memory.pool())
     }
 
-    /// Memory in which a message can be built: shared memory if a subscription reads it there,
-    /// otherwise a buffer.
+    /// Lends memory in which a message can be built: shared memory if a subscription reads the
+    /// message there, otherwise a buffer.
     pub(crate) fn lend(&self, size_bytes: usize) -> Result<Loan, PublishError> {
         let routes = self.routes();
         let memory = routes.memory.as_ref();
@@ -152,7 +152,7 @@ impl Sender {
         self.run(Prepared::built(loan), trace)
     }
 
-    /// The steps of every publish; see the drawing in `mod.rs`.
+    /// Runs the steps of a publish; see the drawing in `sending.rs`.
     fn run<M: Outgoing>(
         &self,
         mut prepared: Prepared<M>,
@@ -170,7 +170,7 @@ impl Sender {
         }
     }
 
-    /// Waits, without a lock, until every subscription that keeps all messages has room.
+    /// Waits, without holding a lock, until every subscription that keeps all messages has room.
     fn wait_for_room(&self, routes: &Routes) -> Result<(), PublishError> {
         if routes.is_lossless {
             self.wait_for_lossless(routes)?;
@@ -199,7 +199,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Makes the bytes that the routes need. Bytes made for earlier routes are kept.
+    /// Makes the bytes that the routes need. Bytes that were made for earlier routes stay.
     fn prepare<M: Outgoing>(
         &self,
         prepared: &mut Prepared<M>,
@@ -208,8 +208,8 @@ impl Sender {
     ) -> Result<(), PublishError> {
         let (in_process, in_shared_memory) =
             (!routes.intra_process.is_empty(), routes.memory.is_some());
-        // Where only one transport takes the bytes, they are written into its memory; for several
-        // they are written once and copied.
+        // If only one transport needs the bytes, the message is serialized into the memory of that
+        // transport. For several transports, it is serialized once and then copied.
         let is_shared = in_process && prepared.message.wants_bytes(&routes.intra_process)
             || routes.needs_engine && (in_process || in_shared_memory || prepared.loan.is_some());
         if is_shared {
@@ -225,10 +225,10 @@ impl Sender {
         Ok(())
     }
 
-    /// The turn to send by these routes. `None`: since the message was prepared, another thread has
-    /// changed them or taken the room. A message sent by old routes could arrive after a later one
-    /// sent by new routes, and be dropped as old; and a message without room would push out another
-    /// one of a subscription that keeps all.
+    /// Begins the turn to send over these routes. Returns `None` if another thread has changed the
+    /// routes or taken the room since the message was prepared. A message over old routes could
+    /// arrive after a later message over new routes, and would then be dropped as old. A message
+    /// without room would push out another message of a subscription that keeps all messages.
     fn begin<'a>(&'a self, routes: &'a Arc<Routes>) -> Option<Turn<'a>> {
         let order = self.lock_order();
         let is_current = Arc::ptr_eq(routes, &self.routes.read());
@@ -240,7 +240,7 @@ impl Sender {
         })
     }
 
-    /// The work that needs no lock once a message is sent.
+    /// Does the work after sending that needs no lock.
     fn finish(&self, routes: &Routes, bytes: Option<Arc<Buffer>>) {
         routes.intra_process.iter().for_each(|route| route.queue.run_direct());
         if let Some(bytes) = bytes {
@@ -248,7 +248,8 @@ impl Sender {
         }
     }
 
-    /// `None`: there is no shared memory now, and the engine has to be used instead.
+    /// Lends shared memory. Returns `None` if there is none now and the engine has to be used
+    /// instead.
     fn try_loan(
         &self,
         memory: &HostPublisher,
@@ -272,13 +273,14 @@ impl Sender {
         }
     }
 
-    /// The current routes.
+    /// Returns the current routes, and renews them if necessary.
     fn routes(&self) -> Arc<Routes> {
         self.current_routes().unwrap_or_else(|| self.renew_routes(self.lock_order()))
     }
 
-    /// The current routes, or the former ones while another thread publishes: that may take as long
-    /// as a full link takes to drain, and the next publication renews the routes.
+    /// Returns the current routes, or the former ones if another thread is publishing. Waiting for
+    /// that thread may take as long as a full network link takes to drain, and the next publication
+    /// renews the routes anyway.
     fn routes_without_waiting(&self) -> Arc<Routes> {
         self.current_routes().unwrap_or_else(|| match self.order.try_lock() {
             Some(order) => self.renew_routes(order),
@@ -290,20 +292,21 @@ impl Sender {
         Arc::clone(&self.routes.read())
     }
 
-    /// The routes, unless something has changed since they were made.
+    /// Returns the routes, unless something has changed since they were found.
     fn current_routes(&self) -> Option<Arc<Routes>> {
         let routes = self.read_routes();
         self.endpoint.router.is_current(&routes).then_some(routes)
     }
 
-    /// The guard ensures that nothing is published between reading the matches and changing the
-    /// routes.
+    /// Finds the routes anew. The guard ensures that no message is published between reading the
+    /// matches and changing the routes.
     #[cold]
     fn renew_routes(&self, order: MutexGuard<'_, Order>) -> Arc<Routes> {
         let former = self.read_routes();
         let routes = Arc::new(self.endpoint.router.find_routes(&former, order.next_number()));
-        // As long as a connection waits for acknowledgements, each publish comes here; the former
-        // routes stay, and so do messages that other threads have prepared for them.
+        // While a connection waits for acknowledgements, each publish calls this. If the routes are
+        // equivalent, the former ones stay, so that messages which other threads have prepared stay
+        // valid.
         if routes.send_like(&former) {
             return former;
         }
@@ -327,7 +330,7 @@ impl Sender {
 impl KeepUp for Sender {
     fn keep_up(&self) -> Option<Instant> {
         let retry_at = self.endpoint.router.keep_up();
-        // A new match is made ready when it is found, not when the next message is published.
+        // This makes a new match ready when it is found, not when the next message is published.
         let routes = self.routes_without_waiting();
         if self.endpoint.router.is_current(&routes) {
             retry_at
@@ -337,7 +340,8 @@ impl KeepUp for Sender {
     }
 }
 
-/// The engine gives late joiners their history; its writes keep deadlines and manual liveliness.
+/// Whether the engine has to send every message to keep the promises of the QoS: the engine gives
+/// late joiners their history, and its writes keep deadlines and manual liveliness.
 fn engine_keeps_promises(qos: &QosProfile) -> bool {
     qos.durability == Durability::TransientLocal
         || qos.deadline.finite().is_some()

@@ -1,4 +1,5 @@
-//! A message's turn to be sent: on all transports in the same order, with one stamp and one number.
+//! A message's turn to be sent. While it has the turn, a message goes out over all transports with
+//! one stamp and one number, so that all transports have the same order.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
@@ -16,17 +17,17 @@ use crate::sending::error::PublishError;
 use crate::sending::message::Prepared;
 use crate::sending::outgoing::Outgoing;
 
-/// The use of the pool is checked once in this many messages.
+/// The interval, in messages, at which the use of the pool is checked.
 const POOL_LOOK: u64 = 64;
 
-/// The state that successive publishes share. Locked while a message goes out, so that every
+/// The state that successive publishes share. It is locked while a message goes out, so that every
 /// transport has the same order.
 pub(super) struct Order {
     last_stamp: Stamp,
     number: u64,
-    /// The engine has messages that shared memory had no room for. Until they have arrived, later
-    /// messages take the network too: by shared memory they would overtake those, which would then
-    /// be dropped as old.
+    /// Whether the engine has sent messages for which shared memory had no room. Until these have
+    /// arrived, later messages take the network too. Through shared memory, they would overtake the
+    /// earlier ones, which would then be dropped as old.
     is_falling_back: bool,
 }
 
@@ -48,7 +49,7 @@ pub(super) struct Turn<'a> {
     pub(super) order: MutexGuard<'a, Order>,
 }
 
-/// The stamp and number of a turn's message.
+/// The stamp and number of the message that has the turn.
 #[derive(Clone, Copy)]
 struct Identity {
     publisher: Gid,
@@ -75,7 +76,8 @@ impl Turn<'_> {
         trace.name(&endpoint.traced, || message.traced());
         let falls_back = self.send_by_shared_memory(prepared, message);
         let needs_engine = routes.needs_engine || falls_back;
-        // Rare: the delivery within the process below may give the message away.
+        // The engine rarely has to go first: only if the message has no bytes yet, because the
+        // delivery within the process below may give the message away.
         let engine_first = needs_engine && prepared.bytes.is_none();
         if engine_first {
             self.send_by_network(prepared, message, trace)?;
@@ -100,8 +102,8 @@ impl Turn<'_> {
         Identity { publisher: self.endpoint.gid, stamp: order.last_stamp, number: order.number }
     }
 
-    /// Sends to the subscriptions that are served by shared memory. Returns whether they have to
-    /// get the message by the network instead.
+    /// Sends to the subscriptions that are served through shared memory. Returns whether they have
+    /// to get the message over the network instead.
     fn send_by_shared_memory<M>(&mut self, prepared: &mut Prepared<M>, message: Identity) -> bool {
         if self.order.is_falling_back {
             self.order.is_falling_back = !self.has_fallback_ended();
@@ -111,7 +113,8 @@ impl Turn<'_> {
         }
         if self.order.is_falling_back {
             if prepared.loan.is_some() {
-                let _ = self.endpoint.counters.shared_memory_failures.count(); // logged at first
+                // This is only counted; the message that began the fallback was logged.
+                let _ = self.endpoint.counters.shared_memory_failures.count();
             }
         } else if let Some(loan) = prepared.loan.take()
             && self.send_loan(loan, message)
@@ -123,8 +126,8 @@ impl Turn<'_> {
         falls_back
     }
 
-    /// Whether all subscriptions that are served by shared memory have received what the engine
-    /// sent them. Those of killed processes do not count.
+    /// Whether all subscriptions that are served through shared memory have acknowledged the
+    /// messages that the engine sent them. Subscriptions of killed processes do not count.
     #[cold]
     fn has_fallback_ended(&self) -> bool {
         let living = self.routes.established().filter(|(route, _)| route.peer.peer().is_alive());
@@ -143,7 +146,8 @@ impl Turn<'_> {
         let id = || message.traced();
         feros_trace::pass(Point::WriteBegin, Transport::SharedMemory, &endpoint.traced, id);
         if routes.is_lossless {
-            // Counted first: a subscription must not have taken more than was sent.
+            // Messages are counted before they are sent, since a subscription must never have taken
+            // more than was sent.
             routes.established().for_each(|(_, established)| established.count_sent());
         }
         let sent = memory.send(loan, header);
@@ -163,7 +167,7 @@ impl Turn<'_> {
         true
     }
 
-    #[inline(never)] // keeps what goes by one transport together
+    #[inline(never)] // keeps the code of one transport together
     fn send_in_process<M: Outgoing>(&self, prepared: &mut Prepared<M>, message: Identity) {
         let (endpoint, routes) = (self.endpoint, &self.routes.intra_process);
         let Identity { publisher, stamp, number } = message;
@@ -192,7 +196,7 @@ impl Turn<'_> {
     }
 }
 
-/// The end of a message's lifespan, in nanoseconds like its stamp.
+/// The end of a message's lifespan, in nanoseconds since the epoch like its stamp.
 #[cold]
 fn end_of(lifespan: Duration, stamp: Stamp) -> u64 {
     let lifespan_nanos = i128::try_from(lifespan.as_nanos()).unwrap_or(i128::MAX);

@@ -7,12 +7,12 @@ use std::sync::OnceLock;
 use feros_rmw::{AnnounceError, FailureCounter};
 use feros_shm::{HostNode, Obstacle, ProcessSegment};
 
-/// The longest queue in shared memory; a subscription with a longer history takes the network
+/// The longest queue in shared memory. A subscription with a larger history depth takes the network
 /// transport.
 pub(crate) const LONGEST_QUEUE: usize = 128;
 
-/// The obstacle that keeps this process from using shared memory, found once and without waiting
-/// for other processes.
+/// The obstacle that keeps this process from using shared memory, if any. It is determined once,
+/// without waiting for other processes.
 pub(crate) fn obstacle() -> Option<Obstacle> {
     static OBSTACLE: OnceLock<Option<Obstacle>> = OnceLock::new();
     *OBSTACLE.get_or_init(|| {

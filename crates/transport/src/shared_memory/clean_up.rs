@@ -1,5 +1,4 @@
-//! Removing the remains of killed processes: once for all processes that end at about the same
-//! time.
+//! Removes the remains of killed processes, once for all processes that end at about the same time.
 //!
 //! A clean-up checks every file of this user in `/dev/shm`. With one clean-up per ended match, the
 //! end of a process with many endpoints would cause as many checks of as many files.
@@ -12,11 +11,11 @@ use feros_shm::HostNode;
 
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// How long to wait for further ends.
+/// How long to wait for further processes to end.
 const GATHERING: Duration = Duration::from_millis(100);
 
-/// Has the upkeep thread clean up soon, unless this process has stopped using shared memory by
-/// then: its last owner cleans up, too.
+/// Makes the upkeep thread clean up soon, unless this process has stopped using shared memory by
+/// then; in that case, stopping has already cleaned up.
 pub(crate) fn clean_up_soon() {
     static CLEAN_UP: OnceLock<Arc<Gathered>> = OnceLock::new();
     let clean_up = || {
@@ -75,7 +74,8 @@ mod tests {
         let gathered = Gathered::new(move || done.send(()).unwrap());
         let began = Instant::now();
         (0..1000).for_each(|_| gathered.ask());
-        // The bound holds however slow the machine is; the one extra run is the thread's first.
+        // The bound holds however slow the machine is. The extra run is the first one, which the
+        // upkeep makes without a request.
         let most = 2 + began.elapsed().as_millis() / GATHERING.as_millis();
         seen.recv_timeout(WATCHDOG).unwrap();
         let mut times = 1;

@@ -1,8 +1,9 @@
 //! Publishers that have no slot for another subscription.
 //!
-//! Finding that out takes the lock of the host's shared memory and opens the publisher's service.
-//! Where hundreds of subscriptions share a topic, most publishers have no slot for most of them:
-//! one subscription asks, and the others of its process use the same answer.
+//! Finding out whether a publisher has a slot takes the lock of the host's shared memory and opens
+//! the publisher's service. If hundreds of subscriptions share a topic, most publishers have no
+//! slot for most of them. So one subscription asks, and the other subscriptions of its process use
+//! the same answer.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -11,12 +12,13 @@ use std::time::{Duration, Instant};
 use feros_shm::LinkObstacle;
 use feros_sync::Mutex;
 
-/// How long a first answer holds. Each further one holds twice as long as the one before ...
+/// How long a publisher's first answer stays valid. Each further answer stays valid twice as long
+/// as the previous one ...
 const FIRST_HOLD: Duration = Duration::from_secs(1);
 /// ... up to this.
 const LAST_HOLD: Duration = Duration::from_secs(16);
 
-/// Publishers for which a subscription of this process has found no free slot.
+/// The publishers at which a subscription of this process has found no free slot.
 pub(super) static CROWDED: Crowded = Crowded(Mutex::new(BTreeMap::new()));
 
 pub(super) struct Crowded(Mutex<BTreeMap<NonZeroU64, Answer>>);
@@ -28,7 +30,7 @@ struct Answer {
 }
 
 impl Crowded {
-    /// The publisher's last answer, while it holds.
+    /// The publisher's last answer, if it is still valid.
     pub(super) fn obstacle(&self, publisher: NonZeroU64, now: Instant) -> Option<LinkObstacle> {
         let answers = self.0.lock();
         let answer = answers.get(&publisher)?;

@@ -20,13 +20,13 @@
 //!      Established ==== messages by shared memory ==> Established
 //! ```
 //!
-//! Until a match is established, its messages go through the engine. Both sides have a state of
-//! their own; either side may leave at any time, which the other side learns from the engine.
+//! Until a match is established, its messages go through the engine. Each side has its own state.
+//! Either side may leave at any time, which the other side learns from the engine.
 
 use feros_shm::{LinkObstacle, Reason};
 
-/// The progress of one side with one match: `A` is what the side has once it is attached, `E` once
-/// it is established.
+/// The state of one side of a match. `A` is the data that the side has while attached, and `E` the
+/// data that it has once established.
 #[derive(Debug, Clone)]
 pub(crate) enum Handshake<A, E> {
     /// The publisher's memory exists or is being made; the subscription has not opened it.
@@ -35,7 +35,7 @@ pub(crate) enum Handshake<A, E> {
     Declined(LinkObstacle),
     /// The subscription has opened the memory; the engine's messages may still be on their way.
     Attached(A),
-    /// Messages come by shared memory alone.
+    /// Messages come only through shared memory.
     Established(E),
 }
 
@@ -52,7 +52,7 @@ impl<A, E> Handshake<A, E> {
         matches!(self, Self::Offered | Self::Declined(_))
     }
 
-    /// Why messages do not come by shared memory yet.
+    /// The reason why messages do not come through shared memory yet.
     pub(crate) fn reason(&self) -> Option<Reason> {
         match self {
             Self::Offered | Self::Attached(_) => Some(Reason::Pending),

@@ -1,5 +1,5 @@
-//! The connection of a subscription to one publisher of another process: opening its shared memory,
-//! trying again, and taking messages that are plausible.
+//! The connection of a subscription to one publisher in another process. It opens the publisher's
+//! shared memory, tries again if that fails, and takes messages that are plausible.
 
 use std::fmt::Display;
 use std::num::NonZeroU64;
@@ -21,9 +21,9 @@ use crate::shared_memory::handshake::Handshake;
 use crate::shared_memory::link_states::LinkStates;
 use crate::shared_memory::retry::Retry;
 
-/// The number of messages skipped at once before others that wait for this connection get their
-/// turn. A queue holds fewer; a publisher that adds to it rings again, and a queue full of nonsense
-/// has no end.
+/// The limit on messages that are skipped in one call, so that the subscription's other connections
+/// get their turn. It is more than a queue holds, and a publisher that adds messages rings again.
+/// Without the limit, a queue whose positions are overwritten might never end.
 const MOST_SKIPPED: usize = 4 * LONGEST_QUEUE;
 
 pub(crate) struct Link {
@@ -37,7 +37,7 @@ pub(crate) struct Link {
     states: Arc<LinkStates>,
 }
 
-/// The inputs for opening a connection.
+/// The data needed to open a connection.
 pub(super) struct Opening<'a> {
     pub(super) entry: &'a SubscriptionEntry,
     pub(super) qos: &'a QosProfile,
@@ -45,7 +45,7 @@ pub(super) struct Opening<'a> {
     pub(super) ringer: &'a Ringer,
 }
 
-/// A publisher's memory that is open.
+/// A publisher's memory that this subscription has opened.
 pub(crate) struct Opened {
     link: feros_shm::Link,
     attachment: Attachment,
@@ -53,17 +53,17 @@ pub(crate) struct Opened {
     is_lossless: bool,
 }
 
-/// A publisher's memory that messages come through.
+/// A publisher's memory through which messages come.
 pub(crate) struct Established {
     opened: Opened,
-    /// The number of the first message that comes by this connection alone.
+    /// The number of the first message that comes only over this connection.
     since: u64,
     /// The oldest message, and the time when it was taken.
     head: Option<(HostSample, Stamp)>,
 }
 
 pub(super) struct OpenFailure {
-    /// `None`: the memory may only need more time.
+    /// The obstacle; `None` if the memory may only need more time.
     obstacle: Option<LinkObstacle>,
     why: String,
 }
@@ -123,8 +123,7 @@ impl Link {
         self.retry.at().filter(|_| self.state.awaits_opening())
     }
 
-    /// Records the result of a try to open the publisher's memory, for a connection that awaits
-    /// that.
+    /// Records the result of a try to open the publisher's memory.
     pub(super) fn note_opening(&mut self, opened: Result<Opened, OpenFailure>, now: Instant) {
         self.state = match opened {
             Ok(opened) => Handshake::Attached(opened),
@@ -147,8 +146,8 @@ impl Link {
         };
     }
 
-    /// Establishes the connection once the publisher has named the first message to come by it.
-    /// Returns whether that is new.
+    /// Establishes the connection once the publisher has announced the first message that comes
+    /// over it. Returns whether the connection has become established now.
     pub(super) fn advance(&mut self) -> bool {
         let Handshake::Attached(opened) = &self.state else { return false };
         let Some(since) = opened.attachment.first_number() else { return false };
@@ -159,13 +158,13 @@ impl Link {
         true
     }
 
-    /// Whether a message may be there; takes none.
+    /// Whether there may be a message; does not take any.
     pub(super) fn may_have_message(&self) -> bool {
         let established = self.state.established();
         established.is_some_and(|it| it.head.is_some() || it.opened.link.has_message())
     }
 
-    /// Whether a message is there.
+    /// Whether there is a message; takes it out of the queue and stores it.
     pub(super) fn has_message(&mut self) -> bool {
         self.advance();
         self.front().is_some()
@@ -181,7 +180,7 @@ impl Link {
             match opened.link.take() {
                 TakeOutcome::Sample(sample) => {
                     let header = sample.header();
-                    // Older messages came by the engine.
+                    // Older messages came through the engine.
                     if header.publication_number < *since {
                         continue;
                     }
@@ -208,7 +207,8 @@ impl Link {
                     return;
                 }
                 TakeOutcome::Refused(why) => {
-                    // The publisher has counted the sample as sent.
+                    // The publisher has counted the sample as sent, so it has to be counted as
+                    // taken.
                     if opened.is_lossless {
                         opened.attachment.count_taken(1);
                     }
@@ -246,12 +246,12 @@ impl LocalLink for Link {
 }
 
 impl Opening<'_> {
-    /// Opens a publisher's memory and enters its id into the subscription's entry. May wait for
-    /// other processes.
+    /// Opens a publisher's memory, and enters the publisher's id into the subscription's entry. May
+    /// wait for other processes.
     pub(super) fn open(&self, publisher: NonZeroU64) -> Result<Opened, OpenFailure> {
         let Opening { entry, qos, type_hash, ringer } = *self;
-        // Checked first, before other processes have to wait for the lock of the host's shared
-        // memory.
+        // These checks come first, because the rest takes the lock of the host's shared memory, for
+        // which other processes have to wait.
         entry.check_room()?;
         if let Some(obstacle) = CROWDED.obstacle(publisher, Instant::now()) {
             return Err(OpenFailure {
@@ -270,8 +270,8 @@ impl Opening<'_> {
         link.on_room(move || room.ring());
         let is_lossless =
             qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
-        // The capacity follows from the policies of the subscription itself: its announcement,
-        // which others can forge, does not bind the publisher.
+        // The capacity follows from the QoS of the subscription itself. Its announcement, which
+        // others can forge, must not make the publisher wait.
         let capacity =
             if is_lossless { u32::try_from(link.depth()).unwrap_or(u32::MAX) } else { 0 };
         let attachment = entry.attach(publisher, capacity)?;
@@ -298,9 +298,9 @@ fn refuse(states: &LinkStates, publisher: Gid, why: &dyn Display) {
     }
 }
 
-/// Stamps and numbers decide which messages are duplicates and which were lost: one absurd header
-/// would make all later messages old. Stamps may be ahead of the clock, which may have been set
-/// back meanwhile.
+/// Whether the stamp and number of a message are plausible. They decide which messages are
+/// duplicates and which were lost, so one absurd header would make all later messages old. Stamps
+/// may be ahead of the clock, which may have been set back meanwhile.
 fn is_plausible(header: &SampleHeader, since: u64, now: Stamp) -> bool {
     const LARGEST_LEAD_NANOS: i64 = 24 * 3600 * 1_000_000_000;
     const MOST_MESSAGES: u64 = 1 << 40;
@@ -309,7 +309,8 @@ fn is_plausible(header: &SampleHeader, since: u64, now: Stamp) -> bool {
         && header.publication_number - since < MOST_MESSAGES
 }
 
-/// Lifespans are counted from the stamp, by the host's clock, as the engine does.
+/// Whether the lifespan of a message has ended. As in the engine, lifespans are counted from the
+/// stamp, on the host's clock.
 fn is_expired(expires_nanos: u64, now: Stamp) -> bool {
     expires_nanos != 0 && u64::try_from(now.0).is_ok_and(|now| now >= expires_nanos)
 }

@@ -1,22 +1,24 @@
-//! The progress of a subscription's connections, as its handle reports it.
+//! The progress of a subscription's connections, which the subscription's handle reports.
 
 use feros_rmw::{FailureCounter, Gid};
 use feros_shm::Reason;
 use feros_sync::Mutex;
 
-/// The state of the connections that the handle of a subscription sees.
+/// The state of a subscription's connections, as far as the handle reports it.
 #[derive(Debug, Default)]
 pub(crate) struct LinkStates {
     /// The number of messages refused as malformed.
     pub(crate) refused: FailureCounter,
-    /// The number of publishers whose shared memory could not be opened.
+    /// How many times the shared memory of a publisher could not be opened.
     pub(crate) declined: FailureCounter,
-    /// Publishers of the host, and why their messages do not come by shared memory yet.
+    /// The publishers of the host, each with the reason why its messages do not come through shared
+    /// memory yet, if any.
     links: Mutex<Vec<(Gid, Option<Reason>)>>,
 }
 
 impl LinkStates {
-    /// Why a publisher's messages do not come by shared memory, although they could.
+    /// The reason why a publisher's messages do not come through shared memory, although they
+    /// could.
     pub(crate) fn why_not(&self, publisher: Gid) -> Option<Reason> {
         let links = self.links.lock();
         let found = links.iter().find(|(gid, _)| *gid == publisher);

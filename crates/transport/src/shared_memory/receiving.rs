@@ -1,5 +1,5 @@
 //! The receiving side of the shared-memory transport: a subscription's entry in shared memory, and
-//! its connections to publishers.
+//! the subscription's connections to publishers.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -21,10 +21,10 @@ use crate::shared_memory::link::{Link, Opening};
 use crate::shared_memory::link_states::LinkStates;
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// The reception of messages from publishers of other processes of the host.
+/// A subscription's reception of messages from publishers in other processes of the host.
 ///
-/// The upkeep thread opens and closes its connections; the thread that takes messages finds them
-/// open.
+/// The upkeep thread opens and closes the connections; the thread that takes messages uses the open
+/// ones.
 pub(crate) struct SharedMemoryReceiving {
     announced: Announced,
     entry: Option<Arc<SubscriptionEntry>>,
@@ -33,19 +33,20 @@ pub(crate) struct SharedMemoryReceiving {
     engine: OnceLock<Arc<dyn EngineSubscription>>,
     upkeep: Upkeep,
     links: Mutex<Vec<Link>>,
-    /// Whether connections have yet to be established or closed: until then each poll advances
-    /// them.
+    /// Whether connections have yet to be established or closed. While this is true, each poll
+    /// advances them.
     has_unsettled: AtomicBool,
-    /// The publishers' ready count when connections were last opened.
+    /// The value of the entry's ready count when connections were last opened.
     ready_seen: AtomicU32,
-    /// Set while publishers of other processes know where to ring.
+    /// The observation that tells publishers of other processes where to ring; present while there
+    /// are connections.
     shown: Mutex<Option<Observation>>,
     states: Arc<LinkStates>,
 }
 
 impl SharedMemoryReceiving {
-    /// Makes an entry and the announcement for a new subscription. Without shared memory, the
-    /// announcement says why.
+    /// Makes an entry and the announcement for a new subscription. If shared memory cannot be used,
+    /// the announcement contains the reason.
     pub(crate) fn new(
         transports: TransportSet,
         qos: &QosProfile,
@@ -77,7 +78,7 @@ impl SharedMemoryReceiving {
         &self.announced
     }
 
-    /// The announcement as text.
+    /// The announcement as a string.
     pub(crate) fn announcement(&self) -> String {
         self.announced.feros().map_or_else(String::new, Announcement::encode)
     }
@@ -91,7 +92,7 @@ impl SharedMemoryReceiving {
         }
     }
 
-    /// The upkeep of the connections; asked when the matches may have changed.
+    /// The upkeep of the connections. It is asked to run when the matches may have changed.
     pub(crate) fn upkeep(&self) -> &Upkeep {
         &self.upkeep
     }
@@ -100,7 +101,8 @@ impl SharedMemoryReceiving {
         &self.states
     }
 
-    /// The connections, after advancing the unsettled ones. Waits for no lock of another process.
+    /// Returns the connections, after advancing those that are not settled. It never waits for a
+    /// lock of another process.
     pub(crate) fn links(&self) -> MutexGuard<'_, Vec<Link>> {
         let mut links = self.links.lock();
         if self.has_unsettled.load(Ordering::Relaxed) {
@@ -109,7 +111,8 @@ impl SharedMemoryReceiving {
         links
     }
 
-    /// Whether a poll may find a message or has connections to advance, without any further ring.
+    /// Whether a poll may find a message or has connections to advance, even without a further
+    /// ring.
     pub(crate) fn may_have_more(&self) -> bool {
         self.has_unsettled.load(Ordering::Relaxed)
             || self.links.lock().iter().any(Link::may_have_message)
@@ -138,8 +141,8 @@ impl SharedMemoryReceiving {
         self.has_unsettled.store(!links.iter().all(is_settled), Ordering::Relaxed);
     }
 
-    /// Closes connections of publishers that have left once their messages are taken, and adds
-    /// those of new publishers.
+    /// Closes the connections of publishers that have left, once their messages are taken, and adds
+    /// connections to new publishers.
     fn follow_matches(&self, engine: &dyn EngineSubscription) -> Changes {
         let matches = engine.matches();
         let is_there = |gid: Gid| matches.iter().any(|found| found.gid == gid);
@@ -169,8 +172,8 @@ impl SharedMemoryReceiving {
         changes
     }
 
-    /// Publishers of other processes learn where to ring only while there are any: an executor that
-    /// only its own process rings sleeps and wakes cheaper.
+    /// Tells publishers of other processes where to ring if `is_needed`, and otherwise withdraws
+    /// that. An executor that only its own process rings sleeps and wakes at less cost.
     fn show_place(&self, is_needed: bool) {
         let Some(entry) = self.entry.clone() else { return };
         let mut shown = self.shown.lock();
@@ -181,7 +184,8 @@ impl SharedMemoryReceiving {
         }
     }
 
-    /// Opens the connections whose publishers are ready. Returns when to try the others again.
+    /// Opens the connections whose publishers are ready. Returns when to try the other connections
+    /// again.
     fn open_links(
         &self,
         entry: &SubscriptionEntry,
@@ -217,8 +221,8 @@ impl SharedMemoryReceiving {
         links.iter().filter_map(Link::retry_at).min()
     }
 
-    /// Reports the progress of the connections to users of this subscription, and announces failed
-    /// ones to others, when that has changed.
+    /// Stores the progress of the connections for users of this subscription, and announces the
+    /// failed connections if they have changed.
     fn tell_states(&self, engine: &dyn EngineSubscription) {
         let links = self.links.lock();
         let states = states_of(&links);
@@ -227,8 +231,8 @@ impl SharedMemoryReceiving {
             _ => None,
         });
         let failed: Vec<Declined> = failed.collect();
-        // With the lock held: otherwise this could overwrite the progress that a poll makes
-        // meanwhile.
+        // This happens with the lock held. Otherwise, it could overwrite the progress that a poll
+        // makes meanwhile.
         let former = self.states.replace(states.clone());
         drop(links);
         if declined(&former) == declined(&states) {
@@ -242,17 +246,17 @@ impl SharedMemoryReceiving {
     }
 }
 
-/// The result of an upkeep run for the connections.
+/// The changes that an upkeep run has made to the connections.
 #[derive(Debug, Default)]
 struct Changes {
-    /// A connection to a publisher's memory was closed.
+    /// Whether a connection to a publisher's memory was closed.
     closed: bool,
-    /// Connections were opened or advanced, or their publishers left or came back.
+    /// Whether connections were opened or advanced, or their publishers left or came back.
     any: bool,
 }
 
-/// Takes out the matching connections, for the caller to drop without the lock, which the thread
-/// that takes messages needs.
+/// Takes out the connections for which `goes` returns true. The caller drops them without holding
+/// the lock, which the thread that takes messages needs.
 fn take_out<L>(links: &Mutex<Vec<L>>, goes: impl FnMut(&mut L) -> bool) -> Vec<L> {
     links.lock().extract_if(.., goes).collect()
 }
@@ -267,8 +271,8 @@ impl KeepUp for SharedMemoryReceiving {
             clean_up_soon(); // removes what the publisher left, if it was killed
         }
         if changes.closed || changes.any {
-            // Messages that came by a connection before it was open rang nobody; and a publisher
-            // may have been killed between setting the flag and ringing.
+            // The ring covers messages that came over a connection before it was open, and a
+            // publisher that was killed between setting the flag and waking the subscription.
             self.ringer.ring();
         }
         retry_at
@@ -279,14 +283,14 @@ fn states_of(links: &[Link]) -> Vec<(Gid, Option<Reason>)> {
     links.iter().map(|link| (link.publisher(), link.state().reason())).collect()
 }
 
-/// The connections that failed.
+/// The connections that could not be opened.
 fn declined(states: &[(Gid, Option<Reason>)]) -> Vec<&(Gid, Option<Reason>)> {
     let is_declined =
         |reason: &Option<Reason>| reason.as_ref().is_some_and(|reason| *reason != Reason::Pending);
     states.iter().filter(|(_, reason)| is_declined(reason)).collect()
 }
 
-/// `Ok(None)`: the shared-memory transport is not allowed.
+/// Makes an entry. Returns `Ok(None)` if the shared-memory transport is not allowed.
 fn make_entry(
     transports: TransportSet,
     qos: &QosProfile,

@@ -1,4 +1,4 @@
-//! When to retry a connection that could not be opened.
+//! Schedules the tries to open a connection.
 
 use std::time::{Duration, Instant};
 
@@ -13,33 +13,34 @@ const LAST_RETRY: Duration = Duration::from_secs(1);
 const FIRST_RETRY_OF_FAILED: Duration = Duration::from_secs(1);
 /// ... up to this ...
 const LAST_RETRY_OF_FAILED: Duration = Duration::from_secs(16);
-/// ... or up to this where the publisher or the subscription has as many connections as it may:
-/// where hundreds share a topic, most pairs of them wait for a slot, and each try takes a lock of
-/// the whole host.
+/// ... or up to this if the publisher or the subscription has as many connections as it may: if
+/// hundreds of them share a topic, most pairs wait for a slot, and each try takes a lock of the
+/// whole host.
 const LAST_RETRY_OF_CROWDED: Duration = Duration::from_secs(256);
-/// Memory that cannot be mapped this many times is not merely growing.
+/// After this many failures to map the memory, the reason is not that the memory is growing.
 const MAPPING_TRIES: u32 = 20;
 
-/// The schedule of a connection's tries.
+/// The schedule of the tries to open a connection.
 #[derive(Debug, Default)]
 pub(super) struct Retry {
     at: Option<Instant>,
     /// How many times the memory could not be mapped.
     unmapped: u32,
-    /// Whether the obstacle is one that no publisher's signal removes.
+    /// Whether there is an obstacle that no publisher's signal removes.
     is_obstructed: bool,
     /// The time from the last failure to the next try.
     patience: Option<Duration>,
 }
 
 impl Retry {
-    /// Whether it is time to try. With `is_told`, some publisher has signalled that its memory was
-    /// made; it may be the missing one, and no other ring may follow.
+    /// Whether it is time to try. `is_told`: whether a publisher has signalled that its memory was
+    /// made. It may be the publisher of this connection, and it may not signal again.
     pub(super) fn is_due(&self, now: Instant, is_told: bool) -> bool {
         is_told && !self.is_obstructed || self.at.is_none_or(|at| at <= now)
     }
 
-    /// Records a failed try and its obstacle; `None` if only more time is needed.
+    /// Records a failed try and its obstacle. Returns the obstacle, or `None` if the connection may
+    /// only need more time.
     pub(super) fn note(
         &mut self,
         obstacle: Option<LinkObstacle>,

@@ -20,9 +20,9 @@ use crate::shared_memory::availability::{self, LONGEST_QUEUE};
 use crate::shared_memory::handshake::Handshake;
 use crate::shared_memory::options::SharedMemoryOptions;
 
-/// Publishing waits this long for the engine's messages to be acknowledged ...
+/// How long publishing waits for the engine's messages to be acknowledged ...
 const ACKNOWLEDGEMENT_WAIT: Duration = Duration::from_millis(2);
-/// ... at most once in this time.
+/// ... which it does at most once in this interval.
 const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(100);
 /// Shared memory that could not be made is tried again after this time, which doubles with each try
 /// ...
@@ -30,20 +30,21 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// ... up to this.
 const LAST_RETRY: Duration = Duration::from_secs(16);
 
-/// A publisher's part in the shared-memory transport. Its shared memory is made for the first match
+/// A publisher's side of the shared-memory transport. Its shared memory is made for the first match
 /// that can use it.
 pub(crate) struct SharedMemorySending {
     id: NonZeroU64,
     topic: String,
     announced: Announced,
-    /// The announcement if nothing fails.
+    /// The announcement for the case that making the shared memory does not fail.
     wanted: Announcement,
     settings: HostPublisherSettings,
     memory: Memory,
     waited_for_acknowledgement: Option<Instant>,
 }
 
-/// A publisher's shared memory, which the upkeep thread makes and makes again.
+/// The state of a publisher's shared memory, which the upkeep thread makes, with further tries
+/// after a failure.
 enum Memory {
     None,
     Made(Arc<HostPublisher>),
@@ -57,7 +58,7 @@ pub(crate) fn make_memory(settings: HostPublisherSettings) -> Result<Arc<HostPub
         .map_err(CreateError::from)
         .and_then(|node| HostPublisher::create(&node, settings));
     made.map(Arc::new).map_err(|error| {
-        // Each publisher keeps trying.
+        // The counter limits the log, since each publisher keeps trying.
         static FAILED: FailureCounter = FailureCounter::new();
         if let Some(so_far) = FAILED.so_far() {
             tracing::warn!(
@@ -73,7 +74,7 @@ pub(crate) fn make_memory(settings: HostPublisherSettings) -> Result<Arc<HostPub
     })
 }
 
-/// A subscription of another process of this host.
+/// The route to a subscription in another process of this host.
 #[derive(Clone)]
 pub(crate) struct SharedMemoryRoute {
     pub(crate) subscription: Gid,
@@ -82,18 +83,18 @@ pub(crate) struct SharedMemoryRoute {
     pub(crate) traced: Endpoint,
 }
 
-/// A subscription that is served by shared memory.
+/// A subscription that is served through shared memory.
 pub(crate) struct Established {
     attachment: PeerAttachment,
-    /// Whether the subscription keeps all messages, so that publishing waits for its room.
+    /// Whether the subscription keeps all messages, so that publishing waits until it has room.
     is_lossless: bool,
-    /// Messages sent to the subscription, modulo 2^32; counted only where publishing waits for a
-    /// subscription of this publisher.
+    /// The number of messages sent to the subscription, modulo 2^32. They are counted only if
+    /// publishing waits for one of the publisher's subscriptions.
     sent: AtomicU32,
 }
 
 impl Established {
-    /// Whether publishing waits for the subscription's room.
+    /// Whether publishing waits until the subscription has room.
     pub(crate) fn is_lossless(&self) -> bool {
         self.is_lossless
     }
@@ -108,7 +109,7 @@ impl Established {
     }
 
     fn has_room_after(&self, taken: u32) -> bool {
-        // Both count modulo 2^32; the other side may claim any number.
+        // Both sides count modulo 2^32, and the other side may claim any number.
         let waiting = self.sent.load(Ordering::Relaxed).wrapping_sub(taken);
         waiting < self.attachment.capacity() || waiting > u32::MAX / 2
     }
@@ -131,8 +132,8 @@ impl Established {
 }
 
 impl SharedMemorySending {
-    /// The sending side of a new publisher; the announcement says why if shared memory cannot be
-    /// used.
+    /// Makes the sending side of a new publisher. If shared memory cannot be used, the announcement
+    /// contains the reason.
     pub(crate) fn new(
         topic: &str,
         transports: TransportSet,
@@ -172,7 +173,7 @@ impl SharedMemorySending {
         &self.announced
     }
 
-    /// The announcement as text.
+    /// The announcement as a string.
     pub(crate) fn announcement(&self) -> String {
         self.announced.feros().map_or_else(String::new, Announcement::encode)
     }
@@ -188,7 +189,7 @@ impl SharedMemorySending {
         }
     }
 
-    /// Whether shared memory would serve a subscription if the publisher had any.
+    /// Whether shared memory would serve this subscription if the publisher had shared memory.
     pub(crate) fn could_serve(&self, subscription: &Announced) -> bool {
         let could = Announced::Feros(self.wanted.clone());
         classify(&could, subscription).transport == Some(Transport::SharedMemory)
@@ -212,7 +213,8 @@ impl SharedMemorySending {
         }
     }
 
-    /// Records the result of a try. Returns the announcement, if that has changed.
+    /// Records the result of a try to make the shared memory. Returns the announcement, if it has
+    /// changed.
     pub(crate) fn note(
         &mut self,
         made: Result<Arc<HostPublisher>, Obstacle>,
@@ -236,10 +238,10 @@ impl SharedMemorySending {
         has_changed.then(|| self.announcement())
     }
 
-    /// The route to a match on the shared-memory transport, as far as it is ready.
+    /// Finds the route to a match on the shared-memory transport, and advances its handshake.
     ///
     /// # Errors
-    /// Why the network transport has to be taken.
+    /// The reason why the match has to take the network transport.
     pub(crate) fn route(
         &mut self,
         found: &Match,
@@ -252,7 +254,8 @@ impl SharedMemorySending {
             Some(former) => former.clone(),
             None => {
                 let peer = open_peer(found)?;
-                // The subscription could not open its connection before; now it can.
+                // The subscription could not open its connection before the memory was made; now it
+                // can.
                 peer.tell_ready();
                 let traced = Endpoint::new(Kind::Subscription, found.gid.0, &self.topic);
                 SharedMemoryRoute {
@@ -289,7 +292,8 @@ impl SharedMemorySending {
                 if found.qos.reliability != Reliability::Reliable
                     || self.is_acknowledged(engine, &[found.gid]) =>
             {
-                // Read again: the subscription may have attached anew since the engine was asked.
+                // The attachment is read again, since the subscription may have attached anew after
+                // the engine was asked.
                 let Some(attachment) = route.peer.attachment(self.id) else {
                     route.state = Handshake::Offered;
                     return Ok(());
@@ -307,8 +311,9 @@ impl SharedMemorySending {
         Ok(())
     }
 
-    /// Whether these subscriptions have received all messages that the engine sent. Under a steady
-    /// load that moment may never come by itself, so publishing waits a little now and then.
+    /// Whether these subscriptions have acknowledged all messages that the engine sent. Under a
+    /// steady load, some message may be unacknowledged at any moment, so publishing waits a little
+    /// now and then.
     pub(crate) fn is_acknowledged(&mut self, engine: &dyn EnginePublisher, by: &[Gid]) -> bool {
         let is_acknowledged =
             |patience| by.iter().all(|gid| engine.is_acknowledged_by(*gid, patience));
@@ -339,7 +344,8 @@ fn open_peer(found: &Match) -> Result<PeerSubscription, Reason> {
     Ok(peer.subscription(entry))
 }
 
-/// Whether the process of a subscription of this host has ended, according to the operating system.
+/// Whether the process of this subscription, which is on this host, has ended according to the
+/// operating system.
 pub(crate) fn has_ended(found: &Match) -> bool {
     match open_peer(found) {
         Ok(subscription) => !subscription.peer().is_alive(),

@@ -1,9 +1,9 @@
 //! The thread that makes, opens and cleans up shared memory.
 //!
 //! This work takes locks that other processes may hold, and makes system calls that may take long.
-//! So no publish, take or executor turn does it: any thread that finds something due asks for it,
-//! and one thread of the process, which comes and goes with the need, does it. Nothing waits for an
-//! executor.
+//! So it is not done during a publish, a take or an executor's turn. Any thread that finds work due
+//! asks for it, and one thread of the process does it. That thread is started when there is work
+//! and ends when it is idle. The work never waits for an executor.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,65 +15,68 @@ use feros_sync::{Condvar, Mutex};
 /// How long the idle thread waits for work before it ends.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// An endpoint whose shared memory has to be kept up.
+/// An endpoint whose shared memory needs upkeep.
 pub(crate) trait KeepUp: Send + Sync {
-    /// Does what is due. Returns when something will be due without being asked for.
+    /// Does the work that is due. Returns the time at which more work will be due, if that is
+    /// known.
     fn keep_up(&self) -> Option<Instant>;
 }
 
-/// The upkeep of one endpoint. Clones share one task.
+/// The upkeep of one endpoint: the work on its shared memory, such as opening and closing
+/// connections. Clones share one task.
 #[derive(Clone)]
 pub(crate) struct Upkeep(Arc<Task>);
 
 struct Task {
-    /// Whether the task waits in the queue: each task is there at most once, which bounds the
-    /// queue.
+    /// Whether the task waits in the queue. Each task is in the queue at most once, which bounds
+    /// the queue.
     is_asked: AtomicBool,
     has_ended: AtomicBool,
-    /// Locked while the endpoint is kept up; `None` once that has ended.
+    /// The endpoint; locked during its upkeep, and `None` before the upkeep has begun and after it
+    /// has ended.
     endpoint: Mutex<Option<Weak<dyn KeepUp>>>,
 }
 
 impl Upkeep {
-    /// The upkeep of an endpoint that is still to be made.
+    /// Makes the upkeep of an endpoint that has yet to be made.
     pub(crate) fn new() -> Self {
         let (is_asked, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
         Self(Arc::new(Task { is_asked, has_ended, endpoint: Mutex::new(None) }))
     }
 
-    /// Begins, and runs the upkeep soon for the first time.
+    /// Begins the upkeep, and makes the thread run it soon for the first time.
     pub(crate) fn begin(&self, endpoint: Weak<dyn KeepUp>) {
         *self.0.endpoint.lock() = Some(endpoint);
         self.ask();
     }
 
-    /// Begins without a run: the first run comes when [`ask`](Self::ask) is called after this.
+    /// Begins the upkeep without a run. The first run comes after the next call of
+    /// [`ask`](Self::ask).
     pub(crate) fn begin_when_asked(&self, endpoint: Weak<dyn KeepUp>) {
         *self.0.endpoint.lock() = Some(endpoint);
     }
 
-    /// Has the thread run the endpoint's upkeep soon. Never blocks; may be called from any thread.
+    /// Makes the thread run the endpoint's upkeep soon. Never blocks; any thread may call it.
     pub(crate) fn ask(&self) {
         if !self.0.is_asked.swap(true, Ordering::AcqRel) {
             WORKER.put(self.clone(), None);
         }
     }
 
-    /// Has the thread run the endpoint's upkeep at this time, instead of a time from an earlier
-    /// call.
+    /// Makes the thread run the endpoint's upkeep at this time, which replaces the time from an
+    /// earlier call.
     pub(crate) fn ask_at(&self, at: Instant) {
         WORKER.put(self.clone(), Some(at));
     }
 
-    /// Ends the upkeep: when this returns, the thread does not use the endpoint and never will
-    /// again.
+    /// Ends the upkeep. After this returns, the thread never uses the endpoint again.
     pub(crate) fn end(&self) {
         self.0.has_ended.store(true, Ordering::Relaxed);
         *self.0.endpoint.lock() = None;
     }
 
-    /// Whether the upkeep is ending: long work is abandoned then, since the ending thread waits for
-    /// it.
+    /// Whether the upkeep is ending. Long work should then be abandoned, since the thread that ends
+    /// the upkeep waits for it.
     pub(crate) fn has_ended(&self) -> bool {
         self.0.has_ended.load(Ordering::Relaxed)
     }
@@ -98,7 +101,7 @@ struct Worker {
 
 struct Jobs {
     asked: VecDeque<Upkeep>,
-    /// Upkeep that is due later, at most once for each endpoint.
+    /// The upkeep that is due later, at most once for each endpoint.
     later: Vec<(Instant, Upkeep)>,
     has_thread: bool,
 }
@@ -185,7 +188,7 @@ mod tests {
         }
     }
 
-    /// Opens connections until the upkeep ends.
+    /// An endpoint that opens connections until its upkeep ends.
     struct Endless {
         upkeep: Upkeep,
         began: SyncSender<()>,
@@ -209,7 +212,7 @@ mod tests {
         let weak: Weak<Endless> = Arc::downgrade(&endpoint);
         upkeep.begin(weak);
         seen.recv_timeout(Duration::from_secs(60)).unwrap();
-        upkeep.end(); // returns
+        upkeep.end(); // must return
         assert!(upkeep.has_ended());
     }
 

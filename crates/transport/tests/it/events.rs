@@ -1,4 +1,4 @@
-//! Events by kind.
+//! Tests that events are taken and counted by kind.
 
 use feros_rmw::{Payload, PublisherEvent, QosProfile, SubscriptionEvent};
 use feros_shm::{Transport, TransportSet};

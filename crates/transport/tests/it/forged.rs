@@ -1,4 +1,4 @@
-//! Forged announcements: what a remote endpoint claims about itself binds nobody.
+//! Tests forged announcements: false claims of a remote endpoint must do no harm to others.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The ends on a real engine, over loopback, without spinning: what a client without an executor
-//! sees.
+//! Tests the untyped publishers, subscriptions, servers and clients as a user without an executor
+//! sees them, on a real engine over loopback.
 #![allow(clippy::unwrap_used)]
 
 mod events;

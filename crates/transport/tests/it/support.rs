@@ -1,4 +1,4 @@
-//! Sessions that see only each other, and endpoints of one topic.
+//! Helpers that make sessions that see only each other, and endpoints of one topic.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use feros_transport::{
     SubscriptionOptions,
 };
 
-/// Ends a test that hangs; no test depends on how fast it is.
+/// The time after which a test that hangs fails; no test depends on speed.
 const WATCHDOG: Duration = Duration::from_secs(60);
 
 /// A serialized `std_msgs/msg/Int32`.
@@ -34,7 +34,7 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A session in the domain of this test process.
+/// A session in the domain that only this test process uses.
 pub(crate) struct Place {
     pub(crate) session: Arc<dyn Session>,
     node: NodeId,
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-/// The next message, which must arrive.
+/// Takes the next message, which must arrive.
 pub(crate) fn next(receiver: &mut Receiver<Payload>) -> Received<Payload> {
     until("the next message", || receiver.take().unwrap())
 }

@@ -1,4 +1,4 @@
-//! The order in which heads are taken, with lists as the engine and the connections.
+//! Tests the order in which heads are taken, with lists in place of the engine and the connections.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use crate::local_link::LinkMessage;
 const A: Gid = Gid([1; 16]);
 const B: Gid = Gid([2; 16]);
 
-/// Stamps also serve as numbers.
+/// Makes a sample whose stamp is also its number.
 fn sample(publisher: Gid, stamp: i64) -> Sample {
     let info = MessageInfo {
         source_timestamp: Stamp(stamp).to_system_time(),
@@ -233,7 +233,7 @@ fn what_is_missing_on_all_transports_is_lost() {
     let mut bench = Bench::new();
     bench.by_process(A, &[5]);
     assert_eq!((bench.all().len(), bench.lost()), (1, 0));
-    // 6 and 9 come by no transport, 7 came through the engine.
+    // 6 and 9 come over no transport; 7 came through the engine.
     bench.by_engine(A, &[7]);
     bench.all();
     bench.by_process(A, &[8]);

@@ -1,4 +1,4 @@
-//! The cost of connection upkeep for the thread that takes messages.
+//! Tests the cost of connection upkeep for the thread that takes messages.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::atomic::AtomicUsize;
@@ -7,7 +7,7 @@ use feros_rmw::{AnnounceError, EventError, Match, Sample, SubscriptionEvent, Tak
 
 use super::*;
 
-/// Records whether it was dropped while another thread could take the lock.
+/// A value that records whether it was dropped while another thread could take the lock.
 struct Probe {
     links: Weak<Mutex<Vec<Probe>>>,
     locked_drops: Arc<AtomicUsize>,
@@ -38,7 +38,7 @@ fn links_are_dropped_when_the_lock_is_free() {
     assert_eq!(locked_drops.load(Ordering::Relaxed), 0);
 }
 
-/// An endpoint that matches one publisher, whose memory is never made.
+/// An endpoint that matches one publisher whose memory is never made.
 struct Engine(Match);
 
 impl EngineSubscription for Engine {
@@ -87,7 +87,8 @@ fn a_try_that_changes_nothing_rings_nobody() {
     });
     let qos = QosProfile::default();
     let receiving = SharedMemoryReceiving::new(TransportSet::ALL, &qos, None, &ringer);
-    // Of another process of this host: the one with the next number.
+    // This makes the announcement one of another process of this host: the one with the next
+    // process id.
     let mut publisher = Announcement::of_this_process(u64::MAX, TransportSet::ALL, None);
     publisher.pid += 1;
     publisher.token ^= 1;
