@@ -20,7 +20,8 @@ pub(crate) struct Home {
 
 impl Home {
     pub(crate) fn new() -> Self {
-        // A link, since the folder in which cargo keeps the command may also hold containers.
+        // A link elsewhere, since the folder where cargo puts the command may also contain
+        // containers.
         let bin = Path::new(env!("CARGO_TARGET_TMPDIR")).join("component_build_bin");
         fs::create_dir_all(&bin).unwrap();
         let command = bin.join(format!("feros-{}", std::process::id()));
@@ -79,7 +80,8 @@ impl Home {
         if arguments.starts_with(&["component", "build"]) {
             let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("component_build");
             command.arg("--build-dir").arg(folder);
-            // Shells differ in the settings that make cargo treat a crate as another one.
+            // A user's shells may differ in this setting, which makes cargo treat a crate as
+            // another one.
             let number = self.builds.replace(self.builds.get() + 1);
             command.env("CARGO_INCREMENTAL", (number % 2).to_string());
         }

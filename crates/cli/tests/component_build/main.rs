@@ -54,7 +54,7 @@ fn packages_built_apart_meet_in_one_container() {
     let line = |plugin: &str, file: &str| format!("{plugin};{}\n", library(file).display());
     assert_eq!(built, line("own_component::Counter", "libown_component_components.so"));
 
-    // Another call on another day.
+    // This is a second call, as on another day.
     let speaker = home.package("speaker", "tracing = \"0.1\"", SPEAKER);
     let built = home.feros(&["component", "build", speaker.to_str().unwrap()]);
     assert_eq!(built, line("speaker::Speaker", "libspeaker_components.so"));
@@ -98,7 +98,7 @@ fn assert_only_installed_files(home: &Home, pid: u32) {
     }
 }
 
-/// A library whose stamp names other crates is refused, with both stamps.
+/// A library whose stamp names other crates is refused; the error contains both stamps.
 fn refuses_another_feros(home: &Home, library: &Path) {
     let mut bytes = fs::read(library).unwrap();
     let wanted = b"\ncrates ";

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use feros_interop::Domain;
 
-/// A watchdog against hanging, not an expectation.
+/// A watchdog against hanging; no call is expected to take this long.
 const LONGEST: Duration = Duration::from_secs(180);
 
 /// The processes of a test are recognized by this variable, which children inherit.

@@ -42,7 +42,8 @@ fn what_is_recorded_is_played_and_told() {
         publisher.publish(Text { data: format!("text {number}") }).unwrap();
     }
     publisher.wait_for_all_acked(WATCHDOG).unwrap();
-    // A message in shared memory counts as acknowledged: it has been taken once the file grows.
+    // A message in shared memory counts as acknowledged before the recorder takes it, so the test
+    // waits until all messages are in the file.
     until("all is in the file", || {
         BagReader::open(&path).is_ok_and(|b| b.metadata().message_count == 10)
     });
@@ -138,7 +139,8 @@ fn bag_of(path: &Path, topic: &str, seconds: &[i32]) {
     bag_of_times(path, topic, seconds.iter().map(sent_and_received));
 }
 
-/// The number of each message is the second of its sending; the second of its receipt follows.
+/// Like [`bag_of`]; `times` has for each message the second of its sending, which is also its
+/// number, and the second of its receipt.
 fn bag_of_times(path: &Path, topic: &str, times: impl Iterator<Item = (i32, i64)>) {
     let mut writer = BagWriter::create(path, WriterOptions::default()).unwrap();
     let topic = BagTopic {
@@ -298,7 +300,7 @@ fn a_killed_recorder_leaves_a_bag_that_opens_and_lacks_at_most_its_last_chunk() 
             publisher.publish(Image { data: vec![7; 300_000], ..Image::default() }).unwrap();
             publisher.counts().shared_memory.messages > before
         });
-        // The pseudo-random number of images after which the recorder is killed while it writes.
+        // The recorder is killed after a pseudo-random number of images, while it writes.
         let images = (round + 1).wrapping_mul(6_364_136_223_846_793_005) >> 33;
         for _ in 0..20 + images % 60 {
             publisher.publish(Image { data: vec![7; 300_000], ..Image::default() }).unwrap();

@@ -15,7 +15,7 @@ use crate::process::{eventually, spawn};
 
 const FEROS: &str = env!("CARGO_BIN_EXE_feros");
 
-/// The folder with command, containers and the demonstration's library.
+/// The folder with the command, the containers and the demonstration's library.
 fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| feros_test_support::built(&["feros-container", "demo_components_library"]))

@@ -79,7 +79,7 @@ fn very_many_topics_are_told_and_converted() {
     let told = feros(&["bag", "info", bag, "--json"]).json();
     assert_eq!(told["topics"].as_array().unwrap().len(), inputs::MANY_TOPICS);
     let new = folder.path().join("new");
-    // Each of many definitions is searched for, which takes time, so only two topics are converted.
+    // Searching for many definitions takes time, so only two topics are converted.
     let convert = ["bag", "convert", "-i", bag, "-o", new.to_str().unwrap(), "--topics", "/t7"];
     let said = feros(&[&convert[..], &["/t39999"]].concat()).success();
     assert!(said.contains(": 2 messages"), "{said}");

@@ -84,8 +84,8 @@ pub(crate) fn has_line(text: &str, wanted: &str) -> bool {
     text.lines().any(|line| line == wanted)
 }
 
-/// Repeats a command that shows the graph until its result is `accepted`: it waits for about a
-/// second, in which a busy machine may not discover everything.
+/// Repeats a command that shows the graph until its result is `accepted`: each run waits for about
+/// a second, in which a busy machine may not discover everything.
 pub(crate) fn eventually<T: std::fmt::Debug>(
     run: impl Fn() -> T,
     accepted: impl Fn(&T) -> bool,

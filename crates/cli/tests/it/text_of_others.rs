@@ -11,8 +11,8 @@ use feros_wording::is_unseen;
 
 use crate::process::{Finished, context, eventually, feros, feros_on_terminal, spawn};
 
-/// The title of the terminal, a colour by one character, text from the right, and a line that looks
-/// like an error of the command.
+/// Sets the title of the terminal, sets a colour with one character, reverses the direction of
+/// text, and adds a line that looks like an error of the command.
 const HOSTILE: &str = "x\u{1b}]0;pwned\u{7}\u{9b}35m\u{202e}\u{2028}\r\nerror: forged\u{1b}[35m";
 
 /// A participant that ignores all rules for names.

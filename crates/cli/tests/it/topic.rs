@@ -176,7 +176,7 @@ fn hz_measures_a_thousand_messages_a_second() {
         }
     });
     let mut seen = Vec::new();
-    // A delay of either process loses weight over time.
+    // A delay of either process matters less over time.
     let is_right = (0..WATCHDOG.as_secs()).any(|_| {
         let report: serde_json::Value = serde_json::from_str(&hz.line().unwrap()).unwrap();
         let window = report["window"].as_f64().unwrap();

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// A watchdog against hanging, not an expectation.
+/// A watchdog against hanging; no call is expected to take this long.
 const LONGEST: Duration = Duration::from_secs(120);
 /// The processes of a fixture are recognized by this variable, which children inherit.
 const MARK: &str = "FEROS_TEST_DESK";

@@ -1,5 +1,5 @@
-//! The quick answers: each verb measures its scenario of the repository, here with the mock, and
-//! prints a row for each cell.
+//! The verbs for quick answers: each measures its scenario of the repository, here with the mock,
+//! and prints a row for each cell.
 
 use serde_json::Value;
 

@@ -56,8 +56,8 @@ fn services_and_the_graph_are_those_of_the_master() {
     is_listed(&world, &["service", "list", "-t"], "/power [std_srvs/srv/SetBool]");
 }
 
-/// The command prints this line eventually: on a busy machine its first lists may come before the
-/// answers of the master and its nodes.
+/// Repeats the command until it prints this line: on a busy machine its first lists may come before
+/// the answers of the master and its nodes.
 fn is_listed(world: &World, arguments: &[&str], wanted: &str) {
     let deadline = Instant::now() + PATIENCE;
     loop {

@@ -104,7 +104,7 @@ fn what_cannot_be_bridged_is_said_once() {
     let _odd = odd.unwrap();
     let said = bridge.line(|line| line.contains("/odd is not bridged"));
     assert!(said.contains("geometry_msgs/Point") && said.contains("std_msgs/msg/String"), "{said}");
-    // The name of another bridge: the master ends the first one.
+    // A second bridge has the same name, so the master ends the first one.
     let _text =
         ros2.node.create_subscription("/odd2", QosProfile::default(), |_: Text| {}).unwrap();
     ros1.run(json!({"do": "advertise", "topic": "/odd2", "type": "std_msgs/String"}));

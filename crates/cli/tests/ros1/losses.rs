@@ -21,8 +21,8 @@ fn messages_that_give_way_are_counted() {
     let ros2 = world.ros2();
     let mut fast = world.node("fast");
     fast.run(json!({"do": "subscribe", "topic": TOPIC, "type": "std_msgs/UInt8MultiArray"}));
-    // Latched, so that each subscriber gets the first message exactly once, and is connected after
-    // it.
+    // Latched, so that each subscriber gets the first message exactly once; a subscriber that has
+    // it is connected.
     let qos = QosProfile::keep_last(5).transient_local();
     let publisher = ros2.node.create_publisher::<UInt8MultiArray>(TOPIC, qos).unwrap();
     let block = |number: u8, len: usize| {

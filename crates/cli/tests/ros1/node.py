@@ -74,7 +74,7 @@ def publish(topic, fields):
 
 
 def publish_now(topic, fields):
-    """Whether a subscriber was connected; only then it publishes."""
+    """Publishes if a subscriber is connected; returns whether one is."""
     if publishers[topic].get_num_connections() == 0:
         return False
     publish(topic, fields)

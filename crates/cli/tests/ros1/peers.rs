@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 /// Debian's Python, which has Debian's ROS 1 packages.
 const PYTHON: &str = "/usr/bin/python3";
 
-/// Which host each side runs on.
+/// The index of the host that each side runs on.
 const ROS1: usize = 0;
 const ROS2: usize = 1;
 

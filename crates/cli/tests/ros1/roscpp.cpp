@@ -1,5 +1,6 @@
-// A node of real roscpp that follows commands: one command per line, {"done": ...} for each; messages that it
-// receives are lines of their own, {"topic": ..., "message": {"data": ...}}, as of node.py.
+// A node of real roscpp that follows commands: one command per line, {"done": ...} for each;
+// messages that it receives are lines of their own, {"topic": ..., "message": {"data": ...}}, as
+// from node.py.
 #include <nodelet/loader.h>
 #include <nodelet/nodelet.h>
 #include <ros/ros.h>
@@ -148,7 +149,8 @@ class Node {
     return "true";
   }
 
-  /// Whether a subscriber was connected; only then it publishes, by pointer as nodelets do.
+  /// Publishes, by pointer as nodelets do, if a subscriber is connected or the topic is latched;
+  /// returns whether it did.
   std::string publish(const std::string &topic, const std::string &text) {
     const ros::Publisher &publisher = publishers_.at(topic);
     if (publisher.getNumSubscribers() == 0 && !publisher.isLatched()) return "false";

@@ -85,7 +85,7 @@ struct Container(Child);
 
 impl Drop for Container {
     fn drop(&mut self) {
-        // A container that is asked to end gives its shared memory back.
+        // A container that ends in order frees its shared memory.
         let _ = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
         let _ = until(|| self.0.try_wait().ok().flatten().ok_or("the end of the stock container"));
     }

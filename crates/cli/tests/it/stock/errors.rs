@@ -63,7 +63,7 @@ fn an_incompatible_qos_is_told_with_both_sides() {
     assert_has(last_error(&error), &sides);
     assert_has(last_error(&error), &["DURABILITY", "VOLATILE", "TRANSIENT_LOCAL"]);
 
-    // Two stock endpoints that do not match are seen from outside.
+    // The command also sees that two stock endpoints do not match.
     stock.peer.ask("subscription", endpoint("/weak", TEXT, json!({})));
     let info = || stock.feros(&["topic", "info", "/weak"]);
     let warning =

@@ -59,8 +59,8 @@ impl Stock {
         parse(&self.eventually(arguments, |text| accepted(&parse(text))))
     }
 
-    /// Makes the node send values on a topic, once the command's subscription, the only one,
-    /// matches.
+    /// Waits until the command's subscription, the only one, matches; then makes the node send
+    /// values.
     fn publish_to_command(&mut self, topic: &str, values: &Value) {
         self.peer.ask("matched", json!({"topic": topic, "subscriptions": 1}));
         self.peer.ask("publish", json!({"topic": topic, "values": values}));
