@@ -3,7 +3,7 @@
 //!
 //! On the network an action consists of three services and two topics (`names`), as in
 //! `rcl_action`. The module `state` has the states of a goal and the transitions between them;
-//! `server` accepts goals and works on them, and `client` sends them.
+//! `server` accepts goals and keeps track of them, and `client` sends goals.
 //!
 //! A server calls three callbacks, which form the trait [`ActionCallbacks`]. A closure that takes
 //! accepted goals is enough:

@@ -81,7 +81,7 @@ impl CallbackGroup {
         &self.0.members
     }
 
-    /// The identity of the group on executors, if the group is separate.
+    /// The group's own membership in an executor; `None` if the group is not separate.
     pub(crate) fn as_separate(&self) -> Option<&Arc<SeparateGroup>> {
         self.0.separate.as_ref()
     }

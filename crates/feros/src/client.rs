@@ -475,7 +475,7 @@ impl Inner {
         Ok(())
     }
 
-    /// The object of a wait for a server, for error messages.
+    /// Names the server that a wait waits for, in error messages.
     fn server(&self) -> String {
         format!("a server of {}", self.name)
     }

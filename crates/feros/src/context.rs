@@ -221,7 +221,7 @@ impl Context {
     }
 
     /// Waits until `condition` holds, and checks it after each change of the graph. `what` returns
-    /// the object of the wait for the error message.
+    /// the name of the awaited thing for the error message.
     ///
     /// # Errors
     /// When `timeout` passes or the context is shut down before `condition` holds.

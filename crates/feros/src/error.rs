@@ -44,7 +44,7 @@ pub enum Error {
     /// A goal could not be ended.
     #[error(transparent)]
     SetResult(#[from] crate::action::SetResultError),
-    /// A goal cannot change to this status from its present one.
+    /// The status of a goal cannot change in this way.
     #[error(transparent)]
     GoalTransition(#[from] crate::action::GoalTransitionError),
     /// Feedback was not published.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use feros_sync::{Condvar, Mutex};
 
-/// Counts the changes of the graph, and knows who waits for them.
+/// Counts the changes of the graph, and stores the wakers of the futures that wait for a change.
 #[derive(Default)]
 pub(crate) struct GraphChanges {
     state: Mutex<State>,

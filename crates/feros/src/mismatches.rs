@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use feros_sync::Mutex;
 
-/// The time between two checks whether a name is known.
+/// The time between two checks of whether a name has become known.
 pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-/// The limit on these checks.
+/// The limit on the number of these checks.
 const MOST_LOOKS: u32 = 20;
 /// The limit on the different mismatches that a node remembers. Further mismatches are not logged,
 /// because without being remembered they would be logged again and again.

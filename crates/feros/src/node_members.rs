@@ -31,7 +31,7 @@ struct State {
     members: Vec<Weak<Place>>,
 }
 
-/// The identity of a separate callback group, whose entities are added to an executor on their own.
+/// The membership of a separate callback group in an executor, which is independent of its node's.
 #[derive(Default)]
 pub(crate) struct SeparateGroup {
     executor: Mutex<Option<ExecutorHandle>>,

@@ -179,8 +179,8 @@ struct Server<S: ServiceType, Form, C> {
     logger: Arc<str>,
     events: Arc<ServiceEvents<S>>,
     malformed: FailureCounter,
-    /// A request that the executor had taken ahead of its execution, for a policy that takes all
-    /// inputs first.
+    /// A request that was taken in advance, because some policies take the inputs of all entities
+    /// before they run the first entity.
     taken: Option<(Request, Sample)>,
     service: PhantomData<fn() -> (S, Form)>,
 }

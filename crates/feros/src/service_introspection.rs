@@ -16,7 +16,7 @@ use crate::publisher::Publisher;
 /// The suffix that turns the name of a service into the topic of its events.
 const TOPIC_SUFFIX: &str = "/_service_event";
 
-/// How much a client or a server publishes about its calls.
+/// The contents of the events that a client or a server publishes about its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ServiceIntrospectionState {
     /// No events.

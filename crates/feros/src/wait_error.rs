@@ -11,7 +11,7 @@ pub enum WaitError {
         "{what} did not appear within {waited:?}; is it running in the same domain? `feros doctor` helps"
     )]
     Timeout {
-        /// What the program waited for.
+        /// The awaited thing, such as a server of a service.
         what: String,
         /// The timeout.
         waited: Duration,
@@ -19,7 +19,7 @@ pub enum WaitError {
     /// The context was shut down.
     #[error("the context was shut down while waiting for {what}")]
     Shutdown {
-        /// What the program waited for.
+        /// The awaited thing, such as a server of a service.
         what: String,
     },
 }

@@ -67,8 +67,8 @@ impl<T: ParameterForm> ParameterBuilder<T> {
     /// Declares the parameter.
     ///
     /// # Errors
-    /// When the name is taken, or the first value (the default or its override) is of another type,
-    /// out of range or refused by an on-set callback.
+    /// When a parameter of this name exists, or the first value (the default or its override) has
+    /// another type, is out of range or is refused by an on-set callback.
     pub fn declare(self) -> Result<Parameter<T>, DeclareParameterError> {
         let name = self.descriptor.name.clone();
         let slot = self.store.declare(self.descriptor, self.default, self.ignore_override)?;

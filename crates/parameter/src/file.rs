@@ -146,7 +146,8 @@ fn nodes(
     Ok(())
 }
 
-/// Reads parameters; the names of those in a mapping begin with its own and a dot.
+/// Reads parameters. The names of parameters within a nested mapping begin with the key of that
+/// mapping and a dot.
 fn parameters(
     prefix: &str,
     entries: &Entries,

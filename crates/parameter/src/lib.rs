@@ -10,16 +10,16 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `store`, `slot`, `handle` | the parameters of a node, the value of one, and its typed handle |
-//! | `value`, `variant`, `descriptor`, `builder` | values, Rust types for them, descriptors and declarations |
-//! | `change`, `change_queue`, `callbacks` | changes, their order, and callbacks around them |
+//! | `store`, `slot`, `handle` | the parameters of a node, the storage of a parameter's value, and its typed handle |
+//! | `value`, `variant`, `descriptor`, `builder` | values, Rust types for values, descriptors and declarations |
+//! | `change`, `change_queue`, `callbacks` | changes, the order of changes, and callbacks around changes |
 //! | `file`, `overrides`, `node_pattern` | parameter files, and values from the command line |
-//! | `yaml`, `number`, `print` | YAML by rcl's rules |
+//! | `yaml`, `number`, `print` | reading and writing YAML by rcl's rules |
 //! | `error` | the errors |
 //!
 //! # Invariants
 //!
-//! Callbacks run without a lock. Changes are announced in the order in which they were committed,
+//! Callbacks run while no lock is held. Changes are reported in the order in which they were made,
 //! through a bounded queue.
 #![forbid(unsafe_code)]
 

@@ -61,7 +61,7 @@ fn hexadecimal_double(text: &str) -> Option<f64> {
     if whole.is_empty() && fraction.is_empty() {
         return None;
     }
-    // Digits after the 28th significant one are far below the precision of the result.
+    // Digits after the 28th significant digit are far below the precision of the result.
     let (mut value, mut exponent) = (0_u128, i64::from(exponent));
     for (position, digit) in whole.chars().chain(fraction.chars()).enumerate() {
         let digit = digit.to_digit(16)?;

@@ -16,7 +16,7 @@ pub trait ParameterVariant: Clone + Into<ParameterValue> + Send + Sync + 'static
 }
 
 /// A type that a [`Parameter`](crate::Parameter) may read: a [`ParameterVariant`], an `Option` of
-/// one where the parameter may have no value, or a [`ParameterValue`] of any type.
+/// such a type if the parameter may have no value, or a [`ParameterValue`] of any type.
 ///
 /// The trait is sealed.
 pub trait ParameterForm:

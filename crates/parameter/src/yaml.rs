@@ -5,7 +5,8 @@ use feros_yaml::{Content, Limits, Node, Place, Problem, Scalar, ScalarStyle};
 use crate::number;
 use crate::value::{ParameterType, ParameterValue};
 
-/// The text of a file is bounded, and so are its values.
+/// Limits the depth only: the size of a file is limited, which also limits the number of its
+/// values.
 pub(crate) const LIMITS: Limits = Limits { depth: 64, values: usize::MAX };
 
 /// The error for text that is not the expected YAML.
@@ -18,7 +19,7 @@ pub struct YamlError {
     pub column: usize,
     /// The problem.
     pub problem: String,
-    /// What was expected instead.
+    /// The expected form.
     pub expected: &'static str,
 }
 
@@ -44,8 +45,8 @@ impl From<feros_yaml::YamlError> for YamlError {
     }
 }
 
-/// The value of a list. An empty one is a list of strings: [`ParameterValue::as_declared`] makes
-/// another one of it.
+/// Converts a list. An empty list becomes a list of strings, which [`ParameterValue::as_declared`]
+/// converts to the declared type.
 pub(crate) fn list(items: &[Node]) -> Result<ParameterValue, YamlError> {
     const HOMOGENEOUS: &str = "elements of one type, such as [1.0, 2.0] or [a, b]";
     let mut list = None;
@@ -67,7 +68,7 @@ pub(crate) fn list(items: &[Node]) -> Result<ParameterValue, YamlError> {
     Ok(list.unwrap_or_else(|| empty_list_of(ParameterType::String)))
 }
 
-/// The value of a scalar.
+/// Converts a scalar.
 pub(crate) fn scalar(scalar: &Scalar) -> Result<ParameterValue, YamlError> {
     let is_quoted = matches!(scalar.style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
     let refused = |problem: &str| Err(YamlError::new(scalar.place, problem, VALUE));

@@ -345,7 +345,7 @@ impl<F: ActionForm> ActionClient<F> {
 }
 
 impl<F: ActionForm> Inner<F> {
-    /// The object of a wait for a server, for error messages.
+    /// Names the server that a wait waits for, in error messages.
     fn server(&self) -> String {
         format!("a server of the action {}", self.action)
     }

@@ -18,9 +18,9 @@ use crate::service_introspection::{CallId, ServiceEvents};
 /// [`wait`](Self::wait).
 ///
 /// # Cancel safety
-/// Dropping the future gives the call up. If its response arrives later, the response stays in the
-/// client's queue, which has space for 1,024, until the client sends its next request or another
-/// call takes responses; then it is dropped.
+/// Dropping the future gives the call up. If the response arrives later, it stays in the client's
+/// queue, which has space for 1,024 responses, until the client sends its next request or a caller
+/// waits for another response; then it is dropped.
 #[must_use = "the response is lost when this is dropped"]
 pub struct ResponseFuture<S: ServiceType> {
     pub(super) serialized: SerializedResponseFuture,

@@ -8,8 +8,8 @@ use feros_executor::{Clock as _, RosClock, Time, TimeChange, TimeWatcher};
 
 /// Which changes of a clock count as jumps; by default none.
 ///
-/// System time as the source never jumps. Simulated time leaps with each `/clock` message, by the
-/// difference from the time before.
+/// While ROS time follows the system's clock, it never jumps. Simulated time leaps with each
+/// `/clock` message, by the difference from the time before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct JumpThreshold {
     /// Whether turning simulated time on or off counts as a jump.

@@ -61,7 +61,7 @@ impl ExecutorBuilder {
     /// Off by default.
     ///
     /// While messages arrive within `duration` of each other, polling occupies a processor. If they
-    /// arrive more seldom, the thread polls less often, in the end before one of 64 sleeps.
+    /// arrive more seldom, the thread polls before fewer of its sleeps, down to one of 64.
     /// [`Executor::busy_waited`](crate::Executor::busy_waited) returns the time spent.
     pub fn busy_wait(self, duration: Duration) -> Self {
         Self { core: self.core.busy_wait(duration) }

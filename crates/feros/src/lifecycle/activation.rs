@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Whether the managed publishers of a node send, as a number of periods: the number increases
-/// whenever they start or stop sending, and they send while it is odd.
+/// Numbers the periods in which the managed publishers of a node send or do not send. A new period
+/// begins whenever they start or stop sending; they send in periods with odd numbers.
 #[derive(Debug, Default)]
 pub(super) struct Activation(AtomicU64);
 

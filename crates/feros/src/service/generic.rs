@@ -85,8 +85,8 @@ struct Server<C> {
     end: feros_transport::Service,
     callback: C,
     logger: Arc<str>,
-    /// A request that the executor had taken ahead of its execution, for a policy that takes all
-    /// inputs first.
+    /// A request that was taken in advance, because some policies take the inputs of all entities
+    /// before they run the first entity.
     taken: Option<(Request, Sample)>,
 }
 

@@ -23,8 +23,8 @@ pub(super) struct Receiver<O: Object, D> {
     pub(super) deliver: D,
     pub(super) malformed: Arc<FailureCounter>,
     pub(super) untaken: FailureCounter,
-    /// A message that the executor had taken ahead of its execution, for a policy that takes all
-    /// inputs first.
+    /// A message that was taken in advance, because some policies take the inputs of all entities
+    /// before they run the first entity.
     pub(super) taken: Option<Received<O>>,
     pub(super) logger: Arc<str>,
 }

@@ -6,15 +6,15 @@ use feros_message::GoalId;
 use super::form::ActionServerForm;
 use super::handle::ServerGoalHandle;
 
-/// The decision whether a client's goal is accepted.
+/// The decision on a goal that a client has sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GoalResponse {
     /// The server rejects the goal and informs the client.
     Reject,
-    /// The server accepts the goal, which has the status executing immediately.
+    /// The server accepts the goal, whose status is executing immediately.
     AcceptAndExecute,
-    /// The server accepts the goal, which gets the status executing only with a call of
-    /// [`ServerGoalHandle::execute`]. This is for goals that wait for other goals.
+    /// The server accepts the goal, whose status becomes executing only with a call of
+    /// [`ServerGoalHandle::execute`]. Use this for goals that wait for other goals.
     AcceptAndDefer,
 }
 
@@ -23,8 +23,8 @@ pub enum GoalResponse {
 pub enum CancelResponse {
     /// The request is rejected, and the goal goes on.
     Reject,
-    /// The goal has the status canceling from now on. The code that works on the goal must stop and
-    /// call [`ServerGoalHandle::canceled`].
+    /// The status of the goal becomes canceling. The code that works on the goal must stop and call
+    /// [`ServerGoalHandle::canceled`].
     Accept,
 }
 

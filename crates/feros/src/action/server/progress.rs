@@ -32,7 +32,7 @@ struct End<T> {
     result: ResultBytes,
 }
 
-/// What to do with a request for a result.
+/// The outcome of a request for a result.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ResultRequest<R> {
     /// The goal has ended: respond with this result.

@@ -31,8 +31,8 @@ pub(super) struct Requests<F: ActionServerForm, Form, C> {
     handles: HashMap<GoalId, WeakHandle<F>>,
     /// The index of the service that is checked first. It rotates, so that no service starves.
     first: usize,
-    /// A request that the executor had taken ahead of its execution, for a policy that takes all
-    /// inputs first.
+    /// A request that was taken in advance, because some policies take the inputs of all entities
+    /// before they run the first entity.
     taken: Option<Taken>,
     /// Counts goals that were rejected because another goal had the same id.
     known_goals: FailureCounter,
