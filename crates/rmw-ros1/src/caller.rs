@@ -1,4 +1,5 @@
-//! Calls of services of ROS 1: threads that each wait for one answer, on persistent connections.
+//! Calls of ROS 1 services. Several threads each wait for one response at a time, on connections
+//! that stay open.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{Shutdown, TcpStream};
@@ -13,18 +14,18 @@ use feros_sync::{Condvar, Mutex};
 
 use crate::message::{Body, Message, Responses};
 
-/// The most concurrent calls of a client; further calls wait.
+/// The limit on a client's concurrent calls. Further calls wait.
 const MOST_CALLS: usize = 16;
-/// The most calls that wait.
+/// The limit on waiting calls.
 const MOST_WAITING: usize = 1024;
-/// A thread that has been idle for this long ends, and its connection with it.
+/// A thread that has been idle for this long ends and closes its connection.
 const IDLE: Duration = Duration::from_secs(10);
 
 /// A request to be sent.
 struct Job {
     number: i64,
     server: Gid,
-    /// The request in the form of ROS 1.
+    /// The request in the ROS 1 format.
     body: Vec<u8>,
 }
 
@@ -35,7 +36,7 @@ struct State {
     idle: usize,
     is_closed: bool,
     next_stream: u64,
-    /// The connections that are shut down when the client is dropped.
+    /// The open connections, which are shut down when the client is dropped.
     streams: BTreeMap<u64, TcpStream>,
 }
 
@@ -73,10 +74,10 @@ impl Caller {
         })
     }
 
-    /// Starts a call; the answer goes to the client's responses.
+    /// Starts a call. The response goes to the client's responses.
     ///
     /// # Errors
-    /// The reason why the call was not started.
+    /// Returns the reason why the call could not be started.
     pub(crate) fn call(
         self: &Arc<Self>,
         number: i64,
@@ -114,7 +115,7 @@ impl Caller {
         state.is_closed = true;
         state.jobs.clear();
         for stream in state.streams.values() {
-            let _ = stream.shutdown(Shutdown::Both); // it may have ended by itself
+            let _ = stream.shutdown(Shutdown::Both); // the connection may already have ended
         }
         drop(state);
         self.changed.notify_all();
@@ -143,7 +144,8 @@ impl Caller {
             let woken = self.changed.wait_timeout(state, IDLE);
             state = woken;
             state.idle -= 1;
-            // A thread that wakes without a job has been idle, or another thread was faster.
+            // Without a job, the thread has either been idle for long, or another thread took the
+            // job. It ends in both cases.
             if state.jobs.is_empty() {
                 break;
             }
@@ -152,7 +154,7 @@ impl Caller {
         None
     }
 
-    /// Makes one call, on the existing connection or a new one.
+    /// Makes one call, on the existing connection or on a new one.
     fn answer(
         &self,
         connection: &mut Option<(u64, CallConnection)>,
@@ -201,7 +203,8 @@ impl Caller {
         }
     }
 
-    /// ROS 2 has no response for a failed call: the client waits as if the server had gone.
+    /// Logs why a call failed. ROS 2 has no response for a failed call, so the client waits as if
+    /// the server had left.
     fn say(&self, error: &str) {
         if self.state.lock().is_closed {
             return;

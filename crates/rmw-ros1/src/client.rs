@@ -1,4 +1,5 @@
-//! Clients of services: of a server in this process, otherwise of the one that the master names.
+//! Service clients. A client calls the server in this process if there is one, and otherwise the
+//! server that the master names.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -23,7 +24,8 @@ pub(crate) struct Ros1Client {
     responses: Arc<Responses>,
     matches: Arc<Matches>,
     caller: Arc<Caller>,
-    /// The number of the last request; held during sending, so that requests leave in order.
+    /// The number of the last request. The lock is held while a request is sent, so that requests
+    /// leave in order.
     last_number: Mutex<i64>,
     qos: QosProfile,
 }
@@ -86,7 +88,7 @@ impl Client for Ros1Client {
         self.member.gid
     }
 
-    /// The connection has ended with the server's process.
+    /// Nothing to do: the connection ends with the server's process.
     fn forget_ended(&self, _server: Gid) {}
 
     fn responders(&self) -> Vec<Gid> {

@@ -1,4 +1,4 @@
-//! The state of a node's parameters on the master, besides the values that the node has set.
+//! The values that other nodes set on the master for a node's parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,32 +6,34 @@ use std::sync::Arc;
 use feros_rmw::TakesParameters;
 use feros_ros1::Value;
 
-/// If this many names may have changed, all parameters are read.
+/// If more names than this have changed, all parameters are read instead.
 pub(crate) const MOST_CHANGED: usize = 64;
 
-/// How a node follows the master.
+/// The state of a node that follows its parameters on the master.
 #[derive(Default)]
 pub(crate) struct Followed {
-    /// The receiver of values; `None` before the node registers one.
+    /// The object that receives the values; `None` before the node registers one.
     pub(crate) taker: Option<Arc<dyn TakesParameters>>,
-    /// Whether the current master reports changes.
+    /// Whether the current master reports changes to the node.
     pub(crate) is_subscribed: bool,
-    /// Names that may have a new value on the master, with those below them; the empty name means
-    /// all.
+    /// The names whose values on the master may have changed, including the names below them. The
+    /// empty name stands for all parameters.
     pub(crate) changed: BTreeSet<String>,
-    /// Values of the master that are on the way to the node, if the node has set no other since.
+    /// The values from the master that are being passed to the node, unless the node has set
+    /// another value since.
     pub(crate) adopted: BTreeMap<String, Value>,
-    /// Names with a value on its way, at most one each, and whether they have changed since.
+    /// The names whose values are being passed to the node. The flag tells whether the value has
+    /// changed again since. At most one value per name is passed at a time.
     pub(crate) under_way: BTreeMap<String, bool>,
 }
 
 impl Followed {
-    /// Starts over with a new master, which does not report changes yet.
+    /// Starts again with a new master, which does not report changes yet.
     pub(crate) fn begin_again(&mut self) {
         self.is_subscribed = false;
     }
 
-    /// Whether the node's current value came from the master. Forgets the master's value.
+    /// Whether the node's current value came from the master. Also forgets the master's value.
     pub(crate) fn is_adopted(&mut self, name: &str, value: Option<&Value>) -> bool {
         let adopted = self.adopted.remove(name);
         adopted.zip(value).is_some_and(|(adopted, value)| is_same(&adopted, value))
@@ -46,7 +48,7 @@ impl Followed {
     }
 }
 
-/// Whether two values are equal; numbers are compared by their bits.
+/// Whether two values are equal. Floating-point numbers are compared by their bits.
 pub(crate) fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Double(one), Value::Double(other)) => one.to_bits() == other.to_bits(),

@@ -1,9 +1,11 @@
-//! Parameters of nodes that other nodes set on the master, as `rosparam set` does.
+//! Makes nodes accept the parameter values that other nodes set on the master, as `rosparam set`
+//! does.
 //!
-//! The master reports which parameter has changed. The upkeep thread first writes the values that
-//! the node itself has set, and then reads the changed ones; another thread gives them to the node,
-//! and runs the node's callbacks. A value that the node has already is not a change, so its own
-//! writes do not come back. If the node refuses a value, its own value overwrites it on the master.
+//! The master reports which parameters have changed. The upkeep thread first writes the values that
+//! the node itself has set and then reads the changed values. Another thread passes these to the
+//! node, which runs the node's callbacks. A value that the node already has is not a change, so
+//! values that the node has written itself do not come back. If the node refuses a value, its own
+//! value is written to the master again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -18,23 +20,25 @@ use crate::followed::is_same;
 use crate::kept_parameters::{Kept, KeptParameters, place};
 use crate::parameters::{leaves, yaml};
 
-/// The most values that wait for their nodes; a value without room is read again later.
+/// The limit on values that wait for their nodes. A value for which there is no room is read again
+/// later.
 const MOST_WAITING: usize = 256;
 
 impl KeptParameters {
-    /// Makes a node take over values that other nodes set from now on.
+    /// Makes a node accept the values that other nodes set from now on.
     pub(crate) fn follow_with(&self, taker: Arc<dyn TakesParameters>) {
         let former = self.0.lock().followed.taker.replace(taker);
-        drop(former); // outside the lock
+        drop(former); // dropped without the lock
     }
 
-    /// Notes that a parameter, by its name on the master, has changed. Returns false for parameters
-    /// of other nodes.
+    /// Records that a parameter has changed, by its name on the master. Returns false for
+    /// parameters of other nodes.
     fn note(&self, node: &str, name: &str) -> bool {
         let below = match name.strip_prefix(node) {
             Some("") => "",
             Some(rest) if rest.starts_with('/') => &rest[1..],
-            // The name of a namespace that contains the node means all its parameters.
+            // If the name is a namespace that contains the node, all parameters of the node may
+            // have changed.
             None if node.strip_prefix(name).is_some_and(|rest| rest.starts_with('/')) => "",
             _ => return false,
         };
@@ -42,7 +46,7 @@ impl KeptParameters {
         true
     }
 
-    /// Reads the changed values from the master, and sends them to the node.
+    /// Reads the changed values from the master and passes them to the node.
     pub(crate) fn follow(
         self: &Arc<Self>,
         node: &feros_ros1::Node,
@@ -66,7 +70,7 @@ impl KeptParameters {
             }
             let mut kept = self.0.lock();
             kept.followed.is_subscribed = true;
-            // Values may have been set before the subscription.
+            // Values may have been set before the subscription, so all are read.
             kept.followed.note(String::new());
         }
         let changed = std::mem::take(&mut self.0.lock().followed.changed);
@@ -79,7 +83,7 @@ impl KeptParameters {
                         Taking { kept: self.clone(), taker: taker.clone(), bell: bell.clone() };
                     taking.send(node.name(), name, value, takers);
                 }),
-                // The parameter was deleted: the node keeps its value.
+                // The parameter was deleted. The node keeps its value.
                 Err(MasterError::Refused { .. }) => {}
                 Err(_) => return self.0.lock().followed.changed.extend(changed),
             }
@@ -87,14 +91,14 @@ impl KeptParameters {
     }
 }
 
-/// A node that takes over values.
+/// A node that accepts values.
 struct Taking {
     kept: Arc<KeptParameters>,
     taker: Arc<dyn TakesParameters>,
     bell: Arc<Bell>,
 }
 
-/// A value on its way to a node.
+/// A value that is being passed to a node.
 struct Way {
     taking: Taking,
     node: String,
@@ -103,7 +107,8 @@ struct Way {
 }
 
 impl Taking {
-    /// Sends a value of the master to the node, if the node has the parameter with another value.
+    /// Passes a value of the master to the node if the node has the parameter with a different
+    /// value.
     fn send(self, node: &str, name: &str, value: &Value, takers: &mut Takers) {
         if !self.taker.has_parameter(name) {
             return;
@@ -112,7 +117,8 @@ impl Taking {
         {
             let mut kept = kept.0.lock();
             let Kept { values, unwritten, followed, .. } = &mut *kept;
-            // A second value behind the first would look like one that the node set.
+            // While one value is being passed, a second value would look like a value that the node
+            // has set.
             if let Some(has_changed) = followed.under_way.get_mut(name) {
                 *has_changed = true;
                 return;
@@ -135,7 +141,7 @@ impl Taking {
 }
 
 impl Way {
-    /// Gives the value to the node, which runs its callbacks.
+    /// Passes the value to the node, which runs its callbacks.
     fn end(self, lines: &Lines) {
         let Self { taking: Taking { kept, taker, bell }, node, name, value } = self;
         let taken = catch_unwind(AssertUnwindSafe(|| taker.take_over(&name, &yaml(&value))));
@@ -167,7 +173,8 @@ impl Way {
             kept.followed.note(name.clone());
         }
         let is_kept = kept.followed.adopted.remove(&name).is_some();
-        // A value that has changed since is read before the node's own value overwrites it.
+        // If the value on the master has changed again, it is read before the node's own value
+        // overwrites it.
         let is_unwritten = is_kept && !has_changed && kept.values.contains_key(&name);
         if is_unwritten {
             kept.unwritten.insert(name);
@@ -179,13 +186,13 @@ impl Way {
     }
 }
 
-/// The thread that gives values to nodes, once started.
+/// The thread that passes values to nodes, once it has started.
 #[derive(Default)]
 pub(crate) struct Takers(Option<SyncSender<Way>>);
 
 impl Takers {
     /// # Errors
-    /// Returns the name if there is no room or no thread.
+    /// Returns the name if there is no room or the thread cannot be started.
     fn send(&mut self, way: Way) -> Result<(), String> {
         if self.0.is_none() {
             let (sender, ways) = sync_channel(MOST_WAITING);
@@ -244,8 +251,8 @@ mod tests {
         adopt(5);
         assert!(!kept.set("/node", "rate", Some(ParameterData::Integer(5))));
         assert!(kept.0.lock().unwritten.is_empty());
-        // The node has changed the value once more; that is written, since the master has another
-        // one.
+        // The node has set another value since. That value must be written, because the master has
+        // a different one.
         adopt(6);
         assert!(kept.set("/node", "rate", Some(ParameterData::Integer(7))));
         assert!(kept.0.lock().followed.adopted.is_empty());

@@ -1,4 +1,5 @@
-//! A topic that a node subscribes to by TCPROS, shared by the node's subscriptions to it.
+//! A topic that a node subscribes to over TCPROS. The node's subscriptions to the topic share this
+//! state.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -13,7 +14,7 @@ use crate::matches::{Matches, apart};
 use crate::message::{Body, Inbox, Message};
 use crate::others::gid_of;
 
-/// A subscription to be added.
+/// A subscription that is to be added.
 pub(crate) struct Joining {
     pub(crate) gid: Gid,
     pub(crate) inbox: Arc<Inbox>,
@@ -23,9 +24,9 @@ pub(crate) struct Joining {
 #[derive(Default)]
 struct Links {
     subscriptions: Vec<Joining>,
-    /// The connected publishers, with their numbers of connections.
+    /// The connected publishers, each with its number of connections.
     known: BTreeMap<Gid, usize>,
-    /// The last message of each latching publisher, for later subscriptions.
+    /// The last message of each latching publisher, for subscriptions that are added later.
     latched: BTreeMap<Gid, Message>,
 }
 
@@ -53,7 +54,7 @@ impl Incoming {
         }
     }
 
-    /// Stores the subscription, once it exists.
+    /// Stores the ROS 1 subscription, once it exists.
     pub(crate) fn begin(&self, subscription: Arc<Subscription>) {
         let _ = self.subscription.set(subscription); // set only once, by the creator
     }
@@ -69,21 +70,21 @@ impl Incoming {
             for publisher in links.known.keys() {
                 matches.appeared(*publisher, apart());
             }
-            // Like roscpp for a second subscription of a node.
+            // As in roscpp, a further subscription of the node gets the latched messages.
             links.latched.values().for_each(|message| joining.inbox.push(message.clone()));
             links.subscriptions.push(joining);
         }
         matches.notify();
     }
 
-    /// Removes a subscription; returns whether there are no others.
+    /// Removes a subscription; returns true if it was the last one.
     pub(crate) fn leave(&self, gid: Gid) -> bool {
         let mut links = self.links.lock();
         links.subscriptions.retain(|subscription| subscription.gid != gid);
         links.subscriptions.is_empty()
     }
 
-    /// Accepts the messages of a publisher that has connected.
+    /// Checks a publisher that has connected, and returns the sink for its messages.
     pub(crate) fn accept(self: &Arc<Self>, header: &ConnectionHeader) -> Result<Sink, String> {
         let (who, md5sum) = (header.get("callerid"), header.get("md5sum"));
         if md5sum != self.md5sum && md5sum != "*" {
@@ -97,7 +98,7 @@ impl Incoming {
     }
 }
 
-/// A connection to a publisher, while it lasts.
+/// A connection to a publisher. Dropping it ends the match.
 struct Link {
     incoming: Arc<Incoming>,
     publisher: Gid,

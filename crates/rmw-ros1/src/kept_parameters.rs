@@ -1,9 +1,9 @@
-//! The parameters of a node that the master is to have; programs of ROS 1 read them with
-//! `rosparam`. Setting a parameter does not wait for the master: the upkeep thread writes the
-//! values.
+//! The parameters of a node that must be stored on the master, where programs of ROS 1 read them
+//! with `rosparam`. Setting a parameter does not wait for the master, because the upkeep thread
+//! writes the values.
 //!
-//! Values that other nodes set there reach the node by [`crate::followed_parameters`]. A value of
-//! the node that is not written yet takes precedence over the master's.
+//! Values that other nodes set on the master reach the node through [`crate::followed_parameters`].
+//! A value of the node that has not been written yet takes precedence over the master's value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,18 +22,19 @@ pub(crate) struct KeptParameters(pub(crate) Mutex<Kept>);
 #[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) values: BTreeMap<String, Value>,
-    /// Names whose value, or whose deletion, is not written to the master yet.
+    /// Names whose new value or deletion has not been written to the master yet.
     pub(crate) unwritten: BTreeSet<String>,
     pub(crate) followed: Followed,
-    /// Names for which a warning was logged that the master does not have them.
+    /// Names for which the warning that the master does not have them was logged.
     said: BTreeSet<String>,
 }
 
 impl KeptParameters {
-    /// Notes a new value or a deletion; warns if ROS 1 cannot hold the value. Returns whether there
-    /// is something to write.
+    /// Records a new value or a deletion. Warns if ROS 1 cannot represent the value. Returns
+    /// whether there is something to write.
     pub(crate) fn set(&self, node: &str, name: &str, value: Option<ParameterData<'_>>) -> bool {
-        // On the master, the node's own value would override `/use_sim_time` at the next start.
+        // If the master stored the node's own value, it would override `/use_sim_time` at the next
+        // start.
         if name == USE_SIM_TIME_OF_NODE {
             return false;
         }
@@ -68,21 +69,21 @@ impl KeptParameters {
         true
     }
 
-    /// Notes that the written value is no longer valid.
+    /// Records that the value on the master is no longer valid.
     fn forget(&self, name: &str) -> bool {
         let mut kept = self.0.lock();
         kept.followed.is_adopted(name, None);
         kept.values.remove(name).is_some() && kept.unwritten.insert(name.to_owned())
     }
 
-    /// Notes that the master is a new one or was restarted: all values must be written again.
+    /// Records that the master is new or was restarted, so that all values are written again.
     pub(crate) fn write_again(&self) {
         let mut kept = self.0.lock();
         kept.unwritten = kept.values.keys().cloned().collect();
         kept.followed.begin_again();
     }
 
-    /// Writes the outstanding values to the master, as long as it answers.
+    /// Writes the outstanding values to the master until it stops answering.
     pub(crate) fn write(&self, node: &str, master: &Master) {
         loop {
             let (name, value) = {
@@ -113,12 +114,13 @@ impl KeptParameters {
     }
 }
 
-/// The name on the master: dots of ROS 2 names become levels of a tree in ROS 1.
+/// Returns the parameter's name on the master. The dots of a ROS 2 name become slashes, since ROS 1
+/// stores parameters as a tree.
 pub(crate) fn place(node: &str, name: &str) -> String {
     format!("{node}/{}", name.replace('.', "/"))
 }
 
-/// The value in the form of ROS 1, or the reason why it has no such form.
+/// Converts a value to the ROS 1 format, or returns the reason why ROS 1 cannot represent it.
 fn held(
     node: &str,
     name: &str,
@@ -169,7 +171,7 @@ fn in_ros1(value: ParameterData<'_>) -> Result<Value, String> {
     })
 }
 
-/// The text as a value, unless it has a character that XML cannot represent.
+/// Converts a string to a value unless it contains a character that XML cannot represent.
 fn in_xml(text: &str) -> Result<Value, String> {
     let is_none = |character: char| matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
     match text.chars().find(|character| is_none(*character)) {

@@ -1,5 +1,5 @@
-//! The Feros engine under a master of ROS 1: nodes are nodes of ROS 1, messages are sent by TCPROS
-//! in the form of ROS 1, and stock nodes cannot tell them from their own kind.
+//! The Feros engine for systems with a ROS 1 master. Nodes are ROS 1 nodes, and messages are sent
+//! over TCPROS in the ROS 1 format, so stock ROS 1 nodes see no difference.
 //!
 //! | module | holds |
 //! |---|---|
@@ -13,14 +13,13 @@
 //! | `parameters`, `kept_parameters`, `followed`, `followed_parameters` | parameters in both directions between nodes and the master |
 //! | `message` | aligned bytes of messages, with their metadata |
 //!
-//! Endpoints of one process and master hand messages to each other directly, with their
-//! announcements, so that the intra-process transport finds them. For other endpoints, messages are
-//! converted by the plan of their type, and only the information that ROS 1 has about them is
-//! known.
+//! Endpoints with the same process and master pass messages to each other directly. They know each
+//! other's announcements, so the intra-process transport finds them. For other endpoints, messages
+//! are converted by the plan of their type, and only the information that ROS 1 provides is known.
 //!
 //! # Invariants
 //!
-//! Peers see plain ROS 1. Nodes of one process exchange nothing by TCPROS.
+//! Other nodes see plain ROS 1. Nodes of one process exchange no messages over TCPROS.
 #![forbid(unsafe_code)]
 
 mod bell;
@@ -57,13 +56,14 @@ use participant::Participant;
 /// Short name of the engine.
 pub const ENGINE_NAME: &str = feros_rmw::engine::known::ROS1.name;
 
-/// The variable with the address of the master.
+/// The environment variable with the address of the master.
 const MASTER_VARIABLE: &str = "ROS_MASTER_URI";
 
-/// The participants of this process: messages between its sessions need no master.
+/// The participants of this process, by the master's address. Sessions with the same participant
+/// exchange messages without the master.
 static PARTICIPANTS: Mutex<BTreeMap<String, Weak<Participant>>> = Mutex::new(BTreeMap::new());
 
-/// The participant of this process under this master.
+/// Returns this process's participant for a master.
 fn of_process(uri: &str) -> Result<Arc<Participant>, OpenError> {
     let mut all = PARTICIPANTS.lock();
     all.retain(|_, participant| participant.strong_count() > 0);
@@ -75,7 +75,7 @@ fn of_process(uri: &str) -> Result<Arc<Participant>, OpenError> {
     Ok(participant)
 }
 
-/// The engine under the master of `ROS_MASTER_URI`. Sessions of one process share one participant.
+/// The engine for the master in `ROS_MASTER_URI`. All sessions of a process share one participant.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ros1Engine;
 
@@ -91,16 +91,16 @@ impl Engine for Ros1Engine {
     }
 }
 
-/// The engine under a master that the program names. Its sessions reach those of other engines only
-/// by TCPROS, like those of another process.
+/// The engine for a master that the program names. Its sessions reach sessions of other engines
+/// only over TCPROS, as if those were in another process.
 #[derive(Clone)]
 pub struct ConfiguredRos1Engine(Arc<Participant>);
 
 impl ConfiguredRos1Engine {
-    /// Creates the engine under the master at this address.
+    /// Creates the engine for the master at this address.
     ///
     /// # Errors
-    /// When the address is malformed.
+    /// Returns an error if the address is malformed.
     pub fn new(master_uri: &str) -> Result<Self, OpenError> {
         upkeep::participant(master_uri).map(Self)
     }

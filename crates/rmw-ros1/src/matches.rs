@@ -1,4 +1,4 @@
-//! The matches of an endpoint of this process, and the way to hand something to each.
+//! The matches of an endpoint of this process, and how to pass messages to each.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use feros_rmw::{Gid, QosProfile};
 use crate::message::{Inbox, Responses};
 use crate::requests::Requests;
 
-/// The way to hand something to an endpoint of this process.
+/// How to pass a message, request or response to a matching endpoint.
 #[derive(Clone)]
 pub(crate) enum Reach {
-    /// By TCPROS, or not at all.
+    /// Over TCPROS, or not at all.
     Apart,
     Subscription(Arc<Inbox>),
     Service(Arc<Requests>),
@@ -20,17 +20,17 @@ pub(crate) enum Reach {
 pub(crate) type Peer = feros_rmw_inbox::Peer<Reach>;
 pub(crate) type Matches = feros_rmw_inbox::Matches<Reach>;
 
-/// An endpoint of another process; ROS 1 reveals only its existence.
+/// Describes an endpoint of another process. ROS 1 reveals only that the endpoint exists.
 pub(crate) fn apart() -> Peer {
     Peer { announcement: None, qos: QosProfile::default(), reach: Reach::Apart }
 }
 
-/// The way to reach a matching endpoint; `None` if it does not match.
+/// Returns how to reach a matching endpoint; `None` if it does not match.
 pub(crate) fn reach(matches: &Matches, gid: Gid) -> Option<Reach> {
     matches.look(|peers| peers.get(&gid).map(|peer| peer.reach.clone()))
 }
 
-/// The first match within this process, otherwise the first one.
+/// Returns the first match within this process, or else the first match.
 pub(crate) fn nearest(matches: &Matches) -> Option<(Gid, Reach)> {
     matches.look(|peers| {
         let is_near = |(_, peer): &(&Gid, &Peer)| !matches!(peer.reach, Reach::Apart);
@@ -39,7 +39,7 @@ pub(crate) fn nearest(matches: &Matches) -> Option<(Gid, Reach)> {
     })
 }
 
-/// Calls `each` for every matching subscription of this process.
+/// Calls `each` for every matching subscription in this process.
 pub(crate) fn for_each_inbox(matches: &Matches, mut each: impl FnMut(&Inbox)) {
     matches.look(|peers| {
         for peer in peers.values() {

@@ -8,14 +8,14 @@ use feros_rmw::engine::Fill;
 use feros_rmw::{Gid, MessageInfo, Payload, PayloadBytes, PublishError, Sample, Stamp};
 use feros_ros1::{ConvertError, Plan};
 
-/// The largest message: nodes of ROS 1 do not accept longer ones.
+/// The size limit of a message, in bytes. ROS 1 nodes do not accept longer messages.
 pub(crate) const LARGEST_BYTES: usize = 1 << 30;
 
 /// The alignment of the bytes after the header.
 const ALIGNMENT: usize = 8;
 const HEADER_BYTES: usize = 4;
 
-/// A serialized message with its header, whose body is aligned.
+/// A serialized message with its header. The bytes after the header are aligned.
 #[derive(Debug)]
 pub(crate) struct Body {
     memory: Vec<u8>,
@@ -23,27 +23,29 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// A message of this size in memory that may have been used before; the caller fills it.
+    /// Creates a message of this size, in memory that may have been used before. The caller must
+    /// fill the message.
     pub(crate) fn in_memory(
         mut memory: Vec<u8>,
         size_bytes: usize,
     ) -> Result<Self, TryReserveError> {
         let missing = size_bytes.saturating_add(ALIGNMENT).saturating_sub(memory.len());
         memory.try_reserve_exact(missing)?;
-        // A vector with sufficient room does not move.
+        // A vector with enough capacity does not move.
         let begin = begin_in(&memory);
         memory.resize(begin + size_bytes, 0);
         Ok(Self { memory, begin })
     }
 
-    /// The memory, for another message.
+    /// Returns the memory, for another message.
     pub(crate) fn into_memory(self) -> Vec<u8> {
         self.memory
     }
 
-    /// Converts a body of ROS 1 to ROS 2 by a plan.
+    /// Converts the body of a ROS 1 message to ROS 2 with a plan.
     pub(crate) fn converted(plan: &Plan, ros1: &[u8]) -> Result<Self, ConvertError> {
-        // Large allocations are aligned, so the guess usually also holds for memory that grew.
+        // Large allocations are aligned. So the beginning usually stays right even if the memory
+        // grows and moves.
         let mut memory = Vec::with_capacity(ros1.len() + ros1.len() / 8 + 64);
         let begin = begin_in(&memory);
         memory.resize(begin, 0);
@@ -67,18 +69,18 @@ impl Body {
     }
 }
 
-/// The offset at which a message begins in this memory.
+/// Returns the offset at which a message must begin in this memory to be aligned.
 fn begin_in(memory: &[u8]) -> usize {
     let at = memory.as_ptr().wrapping_add(HEADER_BYTES).align_offset(ALIGNMENT);
     if at < ALIGNMENT { at } else { 0 }
 }
 
-/// A body of the size, written by `fill`.
+/// Creates a body of this size that `fill` writes.
 pub(crate) fn filled(name: &str, size_bytes: usize, fill: Fill<'_>) -> Result<Body, PublishError> {
     filled_in(Vec::new(), name, size_bytes, fill)
 }
 
-/// Like [`filled`], in memory that may have been used before.
+/// Like [`filled`], but in memory that may have been used before.
 pub(crate) fn filled_in(
     memory: Vec<u8>,
     name: &str,
@@ -105,17 +107,17 @@ impl PayloadBytes for Lent {
     }
 }
 
-/// A message, request or response between its receipt and its use.
+/// A message, request or response that was received and not used yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Message {
     pub(crate) body: Arc<Body>,
-    /// The sender.
+    /// The gid of the sender.
     pub(crate) from: Gid,
-    /// Its number at the sender, if known.
+    /// The sender's number, if known.
     pub(crate) number: Option<i64>,
-    /// When it was published, if known.
+    /// The time of publication, if known.
     pub(crate) stamp: Option<Stamp>,
-    /// When it arrived.
+    /// The time of arrival.
     pub(crate) at: SystemTime,
 }
 
@@ -132,13 +134,14 @@ impl feros_rmw_inbox::Received for Message {
 }
 
 impl Message {
-    /// A server's response to the request of this number, which has arrived now.
+    /// Creates the response of a server to the request with this number, with the current time as
+    /// its arrival.
     pub(crate) fn response(number: i64, body: Body, server: Gid) -> Self {
         let (stamp, at) = (Some(Stamp::now()), SystemTime::now());
         Self { body: Arc::new(body), from: server, number: Some(number), stamp, at }
     }
 
-    /// The sample for an endpoint of this gid.
+    /// Converts the message to a sample for the endpoint with this gid.
     pub(crate) fn sample(self, receiver: Gid) -> Sample {
         let info = MessageInfo {
             source_timestamp: self.stamp.and_then(Stamp::to_system_time),

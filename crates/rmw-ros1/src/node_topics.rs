@@ -1,5 +1,5 @@
-//! The topics of one node: in ROS 1, a node has one publisher and one subscriber per topic, which
-//! the node's endpoints share.
+//! The topics of one node. In ROS 1, a node has a single publisher and a single subscriber per
+//! topic, which the node's endpoints share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl NodeTopics {
         }
     }
 
-    /// Adds a publisher to a topic; the node's first one advertises the topic.
+    /// Adds a publisher to a topic. For the node's first publisher, advertises the topic.
     pub(crate) fn publish(
         &self,
         topic: &str,
@@ -65,7 +65,8 @@ impl NodeTopics {
             type_name: feros_ros1::type_text(&ty.name),
             md5sum: ty.md5sum.clone(),
             definition: ty.full_text(),
-            // Sent to subscribers; the history of each publisher is kept separately.
+            // This flag is sent to subscribers. The history is stored separately for each
+            // publisher.
             is_latching,
             queue_len: 1,
             on_connection: Some(hears(&outgoing)),
@@ -77,7 +78,7 @@ impl NodeTopics {
         Ok(outgoing)
     }
 
-    /// Removes a publisher; the node's last one withdraws the topic.
+    /// Removes a publisher. After the node's last publisher, stops advertising the topic.
     pub(crate) fn unpublish(&self, outgoing: &Arc<Outgoing>, gid: Gid) {
         let mut all = self.outgoing.lock();
         if outgoing.leave(gid) {
@@ -88,7 +89,7 @@ impl NodeTopics {
         }
     }
 
-    /// Adds a subscription to a topic; the node's first one subscribes in ROS 1.
+    /// Adds a subscription to a topic. For the node's first subscription, subscribes in ROS 1.
     pub(crate) fn subscribe(
         &self,
         topic: &str,
@@ -122,7 +123,7 @@ impl NodeTopics {
         Ok(incoming)
     }
 
-    /// Removes a subscription; the node's last one unsubscribes in ROS 1.
+    /// Removes a subscription. After the node's last subscription, unsubscribes in ROS 1.
     pub(crate) fn unsubscribe(&self, incoming: &Arc<Incoming>, gid: Gid) {
         let mut all = self.incoming.lock();
         if incoming.leave(gid) {

@@ -1,4 +1,4 @@
-//! The master's knowledge of other processes, as a graph of ROS 2.
+//! The nodes of other processes that the master knows, in the form of a ROS 2 graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -7,21 +7,22 @@ use feros_rmw::graph::EndpointNode;
 use feros_rmw::{EndpointInfo, EndpointKind, Gid, NodeInfo, NodeName, QosProfile};
 use feros_ros1::SystemState;
 
-/// Names with the nodes that have them.
+/// Names of topics or services, each with the nodes that publish, subscribe to or serve it.
 type Holders = BTreeMap<String, BTreeSet<String>>;
 
-/// The publishers, subscribers and servers outside of this process.
+/// The publishers, subscribers and servers in other processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Others {
     publishers: Holders,
     subscribers: Holders,
     services: Holders,
-    /// The types of topics and services in ROS 2, as far as nodes stated them.
+    /// The ROS 2 types of topics and services, as far as nodes have stated types.
     types: BTreeMap<String, String>,
 }
 
 impl Others {
-    /// Leaves out `own`, the nodes of this process, about which more is known.
+    /// Creates the description without the nodes of this process (`own`), which the participant
+    /// knows better.
     pub(crate) fn new(state: &SystemState, own: &BTreeSet<String>) -> Self {
         let others = |all: &[(String, Vec<String>)]| -> Holders {
             let without = |(name, nodes): &(String, Vec<String>)| {
@@ -39,7 +40,7 @@ impl Others {
         }
     }
 
-    /// The topics; their types and those of the services have to be found.
+    /// Returns the topics. Their types, and those of the services, must still be set.
     pub(crate) fn topics(&self) -> impl Iterator<Item = &String> {
         self.publishers.keys().chain(self.subscribers.keys())
     }
@@ -56,13 +57,14 @@ impl Others {
         self.types.insert(name.to_owned(), ty);
     }
 
-    /// The servers of a service.
+    /// Returns the servers of a service.
     pub(crate) fn servers(&self, service: &str) -> Vec<Gid> {
         let nodes = self.services.get(service).into_iter().flatten();
         nodes.map(|node| gid_of(EndpointKind::Service, node, service)).collect()
     }
 
-    /// Services whose servers have changed: the name, the servers that left, and those that came.
+    /// Returns the services whose servers have changed, each with its former and its current
+    /// servers.
     pub(crate) fn servers_that_changed(&self, before: &Self) -> Vec<(String, Vec<Gid>, Vec<Gid>)> {
         let names: BTreeSet<&String> = self.services.keys().chain(before.services.keys()).collect();
         let change = |name: &String| {
@@ -84,7 +86,7 @@ impl Others {
         names.into_iter().map(node).collect()
     }
 
-    /// All endpoints with known types.
+    /// Returns all endpoints whose types are known.
     pub(crate) fn endpoints(&self) -> Vec<EndpointInfo> {
         let kinds = [
             (EndpointKind::Publisher, &self.publishers),
@@ -112,7 +114,7 @@ impl Others {
     }
 }
 
-/// Splits the name of a ROS 1 node, `/namespace/name`.
+/// Splits the full name of a ROS 1 node, `/namespace/name`.
 fn node_name(full: &str) -> NodeName {
     match full.rsplit_once('/') {
         Some(("", name)) => NodeName::announced("/", name),
@@ -127,7 +129,8 @@ fn hash(of: &[&str]) -> u64 {
     hasher.finish()
 }
 
-/// ROS 1 has no identities but names: a node is one participant, whose prefix is the name's hash.
+/// Returns the gid of a node's participant. ROS 1 has names instead of identities, so each node is
+/// a participant, and the prefix of its gid is a hash of its name.
 pub(crate) fn participant_of(node: &str) -> Gid {
     let mut gid = [0; 16];
     gid[..8].copy_from_slice(&hash(&["node", node]).to_le_bytes());
@@ -135,7 +138,7 @@ pub(crate) fn participant_of(node: &str) -> Gid {
     Gid(gid)
 }
 
-/// The endpoint of a node on a topic or service.
+/// Returns the gid of a node's endpoint on a topic or service.
 pub(crate) fn gid_of(kind: EndpointKind, node: &str, name: &str) -> Gid {
     let Gid(mut gid) = participant_of(node);
     let word = match kind {

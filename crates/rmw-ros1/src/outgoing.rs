@@ -1,4 +1,4 @@
-//! A topic that a node publishes by TCPROS, shared by the node's publishers on it.
+//! A topic that a node publishes over TCPROS. The node's publishers on the topic share this state.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -23,9 +23,10 @@ pub(crate) struct Outgoing {
     pub(crate) topic: String,
     pub(crate) ros2_type: String,
     plan: Plan,
-    /// The node, if the topic is its log: each line lists the topics that the node publishes.
+    /// Set if the topic is the node's log. Each log message must list the topics that the node
+    /// publishes.
     logs_of: Option<feros_ros1::Node>,
-    /// Whether messages begin with a header; publishers count the number in it.
+    /// Whether messages begin with a header, which contains a number that publishers increment.
     has_number: bool,
     number: AtomicU32,
     publication: OnceLock<Arc<Publication>>,
@@ -52,7 +53,7 @@ impl Outgoing {
         }
     }
 
-    /// Stores the publication, once it exists.
+    /// Stores the ROS 1 publication, once it exists.
     pub(crate) fn begin(&self, publication: Arc<Publication>) {
         let _ = self.publication.set(publication); // set only once, by the creator
     }
@@ -65,7 +66,7 @@ impl Outgoing {
         self.publication.get().is_some_and(|publication| publication.connections() > 0)
     }
 
-    /// The message in the form of ROS 1, in memory that may have been used before.
+    /// Converts a message to the ROS 1 format, in memory that may have been used before.
     pub(crate) fn framed(&self, mut framed: Vec<u8>, cdr: &[u8]) -> Result<Vec<u8>, ConvertError> {
         framed.clear();
         framed.reserve(cdr.len() + 64);
@@ -79,7 +80,7 @@ impl Outgoing {
         Ok(framed)
     }
 
-    /// Writes the number into the header, if there is one.
+    /// Writes the next number into the header, if there is a header.
     pub(crate) fn number(&self, framed: &mut [u8]) {
         if self.has_number {
             let number = self.number.fetch_add(1, Ordering::Relaxed);
@@ -97,14 +98,14 @@ impl Outgoing {
         matches.notify();
     }
 
-    /// Removes a publisher; returns whether there are no others.
+    /// Removes a publisher; returns true if it was the last one.
     pub(crate) fn leave(&self, gid: Gid) -> bool {
         let mut links = self.links.lock();
         links.publishers.retain(|(other, _)| *other != gid);
         links.publishers.is_empty()
     }
 
-    /// Updates the matches after subscribers have connected or left.
+    /// Updates the matches after a subscriber has connected or left.
     pub(crate) fn refresh(&self, publication: &Publication) {
         let publishers = {
             let mut links = self.links.lock();
@@ -127,8 +128,8 @@ impl Outgoing {
     }
 }
 
-/// Whether the type is ROS 1's log message, whose last field ROS 2 lacks: the topics that the node
-/// publishes.
+/// Whether the type is the log message of ROS 1. Its last field lists the topics that the node
+/// publishes, and ROS 2 lacks that field.
 fn ends_with_topics(ty: &Ros1Type, ros2_type: &str) -> bool {
     let own = ty.message(&ty.name);
     let last = own.and_then(|message| message.definition.fields.last());
@@ -141,7 +142,7 @@ fn ends_with_topics(ty: &Ros1Type, ros2_type: &str) -> bool {
         })
 }
 
-/// Replaces the empty list at the end of a message by these names.
+/// Replaces the empty list at the end of a message with these names.
 fn put_topics(framed: &mut Vec<u8>, topics: &[String]) {
     let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX).to_le_bytes();
     framed.truncate(framed.len() - 4);

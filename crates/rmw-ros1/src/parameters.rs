@@ -1,21 +1,22 @@
-//! Parameters of the master as those of nodes: a node of Feros starts with the values that a node
-//! of ROS 1 would find under its private name.
+//! Reads the parameters on the master as the initial parameters of nodes. A Feros node starts with
+//! the values that a ROS 1 node would find under its private name.
 
 use feros_ros1::{Master, MasterError, Value, shown_name};
 
-/// The parameter that makes all nodes of ROS 1 follow `/clock`.
+/// The parameter on the master that makes all ROS 1 nodes follow `/clock`.
 const USE_SIM_TIME: &str = "/use_sim_time";
-/// The same as a parameter of a node.
+/// The corresponding parameter of a ROS 2 node.
 pub(crate) const USE_SIM_TIME_OF_NODE: &str = "use_sim_time";
-/// The most parameters that are read.
+/// The limit on parameters that are read.
 const MOST: usize = 10_000;
 
-/// The parameters under a node's name, with their values in YAML; empty if no master answers.
+/// Returns the parameters under a node's name, with their values in YAML. Empty if no master
+/// answers.
 pub(crate) fn of_node(master: &Master, node: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     match master.parameter(USE_SIM_TIME) {
         Ok(value @ Value::Bool(_)) => found.push((USE_SIM_TIME_OF_NODE.to_owned(), yaml(&value))),
-        // An absent master is not asked twice.
+        // If the master is absent, it is not asked a second time.
         Err(MasterError::Unreachable { .. }) => return found,
         _ => {}
     }
@@ -25,7 +26,8 @@ pub(crate) fn of_node(master: &Master, node: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Calls `each` for each leaf of a tree, up to the limit; ROS 2 joins the parts of a name by dots.
+/// Calls `each` for each leaf of a tree, up to the limit. The parts of a name are joined by dots,
+/// as in ROS 2.
 pub(crate) fn leaves(name: &str, value: &Value, each: &mut dyn FnMut(&str, &Value)) {
     let mut left = MOST;
     leaves_of(name, value, &mut left, each);
@@ -39,7 +41,7 @@ fn leaves_of(name: &str, value: &Value, left: &mut usize, each: &mut dyn FnMut(&
                 leaves_of(&format!("{name}{dot}{member}"), value, left, each);
             }
         }
-        // No node has declared a name that cannot be shown unescaped.
+        // Names that need escaping are skipped, because no node can have declared them.
         value if *left > 0 && !name.is_empty() && shown_name(name) == name => {
             *left -= 1;
             each(name, value);
@@ -52,7 +54,7 @@ pub(crate) fn yaml(value: &Value) -> String {
     match value {
         Value::Int(number) => number.to_string(),
         Value::Bool(value) => value.to_string(),
-        // Formatted with a decimal point, since it would be a whole number without it.
+        // The format includes a decimal point, without which YAML would read an integer.
         Value::Double(number) if number.is_finite() => format!("{number:?}"),
         Value::Double(number) if number.is_nan() => ".nan".to_owned(),
         Value::Double(number) => if *number > 0.0 { ".inf" } else { "-.inf" }.to_owned(),
@@ -61,7 +63,7 @@ pub(crate) fn yaml(value: &Value) -> String {
             let values: Vec<String> = values.iter().map(yaml).collect();
             format!("[{}]", values.join(", "))
         }
-        // Structures in lists have no counterpart in ROS 2.
+        // ROS 2 has no counterpart of structures in lists.
         Value::Struct(_) => quoted("a structure"),
     }
 }

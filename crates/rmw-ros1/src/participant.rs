@@ -1,4 +1,4 @@
-//! The endpoints of this process under one master, their matches, and the graph.
+//! The endpoints of this process for one master, their matches, and the graph.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
@@ -26,7 +26,7 @@ pub(crate) struct Entry {
     pub(crate) session: Gid,
     pub(crate) matches: Arc<Matches>,
     pub(crate) reach: Reach,
-    /// The owner of the history for late subscriptions.
+    /// The writer that stores the history for late subscriptions; only publishers have one.
     pub(crate) writer: Option<Weak<Writer>>,
     pub(crate) ignores_own_session: bool,
 }
@@ -40,7 +40,7 @@ pub(crate) struct LocalNode {
     pub(crate) parameters: Arc<KeptParameters>,
 }
 
-/// A node that is registered with the master.
+/// A node of this process, with its parameters on the master.
 pub(crate) type KnownNode = (feros_ros1::Node, Arc<KeptParameters>);
 
 #[derive(Default)]
@@ -53,7 +53,7 @@ struct State {
     snapshot: Option<Arc<GraphSnapshot>>,
 }
 
-/// The state of this process under one master.
+/// The state of this process for one master.
 pub(crate) struct Participant {
     pub(crate) master: Master,
     pub(crate) siblings: Siblings,
@@ -87,7 +87,7 @@ impl Participant {
         }))
     }
 
-    /// The types, which are read when they are first needed.
+    /// Returns the known types, which are read when they are first needed.
     pub(crate) fn types(&self) -> &Types {
         self.types.get_or_init(|| {
             let mut set = feros_interface::shipped().clone();
@@ -99,7 +99,8 @@ impl Participant {
         })
     }
 
-    /// Returns false if this process has a node of this name: the master knows only one per name.
+    /// Adds a node. Returns false if this process already has a node with this name, because the
+    /// master knows only one node per name.
     pub(crate) fn add_node(&self, node: LocalNode) -> bool {
         {
             let mut state = self.state.lock();
@@ -121,18 +122,18 @@ impl Participant {
             state.changed();
             removed
         };
-        drop(removed); // without the lock, since this calls the master
+        drop(removed); // dropped without the lock, because this calls the master
         self.notify_watchers();
     }
 
-    /// The ROS 1 nodes of this process.
+    /// Returns the nodes of this process.
     pub(crate) fn nodes(&self) -> Vec<KnownNode> {
         let state = self.state.lock();
         let known = |node: &LocalNode| (node.ros1.clone(), node.parameters.clone());
         state.nodes.values().map(known).collect()
     }
 
-    /// Adds an endpoint, and matches it with the others.
+    /// Adds an endpoint and matches it with the other endpoints.
     pub(crate) fn add(self: &Arc<Self>, entry: Entry) -> Member {
         let (gid, name) = (entry.info.gid, entry.info.name.clone());
         let mut changed = vec![entry.matches.clone()];
@@ -188,7 +189,7 @@ impl Participant {
         self.notify_watchers();
     }
 
-    /// Replaces the master's knowledge of other processes.
+    /// Replaces the description of other processes with a newer one.
     pub(crate) fn update_others(&self, others: Others) {
         let mut changed = Vec::new();
         {
@@ -219,7 +220,7 @@ impl Participant {
         self.state.lock().others.clone()
     }
 
-    /// The policies of all endpoints of a kind on a topic, as far as known.
+    /// Returns the policies of all known endpoints of a kind on a topic.
     pub(crate) fn profiles(&self, name: &str, kind: EndpointKind) -> Vec<QosProfile> {
         let graph = self.graph();
         graph.endpoints_of(kind, name).map(|endpoint| endpoint.qos).collect()
@@ -246,7 +247,8 @@ impl Participant {
         snapshot
     }
 
-    /// Calls `notify` after each change of the graph, until `end_watch` with the returned number.
+    /// Calls `notify` after each change of the graph, until `end_watch` is called with the returned
+    /// number.
     pub(crate) fn watch(&self, notify: feros_rmw::Notify) -> u64 {
         let number = self.next_watcher.fetch_add(1, Ordering::Relaxed);
         self.watchers.lock().insert(number, Arc::new(Gate::new(Some(notify))));
@@ -274,7 +276,7 @@ impl State {
 }
 
 impl Entry {
-    /// Whether the other endpoint is of the opposite kind and has the same name.
+    /// Whether the other endpoint has the opposite kind and the same name.
     fn is_opposite(&self, other: &Entry) -> bool {
         use EndpointKind::{Client, Publisher, Service, Subscription};
         let kinds = (self.info.kind, other.info.kind);
@@ -288,7 +290,8 @@ impl Entry {
         is_pair && self.info.name == other.info.name
     }
 
-    /// Makes both match, if they fit. Returns the other's matches if they have to be notified.
+    /// Matches the two endpoints if they fit. Returns the matches of the other endpoint if these
+    /// must be notified.
     fn meet(&self, other: &Entry) -> Option<Arc<Matches>> {
         if self.info.type_name != other.info.type_name {
             self.matches.clashed();
@@ -330,7 +333,7 @@ impl Drop for Participant {
     }
 }
 
-/// An endpoint in its participant, until it leaves.
+/// An endpoint in its participant. Dropping it removes the endpoint.
 pub(crate) struct Member {
     pub(crate) participant: Arc<Participant>,
     pub(crate) gid: Gid,
@@ -338,7 +341,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Ends all matches of the endpoint.
+    /// Removes the endpoint, which ends all its matches.
     pub(crate) fn leave(&self) {
         self.participant.remove(self.gid);
     }
@@ -357,7 +360,7 @@ impl Drop for Member {
     }
 }
 
-/// The announcement of a text; `None` for the empty text.
+/// Converts a string to an announcement; the empty string becomes `None`.
 pub(crate) fn announced(text: &str) -> Option<Arc<str>> {
     (!text.is_empty()).then(|| text.into())
 }

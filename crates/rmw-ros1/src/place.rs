@@ -1,4 +1,4 @@
-//! The place and the description of a new endpoint.
+//! The data that all kinds of new endpoints need.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::matches::{Matches, Reach};
 use crate::node_topics::NodeTopics;
 use crate::participant::{Entry, Participant, announced};
 
-/// The place of a new endpoint: its node, and its gid.
+/// The owner of a new endpoint: its participant, session and node, and the endpoint's gid.
 pub(crate) struct Place {
     pub(crate) participant: Arc<Participant>,
     pub(crate) ros1: feros_ros1::Node,
@@ -19,7 +19,7 @@ pub(crate) struct Place {
     pub(crate) gid: Gid,
 }
 
-/// The description of an endpoint from its options.
+/// The part of an endpoint's options that describes it in the graph.
 pub(crate) struct Described<'a> {
     pub(crate) kind: EndpointKind,
     pub(crate) name: &'a str,
@@ -29,7 +29,7 @@ pub(crate) struct Described<'a> {
 }
 
 impl Place {
-    /// The entry of the endpoint in its participant.
+    /// Creates the endpoint's entry for its participant.
     pub(crate) fn entry(
         &self,
         of: &Described<'_>,

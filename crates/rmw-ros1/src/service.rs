@@ -1,5 +1,5 @@
-//! Servers of services: requests of clients in this process, and calls of ROS 1, whose connections
-//! wait for the answers.
+//! Service servers. They receive the requests of clients in this process, and the calls of ROS 1
+//! nodes, whose connections wait for the responses.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -21,14 +21,15 @@ use crate::participant::Member;
 use crate::place::{Described, Place};
 use crate::requests::{self, Request, Requests, Slot, Taken, put};
 
-/// The state that connections of ROS 1 share with the server.
+/// The state that the connections of ROS 1 nodes share with the server.
 struct Calls {
     requests: Arc<Requests>,
     plans: Arc<ServicePlans>,
-    /// The gid for all callers by TCPROS, which does not identify them.
+    /// The gid for all callers over TCPROS, which does not identify its callers.
     caller: Gid,
     last: AtomicU64,
-    /// Calls that the server has taken and not answered yet; `None` once the server has gone.
+    /// Calls that the server has taken and has not responded to yet; `None` once the server has
+    /// ended.
     taken: Mutex<Option<Taken>>,
 }
 
@@ -38,7 +39,7 @@ impl Calls {
         Box::pin(async move { asked?.await.unwrap_or_else(|_| Err(GONE.to_owned())) })
     }
 
-    /// Queues a call for the server; returns the receiver of its answer.
+    /// Queues a call for the server and returns the receiver of its response.
     fn ask(&self, ros1: &[u8]) -> Result<Receiver<requests::Answer>, String> {
         let body = Body::converted(&self.plans.request.to_ros2, ros1);
         let body = Arc::new(body.map_err(|error| error.to_string())?);
@@ -47,7 +48,7 @@ impl Calls {
         let at = SystemTime::now();
         let message = Message { body, from: self.caller, number, stamp: None, at };
         let (slot, answer) = Slot::new();
-        // Held so that a server that ends finds the request.
+        // The lock is held while the request is queued, so that `end` finds the request.
         let taken = self.taken.lock();
         if taken.is_none() {
             return Err(GONE.to_owned());
@@ -98,7 +99,7 @@ impl Ros1Service {
         };
         let entry = place.entry(&described, qos, &matches, Reach::Service(requests.clone()));
         let Gid(mut caller) = entry.info.gid;
-        caller[12] |= 0x80; // no endpoint has this number
+        caller[12] |= 0x80; // no endpoint has such a gid
         let calls = Arc::new(Calls {
             requests: requests.clone(),
             plans,
@@ -119,7 +120,7 @@ impl Ros1Service {
         Ok(Self { member, requests, calls, matches, gaps, lost, place, qos })
     }
 
-    /// Answers a call of ROS 1.
+    /// Responds to the call of a ROS 1 node.
     fn answer(&self, number: i64, response: &[u8]) -> Result<(), PublishError> {
         let caller = self.calls.caller;
         let slot = self.calls.taken.lock().as_mut().and_then(|taken| taken.remove(caller, number));

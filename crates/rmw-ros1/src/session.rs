@@ -1,4 +1,4 @@
-//! A session: its nodes, the factory of endpoints, and the requests that ROS 1 cannot fulfil.
+//! A session: its nodes, the creation of its endpoints, and the requests that ROS 1 cannot fulfil.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -35,7 +35,7 @@ struct OwnNode {
     parameters: Arc<KeptParameters>,
 }
 
-/// The session that users of the engine hold.
+/// The session of the engine.
 pub(crate) struct Ros1Session {
     participant: Arc<Participant>,
     gid: Gid,
@@ -92,7 +92,7 @@ impl Drop for Ros1Session {
     }
 }
 
-/// An identity whose first 12 bytes differ from those of all other sessions of any process.
+/// Returns a gid whose first 12 bytes differ from those of all other sessions of any process.
 fn new_gid() -> Gid {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let mut hasher = DefaultHasher::new();
@@ -105,8 +105,8 @@ fn new_gid() -> Gid {
     Gid(gid)
 }
 
-/// Checks the name of a topic or service: ROS 1 has those of ROS 2, except names outside of the ROS
-/// conventions.
+/// Checks the name of a topic or service. ROS 1 has the same names as ROS 2, except names outside
+/// the ROS conventions.
 fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
     if as_it_is {
         let fits = name.starts_with('/') && feros_ros1::is_allowed_name(name);
@@ -253,7 +253,7 @@ impl Session for Ros1Session {
     }
 }
 
-/// The master keeps the parameters of its nodes.
+/// The master stores the parameters of its nodes.
 impl ParameterServer for Ros1Session {
     fn initial(&self, node: &NodeName) -> Vec<(String, String)> {
         crate::parameters::of_node(&self.participant.master, &node.fully_qualified())

@@ -51,7 +51,7 @@ impl Ros1Subscription {
         Ok(Self { member, inbox, matches, incoming, place, gaps: Mutex::default(), qos })
     }
 
-    /// Whether the message is older than its publisher's lifespan.
+    /// Whether a message is older than its publisher's lifespan.
     fn is_expired(&self, message: &Message) -> bool {
         let Some(lifespan) = self.matches.lifespan_of(message.from) else { return false };
         let published = message.stamp.and_then(Stamp::to_system_time);

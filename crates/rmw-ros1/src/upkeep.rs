@@ -1,5 +1,5 @@
-//! The upkeep thread: queries the master for other nodes, registers missing parts of this process,
-//! and learns types.
+//! The upkeep thread. It asks the master about nodes of other processes, registers the nodes of
+//! this process where the master lacks them, and learns types.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Weak};
@@ -15,19 +15,21 @@ use crate::followed_parameters::Takers;
 use crate::others::Others;
 use crate::participant::{KnownNode, Participant};
 
-/// The period of queries, since the master does not report other nodes' changes.
+/// The interval between queries, which are needed because the master does not report changes of
+/// other nodes.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The shortest time between two queries.
 const LOOK_APART: Duration = Duration::from_millis(50);
-/// Learning a service's type takes a connection to its server: the most of these in one pass, and
-/// the time within which they are opened.
+/// The limit on services whose types are learned in one pass, and the time within which their
+/// connections are opened. Each type needs a connection to the server.
 const MOST_PROBES: usize = 16;
 const PROBES_WITHIN: Duration = Duration::from_secs(5);
 
-/// The participant of this process under a master, with its upkeep thread, which ends with it.
+/// Creates the participant of this process for a master, and starts its upkeep thread, which ends
+/// with the participant.
 ///
 /// # Errors
-/// When the address is malformed, or the system refuses to start a thread.
+/// Returns an error if the address is malformed or the operating system cannot start a thread.
 pub(crate) fn participant(uri: &str) -> Result<Arc<Participant>, OpenError> {
     let participant = Participant::new(uri)?;
     let (bell, looked_for) = (participant.bell.clone(), Arc::downgrade(&participant));
@@ -55,20 +57,20 @@ fn keep(bell: &Bell, participant: &Weak<Participant>) {
     }
 }
 
-/// The state between two passes.
+/// The state that the thread keeps between two passes.
 #[derive(Default)]
 struct Looking {
-    /// Whether the master answered the last query; `None` before the first one.
+    /// Whether the master answered the last query; `None` before the first query.
     master_is_there: Option<bool>,
-    /// Bounds the warnings about a master that comes and goes.
+    /// Limits the warnings about a master that repeatedly leaves and comes back.
     lines: Lines,
-    /// Nodes that the master knew at the last query.
+    /// The nodes that the master knew at the last query.
     registered: BTreeSet<String>,
-    /// Nodes whose end by the master was logged.
+    /// The nodes that the master has ended and for which this was logged.
     ended: BTreeSet<String>,
-    /// Services whose servers did not state a type.
+    /// The services whose servers did not state a type.
     silent: BTreeSet<String>,
-    /// The thread that gives nodes the values set by others.
+    /// The thread that passes to nodes the values that other nodes have set.
     takers: Takers,
 }
 
@@ -94,7 +96,7 @@ impl Looking {
         self.master_is_there = Some(true);
         let registered: BTreeSet<String> = state.nodes().map(str::to_owned).collect();
         for (node, parameters) in known.iter().filter(|(node, _)| node.told_to_end().is_none()) {
-            // If the master has forgotten a node, it was restarted between two queries.
+            // If the master no longer knows a node, the master was restarted between two queries.
             let is_forgotten =
                 self.registered.contains(node.name()) && !registered.contains(node.name());
             if is_back || is_forgotten {
@@ -110,7 +112,7 @@ impl Looking {
         self.learn(participant, &nodes, &state);
     }
 
-    /// The master keeps one node per name, the newer one.
+    /// Logs which nodes the master has ended. It keeps one node per name, the newest.
     fn say_who_was_ended(&mut self, nodes: &[feros_ros1::Node]) {
         for node in nodes {
             let Some(reason) = node.told_to_end() else { continue };
@@ -182,7 +184,8 @@ fn service_type(master: &Master, service: &str) -> Option<String> {
     (!info.type_name.is_empty() && info.type_name != "*").then_some(info.type_name)
 }
 
-/// The type of ROS 2 for one of ROS 1; by the same name if no rule leads to a known type.
+/// Returns the ROS 2 type for a ROS 1 type. If no rule leads to a known type, returns the type with
+/// the same name.
 fn ros2_name(participant: &Participant, namespace: Namespace, ros1: &str) -> String {
     let Ok(name) = parse_type(ros1) else { return ros1.to_owned() };
     let name = feros_interface::TypeName::new(name.package, namespace, name.name);

@@ -1,4 +1,5 @@
-//! Sends a publisher's messages: directly to subscriptions of the process, to others by TCPROS.
+//! Sends the messages of a publisher: directly to subscriptions in this process, and over TCPROS to
+//! others.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::message::{Body, Inbox, Message};
 use crate::outgoing::Outgoing;
 use feros_rmw_inbox::Room;
 
-/// How long a publisher waits for a full subscription.
+/// How long a publisher waits for a subscription without room.
 const ROOM_WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
@@ -26,11 +27,11 @@ struct Sending {
     history: VecDeque<Message>,
 }
 
-/// Memory for reuse.
+/// Memory that is kept for the next message.
 #[derive(Default)]
 struct Spare {
     body: Vec<u8>,
-    /// Free as soon as all connections have sent the message.
+    /// The memory can be reused once all connections have sent the message.
     framed: Arc<Vec<u8>>,
 }
 
@@ -42,11 +43,13 @@ pub(crate) struct Writer {
     outgoing: Arc<Outgoing>,
     room: Arc<Room>,
     sending: Mutex<Sending>,
-    /// Identifies this publisher among the node's others in the publication's history.
+    /// Distinguishes this publisher from the node's other publishers in the history of the
+    /// publication.
     source: u64,
-    /// The memory of the last message, whose pages have been touched already.
+    /// The memory of the last message. Its pages have been touched already, so reusing it is
+    /// faster.
     spare: Mutex<Spare>,
-    /// Counts messages that could not be kept for late subscribers of ROS 1.
+    /// Counts messages that could not be stored for late subscribers of ROS 1.
     unkept: FailureCounter,
 }
 
@@ -74,7 +77,7 @@ impl Writer {
         }
     }
 
-    /// The number of messages that are kept for late subscriptions.
+    /// How many messages are stored for late subscriptions.
     fn kept(&self) -> usize {
         match (self.qos.durability, self.qos.history) {
             (Durability::TransientLocal, History::KeepAll) => KEEP_ALL_LIMIT,
@@ -87,10 +90,11 @@ impl Writer {
         self.qos.history == History::KeepAll
     }
 
-    /// Matches a new subscription of the process by `appear`, and gives it the history if it wants
-    /// that.
+    /// Matches a new subscription of this process by calling `appear`, and gives it the history if
+    /// it requests the history.
     pub(crate) fn meet(&self, qos: &QosProfile, inbox: &Inbox, appear: impl FnOnce()) {
-        // Held during both steps, so that the subscription gets each message exactly once.
+        // The lock is held during both steps, so that the subscription gets each message exactly
+        // once.
         let sending = self.sending.lock();
         appear();
         if qos.durability == Durability::TransientLocal {
@@ -103,7 +107,8 @@ impl Writer {
     pub(crate) fn write(&self, body: Body, stamp: Stamp) -> Result<u64, PublishError> {
         self.wait_for_room()?;
         let framed = self.framed(body.bytes())?;
-        // Held for both transports, so that numbers follow the order of sending.
+        // The lock is held for both transports, so that messages are sent in the order of their
+        // numbers.
         let mut sending = self.sending.lock();
         let number = sending.last + 1;
         sending.last = number;
@@ -125,7 +130,8 @@ impl Writer {
         }
         if let (Some(mut framed), Some(publication)) = (framed, self.outgoing.publication()) {
             self.outgoing.number(&mut framed);
-            // A publisher that keeps all has waited for room; others may have used it meanwhile.
+            // A keep-all publisher has waited for room. Other publishers of the node may have used
+            // the room meanwhile, so the queue may be longer.
             let queue_len =
                 if self.keeps_all() { 2 * KEEP_ALL_LIMIT } else { self.qos.depth.max(1) };
             let expires =
@@ -140,7 +146,7 @@ impl Writer {
         Ok(u64::try_from(number).unwrap_or_default())
     }
 
-    /// The message in the form of ROS 1, if a node of ROS 1 gets it now or later.
+    /// Converts a message to the ROS 1 format if a ROS 1 node gets it now or later.
     fn framed(&self, cdr: &[u8]) -> Result<Option<Vec<u8>>, PublishError> {
         let is_wanted = self.outgoing.is_wanted();
         if !is_wanted && self.kept() == 0 {
@@ -178,7 +184,7 @@ impl Writer {
         has_room.then_some(()).ok_or_else(late)
     }
 
-    /// The memory that the last message left.
+    /// Returns the memory of the last message.
     pub(crate) fn spare(&self) -> Vec<u8> {
         std::mem::take(&mut self.spare.lock().body)
     }
@@ -189,13 +195,13 @@ impl Writer {
         sending.last = sending.last.saturating_add_unsigned(messages);
     }
 
-    /// Whether all messages were handed to the subscriptions of the process and to the system
-    /// within this time.
+    /// Waits until all messages have been passed to the subscriptions of this process and to the
+    /// operating system; returns false after `longest`.
     pub(crate) fn is_handed_over(&self, longest: Duration) -> bool {
         self.outgoing.publication().is_none_or(|all| all.wait_until_written(longest))
     }
 
-    /// Whether all messages were handed over to this subscription.
+    /// Like [`is_handed_over`](Self::is_handed_over), but for one subscription.
     pub(crate) fn is_handed_to(&self, subscription: Gid, longest: Duration) -> bool {
         match reach(&self.matches, subscription) {
             Some(Reach::Apart) => self.is_handed_over(longest),
@@ -203,7 +209,7 @@ impl Writer {
         }
     }
 
-    /// Drops the history for late subscriptions.
+    /// Deletes the history for late subscriptions.
     pub(crate) fn close(&self) -> &Arc<Outgoing> {
         if let Some(publication) = self.outgoing.publication() {
             publication.forget(self.source);

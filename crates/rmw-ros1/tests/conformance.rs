@@ -1,6 +1,6 @@
-//! The conformance suite on this engine, within one session and between sessions of one process,
-//! which exchange messages without a master: there is none here. `tcpros.rs` tests messages over
-//! TCPROS.
+//! Runs the conformance suite with this engine, within one session and between sessions of one
+//! process. These exchange messages without a master, and there is none here. `tcpros.rs` tests
+//! messages over TCPROS.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use feros_conformance::{Fixture, conformance_tests};
 use feros_rmw::{Engine, Session, SessionOptions};
 use feros_rmw_ros1::ConfiguredRos1Engine;
 
-/// Nothing listens on this port.
+/// The address of a master that does not exist: no program listens on this port.
 const NO_MASTER: &str = "http://127.0.0.1:9/";
 
-/// Tests of features that ROS 1 lacks.
+/// The tests of features that ROS 1 lacks.
 const EXCEPTIONS: [(&str, &str); 3] = [
     ("names_outside_ros_conventions", "ROS 1 has only ROS names; others are refused"),
     ("raw_requests_without_identity_are_answered", "its topics have such names"),
     ("truncated_headers_are_refused", "its topics have such names"),
 ];
 
-/// One session of an engine whose sessions share one participant.
+/// An engine whose sessions share one participant; the tests use a single session.
 struct OneSession(ConfiguredRos1Engine);
 impl Fixture for OneSession {
     fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {

@@ -47,7 +47,8 @@ fn wait_for_node(node: &Node, name: &str, expected: impl Into<ParameterValue>) {
     });
 }
 
-/// Values of all kinds, trees, and values set before the node was subscribed.
+/// The node gets values of all kinds, trees, and values that were set before the node subscribed to
+/// changes.
 #[test]
 fn what_others_set_is_followed() {
     let Some(world) = World::new() else { return };
@@ -59,7 +60,8 @@ fn what_others_set_is_followed() {
     node.declare_parameter("gains", vec![1.0]).unwrap();
     node.declare_parameter("frames.base", "base").unwrap();
     node.declare_parameter("frames.odom", "odom").unwrap();
-    // A value that the node sets overwrites the master's, so the node's values come first.
+    // A value that the node sets overwrites the master's value, so the test waits until the node's
+    // values are on the master.
     wait_for_master(&mut rospy, "/feros/frames/odom", &json!("odom"));
     wait_for_master(&mut rospy, "/feros/rate", &json!(2.5));
     set(&mut rospy, "/feros/rate", &json!(7.5));
@@ -77,13 +79,14 @@ fn what_others_set_is_followed() {
     wait_for_node(&node, "rate", 1.5);
     wait_for_node(&node, "count", 2);
     assert!(!node.has_parameter("frames.other"), "parameters of others do not appear in the node");
-    // The master reports nothing to a node that has left, and still answers.
+    // The master sends no reports to a node that has left, and still answers.
     drop(node);
     set(&mut rospy, "/feros/rate", &json!(3.5));
     wait_for_master(&mut rospy, "/feros/rate", &json!(3.5));
 }
 
-/// A refusing callback or another type causes a warning, and node and master keep the node's value.
+/// If a callback refuses a value or its type is wrong, a warning is logged, and the node and the
+/// master keep the node's value.
 #[test]
 fn a_node_may_refuse() {
     let Some(world) = World::new() else { return };
@@ -113,8 +116,8 @@ fn a_node_may_refuse() {
     assert_eq!(all_said("too fast for this robot").len(), 1);
 }
 
-/// A value that the node sets does not come back: its callbacks run once for each of its own
-/// values, and the last one stays, also if other nodes write meanwhile.
+/// A value that the node sets does not come back. The node's callbacks run once for each value that
+/// it sets, and the last one stays, even if other nodes write meanwhile.
 #[test]
 fn nothing_comes_back() {
     let Some(world) = World::new() else { return };
@@ -133,7 +136,7 @@ fn nothing_comes_back() {
             wait_for_master(&mut rospy, "/feros/count", &json!(number));
         }
     }
-    // Any value that came back would have arrived before this one.
+    // If any value came back, it would arrive before this one.
     set(&mut rospy, "/feros/count", &json!(1000));
     wait_for_node(&node, "count", 1000);
     let called = || calls.load(Ordering::Relaxed);
@@ -154,7 +157,7 @@ fn nothing_comes_back() {
     });
 }
 
-/// A restarted master reports changes to the node like the former one.
+/// A restarted master reports changes to the node like the previous one.
 #[test]
 fn a_new_master_is_followed() {
     let Some(mut world) = World::new() else { return };
@@ -162,7 +165,8 @@ fn a_new_master_is_followed() {
     node.declare_parameter("rate", 2.5).unwrap();
     for round in [10.0, 20.0] {
         let mut rospy = world.rospy("rospy");
-        // The former value has been restored, so a value set now takes effect.
+        // The previous value has been restored on the master, so a value that is set now takes
+        // effect.
         let before = node.get_parameter("rate").unwrap();
         let ParameterValue::Double(before) = before else { panic!("{before:?}") };
         wait_for_master(&mut rospy, "/feros/rate", &json!(before));
@@ -174,7 +178,7 @@ fn a_new_master_is_followed() {
     }
 }
 
-/// A slow callback delays only the values behind it.
+/// A slow callback delays only the values after it.
 #[test]
 fn a_slow_callback_holds_no_lock() {
     let Some(world) = World::new() else { return };
@@ -192,7 +196,7 @@ fn a_slow_callback_holds_no_lock() {
     wait_for_master(&mut rospy, "/slow/gain", &json!(1));
     set(&mut rospy, "/slow/gain", &json!(2));
     is_in.recv_timeout(WATCHDOG).unwrap();
-    // The node and its process continue: topics, reads of other parameters, and the master.
+    // The node and its process continue to work: topics, reads of other parameters, and the master.
     for number in 3..500 {
         set(&mut rospy, "/slow/gain", &json!(number));
     }

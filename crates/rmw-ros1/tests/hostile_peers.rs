@@ -1,5 +1,5 @@
-//! Peers that violate TCPROS, and programs that are not masters: the tests check the warnings, and
-//! that other peers are served meanwhile.
+//! Nodes that violate TCPROS, and programs that are not masters. The tests check the warnings, and
+//! check that other nodes are served meanwhile.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -16,7 +16,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A header with these fields, in hexadecimal.
+/// Returns a header with these fields, in hexadecimal.
 fn header(fields: &[&str]) -> String {
     let mut body = Vec::new();
     for field in fields {
@@ -28,8 +28,8 @@ fn header(fields: &[&str]) -> String {
 
 const MD5: &str = "md5sum=992ce8a1687cec8c8bd883ec73ca41d1";
 
-/// Publishers that send too much, nothing or nonsense: each causes one warning with its address and
-/// the cure, and messages of an honest publisher arrive.
+/// Publishers send too much, nothing or nonsense. Each causes one warning with its address and the
+/// cure, and the messages of an honest publisher arrive.
 #[test]
 fn publishers_that_speak_no_tcpros_are_said_once() {
     let Some(world) = World::new() else { return };
@@ -53,12 +53,12 @@ fn publishers_that_speak_no_tcpros_are_said_once() {
         assert_eq!(read_text(&heard.next().payload), "honest");
         assert_eq!(all_said(&format!("{topic}: the publisher at")).len(), 1);
     }
-    // A header without fields counts as one of another type.
+    // A header without fields counts as a header of another type.
     let _empty = node.subscription("/h_empty", STRING, QosProfile::default());
     rospy.run(json!({"do": "hostile_publisher", "topic": "/h_empty", "sent": "00000000"}));
     let told = said("/h_empty of");
     assert!(told.contains(&MD5["md5sum=".len()..]), "{told}");
-    // A message that does not fit its type is refused and counted; the next one is accepted.
+    // A message that does not fit its type is refused and counted. The next message is accepted.
     let heard = node.subscription("/h_body", STRING, QosProfile::default());
     let sent = well + "04000000ffffffff" + "0600000002000000" + &hex(b"ok");
     rospy.run(json!({"do": "hostile_publisher", "topic": "/h_body", "sent": sent}));
@@ -66,8 +66,8 @@ fn publishers_that_speak_no_tcpros_are_said_once() {
     said("a message on /h_body was refused (1 so far)");
 }
 
-/// Hostile subscribers and other connections: each is refused with the reason, or ended; the topic
-/// continues.
+/// Hostile subscribers and other connections are refused with the reason, or closed. The topic
+/// continues to work.
 #[test]
 fn subscribers_that_speak_no_tcpros_are_refused() {
     let Some(world) = World::new() else { return };
@@ -97,7 +97,8 @@ fn subscribers_that_speak_no_tcpros_are_refused() {
     assert_eq!(rospy.heard("/served")["message"]["data"], "kept");
 }
 
-/// Nodes of two masters receive nothing from each other, and each master has its own nodes.
+/// Nodes under different masters receive nothing from each other, and each master has its own
+/// nodes.
 #[test]
 fn two_masters_are_two_worlds() {
     let Some((one, other)) = World::two() else { return };
@@ -116,7 +117,7 @@ fn two_masters_are_two_worlds() {
     assert_eq!(rospy_there.heard("/same")["message"]["data"], "there");
 }
 
-/// The loss of a master is logged once with the cure, and its return once.
+/// The loss of a master is logged once with the cure, and its return is logged once.
 #[test]
 fn a_master_that_is_gone_is_said_once() {
     let Some(mut world) = World::new() else { return };
@@ -136,7 +137,8 @@ fn a_master_that_is_gone_is_said_once() {
     assert_eq!(all_said(&format!("no ROS 1 master at {address}")).len(), 1);
 }
 
-/// Two types on one name: rospy's other type is refused on both sides, and both types are named.
+/// Two nodes use different types on one name. The other type of rospy is refused on both sides, and
+/// both types are named.
 #[test]
 fn two_types_of_one_topic_are_said() {
     let Some(world) = World::new() else { return };
@@ -151,7 +153,7 @@ fn two_types_of_one_topic_are_said() {
     assert!(told.contains("it says: topic types do not match"), "{told}");
 }
 
-/// Names that ROS 1 forbids are refused, with the reason.
+/// Names that ROS 1 does not allow are refused, with the reason.
 #[test]
 fn forbidden_names_are_refused() {
     let Some(world) = World::without_master() else { return };

@@ -1,4 +1,4 @@
-//! Nodes of this engine beside nodes of rospy, under Debian's rosmaster.
+//! Nodes of this engine together with rospy nodes, under Debian's rosmaster.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -13,7 +13,8 @@ use serde_json::json;
 const STRING: &str = "std_msgs/msg/String";
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
 
-/// Topics with all kinds of fields work in both directions; the number in a header is counted here.
+/// Topics with all kinds of fields work in both directions, and this engine increments the number
+/// in a header.
 #[test]
 fn messages_go_both_ways() {
     let Some(world) = World::new() else { return };
@@ -70,7 +71,8 @@ fn large_messages_arrive_whole() {
     assert_eq!(rospy.heard("/out")["message"]["data"]["len"], 1 << 20);
 }
 
-/// Transient-local messages are latched for ROS 1, as deep as their history, and vice versa.
+/// Transient-local messages are latched for ROS 1, as many as their history holds, and latched
+/// messages of ROS 1 are transient-local here.
 #[test]
 fn latched_messages_reach_those_that_come_late() {
     let Some(world) = World::new() else { return };
@@ -87,7 +89,7 @@ fn latched_messages_reach_those_that_come_late() {
         "do": "advertise", "topic": "/plan", "type": "std_msgs/String", "latch": true
     }));
     rospy.run(json!({"do": "publish", "topic": "/plan", "fields": {"data": "kept"}}));
-    // The second subscription of the node shares the connection, and also gets the message.
+    // The second subscription of the node shares the connection and also gets the message.
     for _ in 0..2 {
         let late = node.subscription("/plan", STRING, QosProfile::default());
         assert_eq!(read_text(&late.next().payload), "kept");
@@ -95,7 +97,8 @@ fn latched_messages_reach_those_that_come_late() {
     }
 }
 
-/// Services are called repeatedly in both directions; a failure does not concern the client.
+/// Services are called repeatedly in both directions. If a call fails, the client continues to
+/// work.
 #[test]
 fn services_go_both_ways() {
     let Some(world) = World::new() else { return };
@@ -133,7 +136,7 @@ fn services_go_both_ways() {
         });
         assert_eq!(called.join().unwrap(), json!({"success": true, "message": "on"}));
     });
-    // A server that goes leaves no caller waiting.
+    // A server that ends leaves no caller waiting.
     std::thread::scope(|scope| {
         let called = scope.spawn(|| {
             rospy.run(json!({
@@ -171,7 +174,8 @@ fn other_definitions_are_refused() {
     for part in ["std_msgs/String with md5sum 0123456789abcdef0123456789abcdef", MD5, CURE] {
         assert!(told.contains(part), "{part} in {told}");
     }
-    // Likewise for a publisher of another type: the subscription accepts none of its messages.
+    // The same holds for a publisher with another type: the subscription accepts none of its
+    // messages.
     other.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/Int32"}));
     rospy.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/String"}));
     let heard = node.subscription("/numbers", STRING, QosProfile::default());
@@ -186,7 +190,7 @@ fn other_definitions_are_refused() {
     ] {
         assert!(told.contains(part), "{part} in {told}");
     }
-    // A client of another service is refused, with the same reason.
+    // A client with another service type is refused, for the same reason.
     let _served = node.try_service("/gripper", SET_BOOL).unwrap();
     let operation =
         json!({"do": "call", "service": "/gripper", "type": "std_srvs/Trigger", "fields": {}});
@@ -201,7 +205,7 @@ fn other_definitions_are_refused() {
     }
 }
 
-/// A restarted master gets all registrations; messages on old connections continue meanwhile.
+/// A restarted master gets all registrations, and messages on old connections continue meanwhile.
 #[test]
 fn a_new_master_hears_of_all() {
     let Some(mut world) = World::new() else { return };
@@ -242,7 +246,7 @@ fn a_new_master_hears_of_all() {
     });
 }
 
-/// Nodes can exist before their master.
+/// Nodes can exist before their master starts.
 #[test]
 fn nodes_wait_for_their_master() {
     let Some(mut world) = World::without_master() else { return };
@@ -255,7 +259,7 @@ fn nodes_wait_for_their_master() {
     assert_eq!(rospy.heard("/early")["message"]["data"], "patient");
 }
 
-/// A killed node is no longer a match, and a new one of its name is.
+/// A killed node stops being a match, and a new node with its name becomes one.
 #[test]
 fn killed_peers_leave_and_come_again() {
     let Some(world) = World::new() else { return };
@@ -277,7 +281,8 @@ fn killed_peers_leave_and_come_again() {
         publisher.publish(&text("still"));
         assert_eq!(rospy.heard("/out")["message"]["data"], "still");
         client.wait_for_server(true);
-        // The first answers may come from the connection to the former server, which broke.
+        // The connection to the previous server broke. The first attempt may still use it, so the
+        // client tries again.
         assert_eq!(client.call(&[0, 1, 0, 0, 1])[4], 1);
         drop(rospy);
         publisher.wait_for_matches(0);
@@ -293,7 +298,7 @@ fn killed_peers_leave_and_come_again() {
     );
 }
 
-/// The graph contains the master's knowledge, with types of ROS 2.
+/// The graph contains the nodes that the master knows, with ROS 2 types.
 #[test]
 fn the_graph_shows_nodes_of_ros1() {
     let Some(world) = World::new() else { return };
@@ -352,7 +357,7 @@ fn what_is_impossible_is_refused() {
     );
 }
 
-/// A node starts with the parameters that the master keeps under its name.
+/// A node starts with the parameters that the master stores under its name.
 #[test]
 fn parameters_of_the_master_are_those_of_nodes() {
     let Some(world) = World::new() else { return };

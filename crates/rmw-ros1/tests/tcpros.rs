@@ -1,5 +1,5 @@
-//! The part of the conformance suite that TCPROS supports: two sessions under a real master that
-//! reach each other only by TCPROS, like two processes. The rest:
+//! The part of the conformance suite that TCPROS supports. Two sessions under a real master reach
+//! each other only over TCPROS, like two processes. The other tests are left out:
 //!
 //! | left out | because over TCPROS |
 //! |---|---|
@@ -59,8 +59,8 @@ kept![
     lifecycle::endpoints_come_and_go_without_growth,
 ];
 
-/// Endpoints of one node share a connection, and each gets each message once; endpoints of other
-/// nodes of the process need no connection.
+/// Endpoints of one node share a connection, and each gets each message once. Endpoints of other
+/// nodes in the process need no connection.
 #[test]
 fn nobody_gets_a_message_twice() {
     let Some(world) = World::new() else { return };
@@ -75,7 +75,8 @@ fn nobody_gets_a_message_twice() {
     let subscriptions =
         [&one, &two, &three, &three].map(|node| node.subscription("/shared", STRING, qos));
     for publisher in &publishers {
-        // Two subscriptions of this process, and the connection of the other one.
+        // The matches are two subscriptions of this process and one connection of the other
+        // process.
         publisher.wait_for_matches(3);
     }
     subscriptions.iter().for_each(|subscription| subscription.wait_for_matches(2));
@@ -95,7 +96,7 @@ fn nobody_gets_a_message_twice() {
     }
 }
 
-/// Calls use a connection, with any number of concurrent calls, and each client gets its own
+/// Calls use a connection. Any number of calls can be concurrent, and each client gets its own
 /// responses.
 #[test]
 fn calls_are_answered() {
@@ -133,7 +134,7 @@ fn calls_are_answered() {
     clients.iter().for_each(|client| client.wait_for_server(false));
 }
 
-/// A node of the same name that registers later replaces the first.
+/// A node that registers with the name of an existing node replaces it.
 #[test]
 fn the_newer_node_of_a_name_stays() {
     let Some(world) = World::new() else { return };

@@ -1,5 +1,5 @@
-//! Whole nodes on the engine, under Debian's rosmaster: their parameters, clocks and logs as seen
-//! by rospy.
+//! Complete nodes on this engine, under Debian's rosmaster. The tests check their parameters,
+//! clocks and logs from rospy.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -39,8 +39,8 @@ fn wait_for_parameter(rospy: &mut Rospy, name: &str, expected: &Value) {
     });
 }
 
-/// The parameters that a node declares and sets are on the master, except those that ROS 1 cannot
-/// hold.
+/// The master has the parameters that a node declares and sets, except those that ROS 1 cannot
+/// represent.
 #[test]
 fn parameters_are_on_the_master() {
     let Some(world) = World::new() else { return };
@@ -70,14 +70,16 @@ fn parameters_are_on_the_master() {
     let names = rospy.run(json!({"do": "parameter_names"}));
     let has = |name: &str| names.as_array().unwrap().contains(&json!(name));
     assert!(has("/feros/frames/base") && !has("/feros/large"), "{names}");
-    // It would override `/use_sim_time` at the next start.
+    // The master's copy would override `/use_sim_time` at the next start.
     assert!(!has("/feros/use_sim_time"), "{names}");
-    // A value that can no longer be held is deleted, and the master still answers other nodes.
+    // A value that ROS 1 cannot represent is deleted, and the master continues to answer other
+    // nodes.
     node.set_parameter("count", 1_i64 << 40).unwrap();
     wait_for_parameter(&mut rospy, "/feros/count", &Value::Null);
 }
 
-/// A parameter that the node undeclares is no longer on the master; the next one of its name is.
+/// When the node undeclares a parameter, the master no longer has it. A new parameter with this
+/// name is on the master again.
 #[test]
 fn what_is_undeclared_leaves_the_master() {
     let Some(world) = World::new() else { return };
@@ -109,7 +111,7 @@ fn the_master_wins_over_defaults() {
     assert_eq!(node.declare_parameter("depth", 1).unwrap().get(), 4);
     wait_for_parameter(&mut rospy, "/feros/depth", &json!(4));
     wait_for_parameter(&mut rospy, "/feros/rate", &json!(9.5));
-    // The next node of the name starts with what this one had.
+    // The next node with this name starts with the values that this node had.
     node.set_parameter("rate", 7.0).unwrap();
     wait_for_parameter(&mut rospy, "/feros/rate", &json!(7.0));
     drop(node);
@@ -117,8 +119,8 @@ fn the_master_wins_over_defaults() {
     assert_eq!(node.declare_parameter("rate", 2.5).unwrap().get(), 7.0);
 }
 
-/// A node on two engines takes over values from the master and keeps its own there, whichever of
-/// the two engines is the first.
+/// A node on two engines accepts values from the master and stores its own values there, whichever
+/// of the two engines is the first.
 #[test]
 fn a_node_on_two_engines_has_its_parameters_on_the_master() {
     let Some(world) = World::new() else { return };
@@ -142,7 +144,7 @@ fn a_node_on_two_engines_has_its_parameters_on_the_master() {
     }
 }
 
-/// A master that was absent, and one that was restarted, gets all parameters.
+/// A master that starts late or was restarted gets all parameters.
 #[test]
 fn a_new_master_gets_all_parameters() {
     let Some(mut world) = World::without_master() else { return };
@@ -170,8 +172,7 @@ fn wait_for_time(rospy: &mut Rospy, node: &feros::Node, secs: i64) {
     });
 }
 
-/// `/use_sim_time` on the master, or the node's own parameter, makes a node follow rospy's
-/// `/clock`.
+/// With `/use_sim_time` on the master or the node's own parameter, a node follows rospy's `/clock`.
 #[test]
 fn clocks_follow_a_simulation_of_ros1() {
     let Some(world) = World::new() else { return };
@@ -189,19 +190,19 @@ fn clocks_follow_a_simulation_of_ros1() {
     wait_for_time(&mut rospy, &own, 300);
     own.set_parameter("use_sim_time", false).unwrap();
     assert!(own.clock().now() > Time::from_nanos(1_000_000_000_000));
-    // Arguments override the master, for one node.
+    // Arguments override the master's value, for one node.
     let arguments = "--ros-args -p use_sim_time:=false";
     assert!(!context(&world, arguments).create_node("real").unwrap().clock().is_simulated());
 }
 
-/// A node's log is on `/rosout` in the form of ROS 1, with ROS 1's levels.
+/// A node's log is published on `/rosout` in the ROS 1 format, with the levels of ROS 1.
 #[test]
 fn logs_are_those_of_ros1() {
     let Some(world) = World::new() else { return };
     feros::logging::init(&Arguments::default());
     let mut rospy = world.rospy("rospy");
     rospy.run(json!({"do": "subscribe", "topic": "/rosout", "type": "rosgraph_msgs/Log"}));
-    // If a process has several nodes of one name, only one of them has the logger.
+    // If a process has several nodes with the same name, only one of them has the logger.
     let node = context(&world, "").create_node("talkative").unwrap();
     type Text = feros::msgs::std_msgs::msg::String;
     let _chatter = node.create_publisher::<Text>("/chatter", QosProfile::default()).unwrap();
@@ -222,7 +223,7 @@ fn logs_are_those_of_ros1() {
         assert!(log["function"].as_str().unwrap().contains("under_master"), "{log}");
         assert!((line..line + 3).contains(&(log["line"].as_u64().unwrap() as u32)), "{log}");
         assert!(log["header"]["stamp"][0].as_u64().unwrap() > 0, "{log}");
-        // Like roscpp: the topics that the node publishes.
+        // As with roscpp, the log lists the topics that the node publishes.
         assert_eq!(log["topics"], json!(["/chatter", "/parameter_events", "/rosout"]), "{log}");
     }
 }

@@ -1,5 +1,5 @@
-//! Debian's ROS 1 for these tests: its master, nodes of rospy that follow commands, and sessions of
-//! the engine beside them.
+//! Debian's ROS 1 for these tests: its master, rospy nodes that follow commands, and sessions of
+//! the engine.
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -22,7 +22,7 @@ use feros_rmw_ros1::ConfiguredRos1Engine;
 use feros_test_support::WATCHDOG;
 use serde_json::{Value, json};
 
-/// Debian's Python, which has Debian's ROS 1 packages.
+/// Debian's Python interpreter, which has Debian's ROS 1 packages.
 const PYTHON: &str = "/usr/bin/python3";
 /// The rospy node that follows commands.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/ros1/node.py");
@@ -36,14 +36,15 @@ pub struct World {
 }
 
 impl World {
-    /// Returns `None` if the environment skips the interoperability tests, which is reported.
+    /// Starts a master. If the environment says to skip the interoperability tests, reports this
+    /// and returns `None`.
     pub fn new() -> Option<Self> {
         let mut world = Self::without_master()?;
         world.start_master();
         Some(world)
     }
 
-    /// Two worlds that know nothing of each other.
+    /// Starts two masters that know nothing of each other.
     pub fn two() -> Option<(Self, Self)> {
         Some((Self::new()?, Self::new()?))
     }
@@ -53,7 +54,8 @@ impl World {
             return None;
         }
         let domain = Domain::reserve_without_ros2();
-        // Below the ephemeral ports, so that no other program takes it between two masters.
+        // The port is below the ephemeral ports, so no other program takes it when the master is
+        // restarted.
         let port = 20_000 + domain.id();
         Some(Self { domain, port, master: None, home: tempfile::tempdir().unwrap() })
     }
@@ -75,7 +77,7 @@ impl World {
         }
     }
 
-    /// Kills the master as SIGKILL does.
+    /// Kills the master with SIGKILL.
     pub fn kill_master(&mut self) {
         if let Some(mut master) = self.master.take() {
             master.kill().unwrap();
@@ -94,14 +96,14 @@ impl World {
             .env_remove("PYTHONPATH");
     }
 
-    /// A node of rospy.
+    /// Starts a rospy node.
     pub fn rospy(&self, name: &str) -> Rospy {
         let mut command = Command::new(PYTHON);
         command.arg(SCRIPT);
         self.started(command, name)
     }
 
-    /// A node of another program, which follows commands and prints lines like `node.py`.
+    /// Starts a node of another program, which follows commands and prints lines like `node.py`.
     pub fn node_of(&self, program: &Path, name: &str) -> Rospy {
         self.started(Command::new(program), name)
     }
@@ -122,12 +124,13 @@ impl World {
         node
     }
 
-    /// An engine that reaches all other nodes by TCPROS, like that of a separate process.
+    /// Creates an engine that reaches all other nodes over TCPROS, like the engine of a separate
+    /// process.
     pub fn engine(&self) -> ConfiguredRos1Engine {
         ConfiguredRos1Engine::new(&self.uri()).unwrap()
     }
 
-    /// A node of Feros, like one in a separate process.
+    /// Creates a Feros node that behaves like a node in a separate process.
     pub fn node(&self, name: &str) -> Node {
         Node::of(self.engine().open(&SessionOptions::default()).unwrap(), name)
     }
@@ -139,7 +142,7 @@ impl Drop for World {
     }
 }
 
-/// A node of rospy; dropping it kills it as SIGKILL does.
+/// A rospy node. Dropping it kills it with SIGKILL.
 pub struct Rospy {
     child: Child,
     stdin: ChildStdin,
@@ -167,13 +170,13 @@ impl Rospy {
         }
     }
 
-    /// Makes the node do an operation of `node.py`.
+    /// Makes the node perform an operation of `node.py`.
     pub fn run(&mut self, operation: Value) -> Value {
         writeln!(self.stdin, "{operation}").unwrap();
         self.answer("done")
     }
 
-    /// The next message on a topic, with all its metadata.
+    /// Returns the next message on a topic, with all its metadata.
     pub fn heard(&mut self, topic: &str) -> Value {
         loop {
             if let Some(index) = self.heard.iter().position(|value| value["topic"] == topic) {
@@ -184,7 +187,7 @@ impl Rospy {
         }
     }
 
-    /// Publishes as soon as a subscriber is connected.
+    /// Publishes a message once a subscriber is connected.
     pub fn publish(&mut self, topic: &str, fields: &Value) {
         feros_test_support::eventually(|| {
             let operation = json!({"do": "publish_now", "topic": topic, "fields": fields});
@@ -195,12 +198,12 @@ impl Rospy {
 
 impl Drop for Rospy {
     fn drop(&mut self) {
-        let _ = self.child.kill(); // it may have ended by itself
+        let _ = self.child.kill(); // the process may already have ended
         let _ = self.child.wait();
     }
 }
 
-/// A node of a session of the engine.
+/// A node in a session of the engine.
 pub struct Node {
     pub session: Arc<dyn Session>,
     pub id: NodeId,
@@ -354,7 +357,7 @@ impl Subscribed {
 }
 
 impl Served {
-    /// Answers the next request with the result of `answer`.
+    /// Responds to the next request with the result of `answer`.
     pub fn answer(&self, answer: impl FnOnce(&[u8]) -> Vec<u8>) {
         let (id, request) =
             self.requests.wait_for("a request", || self.service.take_request().unwrap());
@@ -385,14 +388,14 @@ impl Calling {
     }
 }
 
-/// `std_msgs/msg/String` in CDR.
+/// Serializes a `std_msgs/msg/String` as CDR.
 pub fn text(data: &str) -> Vec<u8> {
     let mut bytes = vec![0, 1, 0, 0];
     put_text(&mut bytes, data);
     bytes
 }
 
-/// Appends a text, aligned as in CDR.
+/// Appends a string, aligned as in CDR.
 pub fn put_text(bytes: &mut Vec<u8>, data: &str) {
     let aligned = 4 + (bytes.len() - 4).next_multiple_of(4);
     bytes.resize(aligned, 0);
@@ -401,7 +404,7 @@ pub fn put_text(bytes: &mut Vec<u8>, data: &str) {
     bytes.push(0);
 }
 
-/// The text of a `std_msgs/msg/String`.
+/// Returns the string in a `std_msgs/msg/String`.
 pub fn read_text(bytes: &[u8]) -> String {
     let len = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
     String::from_utf8(bytes[8..8 + len - 1].to_vec()).unwrap()

@@ -1,4 +1,4 @@
-//! Collects the log of a test's process.
+//! Collects the log of a test process.
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
 use std::fmt::{Debug, Write as _};
@@ -8,7 +8,7 @@ use feros_test_support::eventually;
 use tracing::field::{Field, Visit};
 use tracing::span;
 
-/// The log of all tests of this process; each test looks for its own names.
+/// The log of all tests in this process. Each test searches for its own names.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct Listening;
@@ -47,12 +47,12 @@ impl tracing::Subscriber for Listening {
     fn exit(&self, _: &span::Id) {}
 }
 
-/// Starts collecting the log.
+/// Starts to collect the log.
 pub fn listen() {
-    let _ = tracing::subscriber::set_global_default(Listening); // the first test of the process
+    let _ = tracing::subscriber::set_global_default(Listening); // only the first call succeeds
 }
 
-/// The lines so far that contain this text.
+/// Returns the lines so far that contain this text.
 pub fn all_said(part: &str) -> Vec<String> {
     SAID.lock().unwrap().iter().filter(|said| said.contains(part)).cloned().collect()
 }
