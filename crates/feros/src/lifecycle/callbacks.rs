@@ -92,7 +92,7 @@ pub trait LifecycleCallbacks: Send + 'static {
     /// finalized if this callback does not succeed.
     ///
     /// # Errors
-    /// When the callback has an error, which is logged and leads to [`on_error`](Self::on_error).
+    /// When this callback has an error itself, which is logged; the node is then finalized.
     fn on_error(&mut self, node: &LifecycleNode, previous: State) -> Result<CallbackReturn, Error> {
         let _ = (node, previous);
         Ok(CallbackReturn::Failure)
