@@ -5,36 +5,36 @@ use std::path::PathBuf;
 
 use feros_interface::{LoadError, ResolveError};
 
-/// The reason why a [`Generator`](crate::Generator) made no source.
+/// The reason why a [`Generator`](crate::Generator) generated no source.
 ///
-/// The `Debug` form is its message, so that a build script whose `main` returns it prints a
-/// readable text.
+/// The `Debug` form equals the message, so that a build script whose `main` returns the error
+/// prints a readable text.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A package cannot be read, or one of its definitions breaks the rules.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// A definition refers to a missing type, or to itself.
+    /// A definition refers to a missing type, or to itself, perhaps through other types.
     #[error("{}{source}", place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default())]
     Resolve {
-        /// File and line of the faulty field, when it lies in a package folder.
+        /// The file and the line of the faulty field, if it lies in a package folder.
         place: Option<String>,
         /// The problem.
         source: ResolveError,
     },
-    /// A package was given twice.
+    /// The caller named a package twice.
     #[error("the package `{package}` in `{}` was given before: give each package once", path.display())]
     Duplicate {
         /// The package.
         package: String,
-        /// The folder given second.
+        /// The folder that was named second.
         path: PathBuf,
     },
-    /// No package was given.
+    /// The caller named no package.
     #[error("no package to generate: name its folder with `package_dir(\"interfaces/my_msgs\")`")]
     NoPackage,
-    /// There is no folder to write to.
+    /// `OUT_DIR` is not set, so there is no folder to write to.
     #[error(
         "OUT_DIR is not set: call `generate` from a build script, or `generate_text` elsewhere"
     )]

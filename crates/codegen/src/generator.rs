@@ -12,7 +12,7 @@ use crate::names::Paths;
 /// The file in `OUT_DIR` that `feros::include_interfaces!()` includes.
 const OUT_FILE: &str = "feros_interfaces.rs";
 
-/// Generates the Rust types of interface packages. See the crate's documentation for all steps.
+/// Generates the Rust types of interface packages. The crate's documentation shows all steps.
 #[derive(Debug, Clone)]
 #[must_use = "nothing is generated before `generate`"]
 pub struct Generator {
@@ -41,8 +41,9 @@ impl Generator {
         }
     }
 
-    /// Generates the package in this folder, which holds `msg`, `srv` or `action`. Its name is that
-    /// in a `package.xml`, else the folder's. Relative paths start at the crate's root.
+    /// Adds the package in this folder, which contains `msg`, `srv` or `action`. The package has
+    /// the name that its `package.xml` states, or else that of the folder. Relative paths start at
+    /// the crate's root.
     pub fn package_dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.package_dirs.push(path.into());
         self
@@ -50,7 +51,7 @@ impl Generator {
 
     /// Lets definitions refer to the package in this folder, whose types another crate has
     /// generated: `rust_path` is the module that holds the package's module, for example
-    /// `::other_crate`. The standard packages need no such line.
+    /// `::other_crate`. The standard packages need no such call.
     pub fn dependency_dir(
         mut self,
         path: impl Into<PathBuf>,
@@ -72,7 +73,7 @@ impl Generator {
         self
     }
 
-    /// Also generates the standard packages that Feros ships, for the crate that holds them.
+    /// Adds the standard packages that Feros ships; only the crate that contains them calls this.
     pub fn shipped_packages(mut self) -> Self {
         self.generates_shipped = true;
         self
@@ -83,8 +84,8 @@ impl Generator {
     ///
     /// # Errors
     ///
-    /// As [`generate_text`](Self::generate_text); [`Error::NoOutDir`] outside of a build script;
-    /// [`Error::Write`].
+    /// As [`generate_text`](Self::generate_text); [`Error::NoOutDir`] outside of a build script,
+    /// and [`Error::Write`].
     pub fn generate(&self) -> Result<(), Error> {
         println!("cargo::rerun-if-changed=build.rs");
         for path in self.package_dirs.iter().chain(self.dependencies.iter().map(|(path, _)| path)) {
@@ -95,12 +96,12 @@ impl Generator {
         std::fs::write(&path, self.generate_text()?).map_err(|source| Error::Write { path, source })
     }
 
-    /// The source.
+    /// Returns the source.
     ///
     /// # Errors
     ///
-    /// [`Error::Load`] and [`Error::Resolve`] name file and line of a faulty definition;
-    /// [`Error::Duplicate`] and [`Error::NoPackage`] name a faulty call.
+    /// [`Error::Load`] and [`Error::Resolve`] name the file and the line of a faulty definition.
+    /// [`Error::Duplicate`] and [`Error::NoPackage`] report a wrong use of the generator.
     pub fn generate_text(&self) -> Result<String, Error> {
         let mut set = shipped().clone();
         let mut generated = BTreeSet::new();
@@ -142,7 +143,7 @@ fn load(
     Ok(package)
 }
 
-/// File and line of the field that an error is about.
+/// Returns the file and the line of the field that an error is about.
 fn place_of(error: &ResolveError, folders: &BTreeMap<String, PathBuf>) -> Option<String> {
     let (owner, word) = match error {
         ResolveError::Missing { needed_by, field, .. } => (needed_by.as_ref(), field.as_str()),

@@ -1,7 +1,7 @@
-//! Generates Rust source from interface definitions, for the standard packages and for a user's
+//! Generates Rust source from interface definitions, both for the standard packages and for your
 //! own.
 //!
-//! A package of definitions becomes a Rust module with three lines of `build.rs`,
+//! A package of definitions becomes a Rust module with three lines in `build.rs`,
 //!
 //! ```no_run
 //! fn main() -> Result<(), feros_codegen::Error> {
@@ -9,18 +9,18 @@
 //! }
 //! ```
 //!
-//! and one line in `lib.rs`: `feros::include_interfaces!();`. Its types are then found by package,
-//! kind and name: `robot_interfaces::msg::Pose`. The folder has the layout of any ROS 2 package:
-//! `msg/*.msg`, `srv/*.srv`, `action/*.action`.
+//! and one line in `lib.rs`: `feros::include_interfaces!();`. Its types are then available by
+//! package, kind and name: `robot_interfaces::msg::Pose`. The folder has the layout of any ROS 2
+//! package: `msg/*.msg`, `srv/*.srv`, `action/*.action`.
 //!
-//! Each message `Pose` becomes an owned struct `Pose`; `PoseView`, which reads it in place, if it
-//! has something to borrow; and `PoseMut`, which writes it in place, with `PoseShape` if not all
-//! sizes are fixed. A name that a definition uses already gets an underscore.
+//! Each message `Pose` becomes an owned struct `Pose`. If it has something to borrow, `PoseView`
+//! reads it from received bytes without a copy. `PoseMut` writes it directly into the memory that
+//! will be sent, with `PoseShape` if not all sizes are fixed. If a definition already uses one of
+//! these names, the generated name gets an underscore.
 //!
 //! # Invariants
 //!
-//! Every name that the grammar of interfaces allows gives source that compiles
-//! (`tests/corner_cases`).
+//! Source with any name that the grammar of interfaces allows compiles (`tests/corner_cases`).
 
 mod emit;
 mod error;

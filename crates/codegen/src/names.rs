@@ -11,15 +11,15 @@ pub(crate) struct Paths {
     pub(crate) message: String,
     /// The crate or module that holds the standard packages, for example `::feros::msgs`.
     pub(crate) msgs: String,
-    /// The packages of other crates, with the module that holds each.
+    /// The packages of other crates, each with the module that contains it.
     pub(crate) dependencies: BTreeMap<String, String>,
     /// The packages that are generated together.
     pub(crate) generated: BTreeSet<String>,
 }
 
 impl Paths {
-    /// The module of a type, as seen from inside a module `package::namespace` of the generated
-    /// text.
+    /// Returns the path of a type's module, as seen from inside a module `package::namespace` of
+    /// the generated source.
     fn module(&self, name: &TypeName) -> String {
         let root = if self.generated.contains(&name.package) {
             "super::super"
@@ -29,23 +29,24 @@ impl Paths {
         format!("{root}::{}::{}", identifier(&name.package), name.namespace)
     }
 
-    /// The path of a type.
+    /// Returns the path of a type.
     pub(crate) fn of_type(&self, name: &TypeName) -> String {
         format!("{}::{}", self.module(name), type_identifier(&name.name))
     }
 
-    /// The path of a type that is derived from a message under another name: its view, shape or
-    /// fields.
+    /// Returns the path of a type that is derived from a message and has another name: its view,
+    /// shape or fields.
     pub(crate) fn of_derived(&self, name: &TypeName, derived: &str) -> String {
         format!("{}::{derived}", self.module(name))
     }
 }
 
-/// The Rust spelling of a package or field: the name itself where that is allowed, else a raw
-/// identifier, else with an underscore appended (the four words that cannot be raw).
+/// Returns the Rust spelling of a package or field: the name itself if that is allowed, otherwise a
+/// raw identifier. The words that cannot be raw get an underscore.
 pub(crate) fn identifier(name: &str) -> String {
     const NEVER_RAW: [&str; 3] = ["crate", "self", "super"];
-    // Strict and reserved keywords of all editions up to 2024; the weak ones are fine as names.
+    // The strict and reserved keywords of all editions up to 2024. Weak keywords may be used as
+    // names.
     const KEYWORDS: [&str; 48] = [
         "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do",
         "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in",
@@ -62,13 +63,13 @@ pub(crate) fn identifier(name: &str) -> String {
     }
 }
 
-/// The Rust spelling of a type. `Self` is the only capitalised keyword.
+/// Returns the Rust spelling of a type. `Self` is the only capitalised keyword.
 pub(crate) fn type_identifier(name: &str) -> String {
     if name == "Self" { "Self_".to_owned() } else { name.to_owned() }
 }
 
-/// The name of a type that is derived from a message: `<Name>View` and the like, with an underscore
-/// if a definition uses that name.
+/// Returns the name of a type that is derived from a message, such as `<Name>View`, with an
+/// underscore if a definition uses that name.
 pub(crate) fn derived_identifier(
     name: &TypeName,
     suffix: &str,
@@ -78,7 +79,7 @@ pub(crate) fn derived_identifier(
     if taken(&derived) { format!("{}_", derived.name) } else { derived.name }
 }
 
-/// The names of a package's modules in documentation.
+/// Returns the name of a package's module in documentation.
 pub(crate) fn namespace_title(namespace: Namespace) -> &'static str {
     match namespace {
         Namespace::Msg => "Messages",

@@ -1,4 +1,4 @@
-//! Errors in definitions or in the call name file, line and cure.
+//! Errors in definitions or in the call name the file, the line and the cure.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use feros_codegen::{Error, Generator};
 
-/// Generates a package `my_msgs` of one definition file and returns the text or the error's
-/// message, from which the folder's path is removed.
+/// Generates a package `my_msgs` with one definition file. Returns the source, or the error's
+/// message without the folder's path.
 fn generate(file: &str, definition: &str) -> Result<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let package = folder.path().join("my_msgs");
@@ -82,7 +82,7 @@ fn wrong_calls_are_refused() {
         generator.clone().package_dir(&package).generate_text(),
         Err(Error::Duplicate { .. })
     ));
-    // The same input gives the same text, so that builds are reproducible.
+    // The same input gives the same source, so that builds are reproducible.
     assert_eq!(generator.generate_text().unwrap(), generator.generate_text().unwrap());
 }
 

@@ -1,5 +1,5 @@
-//! The builder of a message: the shape that gives the sizes of its variable parts, and its fields
-//! to be written in place.
+//! The builder of a message: the shape, which gives the sizes of the variable parts, and the struct
+//! with references to the fields in the memory of the message.
 
 use feros_interface::{BaseType, Field, FieldType, Literal, MessageDefinition, Shape, TypeName};
 
@@ -9,7 +9,7 @@ use crate::emit::source::Source;
 use crate::emit::types::{Context, primitive};
 use crate::names::{derived_identifier, identifier, type_identifier};
 
-/// Writes shape, fields and trait of the message whose owned struct is `owned`.
+/// Writes the shape, the fields and the trait of the message whose owned struct is `owned`.
 pub(crate) fn emit(
     source: &mut Source,
     context: &Context<'_>,
@@ -65,7 +65,7 @@ impl Context<'_> {
         format!("{}{lifetime}", self.shape_name(name))
     }
 
-    /// Whether the shape of a message, if it has one, holds more than lengths.
+    /// Whether the shape of a message, if it has one, contains more than lengths, and so borrows.
     fn is_shape_borrowing(&self, name: &TypeName) -> bool {
         self.set.message(name).is_some_and(|message| {
             message.fields.iter().filter(|field| !self.is_fixed_base(&field.ty.base)).any(|field| {
@@ -83,7 +83,7 @@ impl Context<'_> {
         type_identifier(&derived_identifier(name, "Mut", |other| self.set.contains(other)))
     }
 
-    /// The type by which the shape holds a field that is not fixed.
+    /// Returns the type that a field which is not fixed has in the shape.
     fn shape_type(&self, ty: &FieldType) -> String {
         if self.is_fixed_base(&ty.base) {
             return "usize".to_owned();
@@ -102,7 +102,8 @@ impl Context<'_> {
         }
     }
 
-    /// The type by which a field is handed out, and the splitter's method that hands it out.
+    /// Returns the type in which a field is handed out, and the call of the splitter that hands it
+    /// out.
     fn split_field(&self, ty: &FieldType) -> (String, String) {
         let m = self.message();
         let view = |text: &str| format!("{m}::SequenceView<'a, {text}>");
@@ -182,7 +183,7 @@ fn declare_shape(source: &mut Source, context: &Context<'_>, message: &MessageDe
     source.line("}");
 }
 
-/// The entry for `field` in the default of a shape: the shape of the field's default.
+/// Returns the initializer of `field` in the generated `Default` of a shape.
 fn shape_default(context: &Context<'_>, field: &Field) -> String {
     match (&field.default, field.ty.shape) {
         (Some(Literal::Array(items)), _) if context.is_fixed_base(&field.ty.base) => {
@@ -201,7 +202,7 @@ fn shape_default(context: &Context<'_>, field: &Field) -> String {
     }
 }
 
-/// The default of a string, in the form of shapes.
+/// Returns the default of a string, in the form that shapes have.
 fn text(ty: &BaseType, value: &Literal) -> String {
     match (ty, value) {
         (BaseType::WString { .. }, Literal::String(text)) => {
@@ -231,7 +232,7 @@ fn declare_fields(source: &mut Source, context: &Context<'_>, message: &MessageD
     source.line("}");
 }
 
-/// Writes the method by which a message of fixed size is set from an owned one.
+/// Writes the method that sets a message of fixed size from an owned one.
 fn set(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, owned: &str) {
     source.line(format!("impl {}<'_> {{", context.fields_name(&message.name)));
     source.doc(["Sets all fields to those of `message`."]);
@@ -266,8 +267,8 @@ fn lay_out(source: &mut Source, context: &Context<'_>, message: &MessageDefiniti
     source.line("}");
 }
 
-/// Writes the statements that put one field on the canvas `c`, in the order and with the checks of
-/// `Encode::encode`.
+/// Writes the statements that lay out one field on the canvas `c`, in the order and with the checks
+/// of `Encode::encode`.
 fn lay_out_field(source: &mut Source, context: &Context<'_>, field: &Field) {
     let value = format!("shape.{}", identifier(&field.name));
     let is_sequence = matches!(field.ty.shape, Shape::Sequence | Shape::BoundedSequence(_));
@@ -302,8 +303,8 @@ fn lay_out_field(source: &mut Source, context: &Context<'_>, field: &Field) {
     source.line("}");
 }
 
-/// The statement for a field whose elements have a fixed size; `len` is the length that the shape
-/// gives for a sequence.
+/// Returns the statement that lays out a field whose elements have a fixed size. `len` is the
+/// length of a sequence according to the shape.
 fn lay_out_fixed(context: &Context<'_>, field: &Field, len: &str, is_sequence: bool) -> String {
     let count = match field.ty.shape {
         Shape::Array(count) => count,
@@ -327,7 +328,7 @@ fn lay_out_fixed(context: &Context<'_>, field: &Field, len: &str, is_sequence: b
                 format!("c.fixed::<{ty}>({count})?;")
             }
         }
-        // Strings are not fixed.
+        // This function is not called for strings, which are not fixed.
         (None, _) => String::new(),
     }
 }

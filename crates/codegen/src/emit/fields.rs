@@ -1,4 +1,4 @@
-//! Source about the fields of a message that its owned struct, view and builder share.
+//! The parts of generated source about fields that owned structs, views and builders share.
 
 use feros_interface::{Field, MessageDefinition, Shape};
 
@@ -6,7 +6,8 @@ use crate::emit::source::Source;
 use crate::emit::types::{Context, bounds};
 use crate::names::identifier;
 
-/// The field's comment, its type as the definition spells it and its default.
+/// Writes the documentation of a field: its comment, its type as the definition spells it, and its
+/// default.
 pub(crate) fn field_doc(source: &mut Source, field: &Field) {
     source.doc(&field.comment);
     source.doc((!field.comment.is_empty()).then_some(""));
@@ -15,8 +16,9 @@ pub(crate) fn field_doc(source: &mut Source, field: &Field) {
     source.doc([format!("`{}`{default}.", field.ty)]);
 }
 
-/// The body of a reading function: a struct literal, whose fields Rust evaluates in the order of
-/// the text. `read` gives type and expression of a field.
+/// Writes the body of a reading function: a struct literal, whose fields Rust evaluates in the
+/// order in which they are written. `read` returns the type of a field and the expression that
+/// reads it.
 pub(crate) fn read_fields(
     source: &mut Source,
     message: &MessageDefinition,
@@ -42,9 +44,9 @@ pub(crate) fn read_fields(
     source.line("})");
 }
 
-/// Statements that refuse `value` of `field` if it is too long; `checker` is the receiver of
-/// `check_bound`: a reader or writer with its dot, or a path. `len` turns the value into its
-/// length.
+/// Writes statements that refuse `value` of `field` if it is too long. `checker` precedes
+/// `check_bound`: a reader or writer with a dot, or a path. `len` is appended to the value to get
+/// its length.
 pub(crate) fn check_bounds(
     source: &mut Source,
     field: &Field,
@@ -66,8 +68,8 @@ pub(crate) fn check_bounds(
     }
 }
 
-/// Messages often nest small messages of fixed size in long runs: let the compiler inline these in
-/// other crates.
+/// Writes an attribute that lets the compiler inline the code of small messages of fixed size in
+/// other crates, since messages often contain many of them in a row.
 pub(crate) fn inline_hint(source: &mut Source, context: &Context<'_>, message: &MessageDefinition) {
     if context.is_plain(&message.name) {
         source.line("#[inline]");

@@ -1,4 +1,4 @@
-//! The identity of a type at run time: name, hash and description.
+//! The identity of a type at run time: its name, hash and description.
 
 use feros_interface::{ResolveError, TypeName};
 

@@ -1,10 +1,10 @@
-//! Constants and defaults as Rust expressions.
+//! Writes constants and defaults as Rust expressions.
 
 use feros_interface::{BaseType, Field, FieldType, Literal, Shape};
 
 use crate::emit::types::{Context, primitive};
 
-/// The value of a constant: strings become `&str`.
+/// Returns the value of a constant; strings become `&str`.
 pub(crate) fn constant(ty: &BaseType, value: &Literal) -> String {
     match value {
         Literal::String(text) => format!("{text:?}"),
@@ -12,12 +12,12 @@ pub(crate) fn constant(ty: &BaseType, value: &Literal) -> String {
     }
 }
 
-/// The type of a constant.
+/// Returns the type of a constant.
 pub(crate) fn constant_type(ty: &BaseType) -> &'static str {
     primitive(ty).map_or("&'static str", |(name, _)| name)
 }
 
-/// The value of a field in `Default::default`.
+/// Returns the value of a field in `Default::default`.
 pub(crate) fn default(context: &Context<'_>, field: &Field) -> String {
     match &field.default {
         Some(value) => declared(context, &field.ty, value),
@@ -25,8 +25,8 @@ pub(crate) fn default(context: &Context<'_>, field: &Field) -> String {
     }
 }
 
-/// Whether `#[derive(Default)]` gives this field its default. The standard library supports arrays
-/// of up to 32 elements.
+/// Whether `#[derive(Default)]` gives this field its default. The standard library implements
+/// `Default` for arrays of up to 32 elements.
 pub(crate) fn is_derivable(field: &Field) -> bool {
     field.default.is_none() && !matches!(field.ty.shape, Shape::Array(len) if len > 32)
 }
@@ -63,7 +63,7 @@ fn single(context: &Context<'_>, ty: &BaseType, value: &Literal) -> String {
     }
 }
 
-/// The numbers of a default, one or several.
+/// Returns the number or numbers of a default.
 pub(crate) fn numbers(ty: &BaseType, value: &Literal) -> Vec<String> {
     match value {
         Literal::Array(items) => items.iter().map(|item| number(ty, item)).collect(),

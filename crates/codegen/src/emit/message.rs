@@ -8,7 +8,7 @@ use crate::emit::types::{Context, bounds};
 use crate::emit::{build, identity, literal, view};
 use crate::names::{identifier, type_identifier};
 
-/// Writes everything of one message.
+/// Writes all code of one message.
 pub(crate) fn emit(
     source: &mut Source,
     context: &Context<'_>,
@@ -116,7 +116,7 @@ fn encode(source: &mut Source, context: &Context<'_>, message: &MessageDefinitio
     source.line("}");
 }
 
-/// Writes the check of bounds, if the message or a nested one has any.
+/// Writes the check of bounds, if the message or a nested message has bounds.
 fn bounded(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, result: &str) {
     let m = context.message();
     let nested: Vec<_> = message
@@ -164,7 +164,8 @@ fn decode(source: &mut Source, context: &Context<'_>, message: &MessageDefinitio
     source.line("}");
 }
 
-/// Stamp and frame of a message with a field `header`, as `message_traits::HasHeader` of C++.
+/// Writes the access to the stamp and the frame of a message with a field `header`, like
+/// `message_traits::HasHeader` in C++.
 fn header(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, name: &str) {
     let is_header = |field: &Field| {
         let is_type = matches!(&field.ty.base, BaseType::Nested(name)

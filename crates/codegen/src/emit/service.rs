@@ -7,7 +7,7 @@ use crate::emit::source::Source;
 use crate::emit::types::Context;
 use crate::names::type_identifier;
 
-/// Writes a service; its messages are written apart from it.
+/// Writes a service; its messages are written separately.
 pub(crate) fn emit_service(
     source: &mut Source,
     context: &Context<'_>,
@@ -29,7 +29,7 @@ pub(crate) fn emit_service(
     Ok(())
 }
 
-/// Writes the function that makes the message of an event.
+/// Writes the function that makes the message of a service event.
 fn emit_event(source: &mut Source, context: &Context<'_>, service: &str) {
     let m = context.message();
     let path = |package: &str, name: &str| {
@@ -51,7 +51,7 @@ fn emit_event(source: &mut Source, context: &Context<'_>, service: &str) {
     source.line("}");
 }
 
-/// Writes an action; its messages and services are written apart from it.
+/// Writes an action; its messages and services are written separately.
 pub(crate) fn emit_action(
     source: &mut Source,
     context: &Context<'_>,
@@ -77,7 +77,7 @@ pub(crate) fn emit_action(
     Ok(())
 }
 
-/// Signatures and bodies of the functions of an action's trait.
+/// Returns the signatures and bodies of the functions in an action's trait.
 fn action_functions(context: &Context<'_>, part: &str) -> [(String, String); 10] {
     let m = context.message();
     let path = |package: &str, name: &str| {

@@ -1,6 +1,7 @@
 //! Collects the lines of generated source and indents them.
 
-/// Source text under construction. Lines that end with an opening bracket indent what follows them.
+/// Source text under construction. A line that ends with an opening bracket indents the lines after
+/// it.
 #[derive(Debug, Default)]
 pub(crate) struct Source {
     text: String,
@@ -24,10 +25,10 @@ impl Source {
         }
     }
 
-    /// Adds documentation, a line of text each.
+    /// Adds documentation, one line for each string.
     ///
-    /// Comments of definitions are prose and drawings, not Markdown: leading blanks and fences are
-    /// taken away, or rustdoc would compile them as examples.
+    /// Comments of definitions are prose and drawings, not Markdown. Leading blanks and fences are
+    /// removed, since rustdoc would otherwise compile the text as examples.
     pub(crate) fn doc<T: AsRef<str>>(&mut self, lines: impl IntoIterator<Item = T>) {
         for line in lines {
             let text = line.as_ref().trim().replace("```", "'''").replace("~~~", "---");

@@ -7,27 +7,28 @@ use crate::names::{Paths, derived_identifier, type_identifier};
 /// Arrays of fixed size up to this many bytes are copied into views; larger ones are borrowed.
 const MAX_COPIED_ARRAY_BYTES: u64 = 1024;
 
-/// The knowledge about other messages that the generation of one message needs.
+/// The information about other messages that generating one message needs.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) paths: &'a Paths,
-    /// Every type that may be referred to, generated here or not; all references have been checked.
+    /// Every type that definitions may refer to, whether it is generated here or not. All
+    /// references have been checked.
     pub(crate) set: &'a InterfaceSet,
 }
 
-/// The type by which a view holds a field, and the expression that reads it.
+/// The type of a field in a view, and the expression that reads the field.
 pub(crate) struct ViewField {
     pub(crate) ty: String,
     pub(crate) read: String,
 }
 
 impl Context<'_> {
-    /// Path of the crate with the traits.
+    /// Returns the path of the crate with the traits.
     pub(crate) fn message(&self) -> &str {
         &self.paths.message
     }
 
-    /// The type of a field in the owned struct.
+    /// Returns the type of a field in the owned struct.
     pub(crate) fn owned_type(&self, ty: &FieldType) -> String {
         let element = match &ty.base {
             BaseType::String { .. } => "::std::string::String".to_owned(),
@@ -42,7 +43,7 @@ impl Context<'_> {
         }
     }
 
-    /// Whether a message is its own view, since nothing in it is worth borrowing.
+    /// Whether a message is its own view, because nothing in it is worth borrowing.
     pub(crate) fn is_plain(&self, name: &TypeName) -> bool {
         self.set
             .message(name)
@@ -65,8 +66,7 @@ impl Context<'_> {
             }
     }
 
-    /// The type by which a message is viewed, with its lifetime if it has one, as seen from another
-    /// module.
+    /// Returns the path of a message's view from another module, with the lifetime if it has one.
     pub(crate) fn view_path(&self, name: &TypeName) -> String {
         if self.is_plain(name) {
             return self.paths.of_type(name);
@@ -74,13 +74,13 @@ impl Context<'_> {
         format!("{}<'a>", self.paths.of_derived(name, &self.view_name(name)))
     }
 
-    /// The name of the view struct of a message that is not plain.
+    /// Returns the name of the view struct of a message that is not its own view.
     pub(crate) fn view_name(&self, name: &TypeName) -> String {
         let view = derived_identifier(name, "View", |other| self.set.contains(other));
         type_identifier(&view)
     }
 
-    /// The way in which the view of a message holds `field`.
+    /// Returns how the view of a message holds `field`.
     pub(crate) fn view_field(&self, field: &Field) -> ViewField {
         let m = self.message();
         let (ty, read) = match (&field.ty.base, field.ty.shape) {
@@ -125,7 +125,8 @@ impl Context<'_> {
         }
     }
 
-    /// The sum of the sizes of all parts of a message, if no string and no sequence is among them.
+    /// Returns the sum of the sizes of all parts of a message, if these contain no string and no
+    /// sequence.
     fn fixed_bytes(&self, name: &TypeName) -> Option<u64> {
         let definition = self.set.message(name)?;
         definition.wire_fields().iter().try_fold(0u64, |sum, field| {
@@ -152,7 +153,7 @@ enum Element {
     View(String),
 }
 
-/// The Rust name and the size in bytes of a number type; `None` for the others.
+/// Returns the Rust name and the size in bytes of a number type; `None` for all other types.
 pub(crate) fn primitive(base: &BaseType) -> Option<(&'static str, u64)> {
     Some(match base {
         BaseType::Bool => ("bool", 1),
@@ -170,7 +171,7 @@ pub(crate) fn primitive(base: &BaseType) -> Option<(&'static str, u64)> {
     })
 }
 
-/// The lengths that a field's type limits: that of the sequence, and those of the strings in it.
+/// Returns the bounds in a field's type: that of the sequence, and that of the strings in it.
 pub(crate) fn bounds(ty: &FieldType) -> (Option<u32>, Option<u32>) {
     let sequence = match ty.shape {
         Shape::BoundedSequence(bound) => Some(bound),

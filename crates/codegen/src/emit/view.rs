@@ -1,4 +1,4 @@
-//! The view of a message: a struct of the same fields that borrows from received bytes.
+//! The view of a message: a struct with the same fields, which borrows from received bytes.
 
 use feros_interface::MessageDefinition;
 
@@ -7,8 +7,8 @@ use crate::emit::source::Source;
 use crate::emit::types::Context;
 use crate::names::identifier;
 
-/// Writes the view of the message whose owned struct is `owned`. A message with nothing
-/// worth borrowing is its own view; any other has a field that uses the lifetime.
+/// Writes the view of the message whose owned struct is `owned`. A message with nothing worth
+/// borrowing is its own view. Any other message has a field that uses the lifetime.
 pub(crate) fn emit(
     source: &mut Source,
     context: &Context<'_>,

@@ -1,5 +1,5 @@
-//! Generates two packages that refer to each other and to one that another crate has generated, and
-//! for the tests code that builds each message in place.
+//! Generates two packages that refer to each other and to a package that another crate has
+//! generated. For the tests, it also generates code that builds each message.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ fn write_rebuild() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The path under which the tests find a package.
+/// Returns the path under which the tests find a package.
 fn own_path(package: &str) -> String {
     match package {
         "corner_cases" => "::feros_codegen_corner_cases::corner_cases".to_owned(),

@@ -1,3 +1,4 @@
-//! Interfaces whose names and shapes are hard on generated code; compiling them is the test.
+//! Interfaces whose names and types are difficult for generated code. The test is that they
+//! compile.
 
 feros_message::include_interfaces!();

@@ -1,4 +1,4 @@
-//! The generated code compiles (that is most of the test) and does what the definitions say.
+//! The generated code compiles, which is most of the test, and matches the definitions.
 #![allow(clippy::unwrap_used)]
 
 use feros_codegen_corner_cases::corner_cases::action::Self_;
@@ -80,7 +80,7 @@ fn bounds_hold_inside_of_sequences() {
     );
 }
 
-/// A view gives way to a definition of its name.
+/// If a definition has the name of a view, the view gets another name.
 #[test]
 fn views_do_not_collide_with_definitions() {
     let bytes = to_vec(&ImageView { data: vec![5] }).unwrap();
