@@ -1,5 +1,5 @@
-//! Generates the standard packages, and for the tests a list of all their types and code that
-//! builds each type in place.
+//! Generates the standard packages. For the tests, it also generates a list of all their types, and
+//! code that builds a message of each type.
 
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A Rust array with a call of `probe` for each type.
+/// Returns a Rust array with a call of `probe` for each type.
 fn list(names: &[&TypeName]) -> String {
     let probe = |name: &&TypeName| {
         let TypeName { package, namespace, name } = name;

@@ -1,4 +1,4 @@
-//! Methods by which a task fills a `diagnostic_msgs/msg/DiagnosticStatus`.
+//! Methods with which a task fills a `diagnostic_msgs/msg/DiagnosticStatus`.
 
 use std::fmt::Display;
 

@@ -1,4 +1,4 @@
-//! Pixels of `sensor_msgs/msg/Image`, by its encoding.
+//! The pixels of `sensor_msgs/msg/Image`, read according to its encoding.
 
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
@@ -16,20 +16,20 @@ pub enum ImageError {
         /// The encoding.
         encoding: String,
     },
-    /// The pixels are not of the requested type.
+    /// The pixels do not have the requested type.
     #[error(
         "pixels encoded as `{encoding}` are {found_channels} numbers of {found_type}, not {asked_channels} of {asked_type}"
     )]
     OtherPixels {
         /// The encoding.
         encoding: String,
-        /// The numbers of a pixel.
+        /// The number of channels of a pixel.
         found_channels: usize,
-        /// The type of these numbers, such as `8U`.
+        /// The type of these channels, such as `8U`.
         found_type: String,
-        /// The requested numbers per pixel.
+        /// The requested number of channels.
         asked_channels: usize,
-        /// The requested type of these numbers.
+        /// The requested type of the channels.
         asked_type: &'static str,
     },
     /// The data is shorter than the image's size requires, or the rows overlap.
@@ -37,17 +37,17 @@ pub enum ImageError {
         "{width} x {height} pixels of {pixel} bytes in rows of {step} need {needed} bytes, but there are {found}"
     )]
     TooShort {
-        /// Pixels in a row.
+        /// The number of pixels in a row.
         width: u32,
-        /// Rows.
+        /// The number of rows.
         height: u32,
-        /// Bytes of a pixel.
+        /// The number of bytes in a pixel.
         pixel: usize,
-        /// Bytes of a row.
+        /// The number of bytes in a row.
         step: u32,
-        /// Bytes that all rows need.
+        /// The number of bytes that all rows need.
         needed: u64,
-        /// Bytes that the data has.
+        /// The number of bytes of data.
         found: usize,
     },
 }
@@ -62,11 +62,12 @@ pub struct Pixels<'a, T, const CHANNELS: usize> {
 }
 
 impl Image {
-    /// The pixels as arrays of their channels. The whole image is checked once, and nothing is
-    /// copied in advance.
+    /// Returns the pixels as arrays of their channels. The whole image is checked once, and nothing
+    /// is copied in advance.
     ///
     /// # Errors
-    /// When the encoding has other pixels, or the data is shorter than the image's size requires.
+    /// If the encoding has another type or number of channels, or the data is shorter than the
+    /// image's size requires.
     ///
     /// ```
     /// use feros_msgs::sensor_msgs::msg::Image;
@@ -84,7 +85,7 @@ impl Image {
 }
 
 impl<'a> ImageView<'a> {
-    /// As [`Image::pixels`], in place.
+    /// Like [`Image::pixels`], but reads received bytes without decoding the image.
     ///
     /// # Errors
     /// As [`Image::pixels`].
@@ -145,7 +146,7 @@ impl<T: Sample, const CHANNELS: usize> Iterator for Pixels<'_, T, CHANNELS> {
 impl<T: Sample, const CHANNELS: usize> ExactSizeIterator for Pixels<'_, T, CHANNELS> {}
 impl<T: Sample, const CHANNELS: usize> FusedIterator for Pixels<'_, T, CHANNELS> {}
 
-/// The type and count of a pixel's numbers, as in `sensor_msgs/image_encodings.hpp`.
+/// Returns the type and the number of a pixel's channels, as in `sensor_msgs/image_encodings.hpp`.
 fn pixel_of(encoding: &str) -> Option<(&str, usize)> {
     Some(match encoding {
         "mono8" => ("8U", 1),

@@ -1,10 +1,11 @@
 //! The standard ROS 2 interfaces as Rust types, generated at build time from their definitions.
 //!
-//! A type is found by package, kind and name: `sensor_msgs::msg::Image`, `std_srvs::srv::SetBool`.
-//! Each message has an owned struct with public fields, whose `Default` holds the declared
-//! defaults; [`Message`](feros_message::Message) gives its name and type hash and, where something
-//! in it is worth borrowing, a borrowed form such as `sensor_msgs::msg::ImageView` that reads
-//! received bytes in place. Messages of small fixed size are their own view.
+//! A type has a path of package, kind and name: `sensor_msgs::msg::Image`,
+//! `std_srvs::srv::SetBool`. Each message has an owned struct with public fields, whose `Default`
+//! holds the declared defaults; [`Message`](feros_message::Message) gives its name and type hash.
+//! If something in a message is worth borrowing, there is a borrowed form, such as
+//! `sensor_msgs::msg::ImageView`, which reads received bytes without a copy. Messages of small
+//! fixed size are their own view.
 //!
 //! # Examples
 //!
@@ -24,9 +25,9 @@
 //! ```
 //!
 //! A message can also be built in the memory that will be sent, without an owned value. Its shape,
-//! here `ImageShape`, sets the parts that cannot change afterwards; its fields, here `ImageMut`,
-//! are then written in place. [`Build`](feros_message::Build) explains how each kind of field is
-//! given and written.
+//! here `ImageShape`, sets the parts that cannot change afterwards. Its fields, here `ImageMut`,
+//! are then written directly into that memory. [`Build`](feros_message::Build) explains how each
+//! kind of field is set.
 //!
 //! ```
 //! use feros_message::{build, shaped_size, view};
@@ -52,8 +53,8 @@
 //!
 //! # Invariants
 //!
-//! The definitions in `interfaces/` are those of stock ROS 2, unchanged, because their hashes
-//! travel over the network. Tests compare hashes and bytes with committed values of stock ROS 2.
+//! The definitions in `interfaces/` are those of stock ROS 2, unchanged, because their hashes are
+//! compared over the network. Tests compare hashes and bytes with committed values of stock ROS 2.
 
 mod diagnostic_status;
 mod image;

@@ -1,4 +1,4 @@
-//! Points of `sensor_msgs/msg/PointCloud2` by the names of their fields.
+//! The points of `sensor_msgs/msg/PointCloud2`, read by the names of their fields.
 
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
@@ -19,7 +19,7 @@ pub enum PointCloudError {
         /// The fields of the cloud.
         known: Vec<String>,
     },
-    /// The field holds other numbers.
+    /// The field holds numbers of another type.
     #[error(
         "the field `{name}` holds numbers of datatype {found}, not {asked} (sensor_msgs/msg/PointField)"
     )]
@@ -36,9 +36,9 @@ pub enum PointCloudError {
     OutsidePoint {
         /// The field.
         name: String,
-        /// Where it ends.
+        /// The position in the point at which the field ends.
         end: u64,
-        /// How long a point is.
+        /// The size of a point in bytes.
         point_step: u32,
     },
     /// The data is shorter than the cloud's size requires, or the rows overlap.
@@ -46,17 +46,17 @@ pub enum PointCloudError {
         "{width} x {height} points of {point_step} bytes in rows of {row_step} need {needed} bytes, but there are {found}"
     )]
     TooShort {
-        /// Points in a row.
+        /// The number of points in a row.
         width: u32,
-        /// Rows.
+        /// The number of rows.
         height: u32,
-        /// Bytes of a point.
+        /// The number of bytes in a point.
         point_step: u32,
-        /// Bytes of a row.
+        /// The number of bytes in a row.
         row_step: u32,
-        /// Bytes that all rows need.
+        /// The number of bytes that all rows need.
         needed: u64,
-        /// Bytes that the data has.
+        /// The number of bytes of data.
         found: usize,
     },
 }
@@ -71,14 +71,14 @@ pub struct Points<'a, T, const N: usize> {
     sample: PhantomData<fn() -> T>,
 }
 
-/// The layout of a cloud, owned or viewed.
+/// The layout of a cloud, which is an owned message or a view.
 struct Layout<'a> {
     size: [u32; 4],
     is_bigendian: bool,
     data: &'a [u8],
 }
 
-/// The layout of a field, owned or viewed.
+/// The layout of a field, from an owned message or a view.
 struct FieldLayout<'a> {
     name: &'a str,
     offset: u32,
@@ -86,11 +86,11 @@ struct FieldLayout<'a> {
 }
 
 impl PointCloud2 {
-    /// The points as arrays of the fields of these names, all of which hold numbers of the type
-    /// `T`. The whole cloud is checked once, and nothing is copied in advance.
+    /// Returns the points as arrays of the fields with these names, all of which must hold numbers
+    /// of the type `T`. The whole cloud is checked once, and nothing is copied in advance.
     ///
     /// # Errors
-    /// When a field is missing or of another type, or the data is shorter than the cloud's size
+    /// If a field is missing or has another type, or the data is shorter than the cloud's size
     /// requires.
     ///
     /// ```
@@ -118,10 +118,12 @@ impl PointCloud2 {
         Points::new(&layout, fields, names)
     }
 
-    /// A cloud of one row of these points, whose fields follow each other without gaps.
+    /// Creates a cloud with these points in one row. The fields of a point follow each other
+    /// without gaps.
     ///
     /// # Panics
-    /// With more than `u32::MAX` points, or with so many fields that a point is longer than that.
+    /// If there are more than `u32::MAX` points, or so many fields that a point has more than
+    /// `u32::MAX` bytes.
     pub fn from_points<T: Sample, const N: usize>(
         header: Header,
         names: [&str; N],
@@ -154,7 +156,7 @@ impl PointCloud2 {
 }
 
 impl<'a> PointCloud2View<'a> {
-    /// As [`PointCloud2::points`], in place.
+    /// Like [`PointCloud2::points`], but reads received bytes without decoding the cloud.
     ///
     /// # Errors
     /// As [`PointCloud2::points`].
@@ -224,7 +226,7 @@ impl<T: Sample, const N: usize> Iterator for Points<'_, T, N> {
         }
         let point = self.grid.element(self.next)?;
         self.next += 1;
-        // The checks of `new` keep this inside the point.
+        // `new` has checked that the fields lie inside the point.
         Some(self.offsets.map(|offset| T::read(point, offset, self.is_bigendian)))
     }
 
@@ -242,7 +244,8 @@ impl<T: Sample, const N: usize> FusedIterator for Points<'_, T, N> {}
 mod tests {
     use super::*;
 
-    /// Two rows of two points, each `x` (f32), a gap, `ring` (u16), and a gap behind each row.
+    /// A cloud of two rows of two points. Each point has `x` (f32), a gap, and `ring` (u16), and a
+    /// gap follows each row.
     fn organized() -> PointCloud2 {
         let field = |name: &str, offset, datatype| PointField {
             name: name.to_owned(),

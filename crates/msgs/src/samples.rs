@@ -1,22 +1,24 @@
-//! Numbers inside the raw bytes of images and point clouds.
+//! The numbers inside the raw bytes of images and point clouds.
 
-/// A number that a pixel or a field of a point may be.
+/// A number type that pixels and fields of points may have.
 ///
-/// The trait is sealed: `i8`, `u8`, `i16`, `u16`, `i32`, `u32`, `f32`, `f64`.
+/// The trait is sealed; it is implemented for `i8`, `u8`, `i16`, `u16`, `i32`, `u32`, `f32` and
+/// `f64`.
 pub trait Sample: Copy + sealed::Sealed {
-    /// Its number in `sensor_msgs/msg/PointField`.
+    /// The number of the type in `sensor_msgs/msg/PointField`.
     const DATATYPE: u8;
-    /// Its size in bytes.
+    /// The size of the type in bytes.
     const BYTES: usize;
-    /// Its bits, `U`nsigned, `S`igned or `F`loating point, as encodings of images name it: `8U`.
+    /// The name of the type in encodings of images, such as `8U`: its bits, and `U`nsigned,
+    /// `S`igned or `F`loating point.
     const ENCODING: &'static str;
 }
 
 pub(crate) mod sealed {
-    /// Reads and writes the number.
+    /// The trait that seals [`Sample`](super::Sample): it reads and writes numbers.
     pub trait Sealed: Sized {
         /// # Panics
-        /// With fewer bytes behind `offset` than the number has.
+        /// If fewer bytes follow `offset` than the number has.
         #[doc(hidden)]
         fn read(bytes: &[u8], offset: usize, is_bigendian: bool) -> Self;
         #[doc(hidden)]
@@ -57,20 +59,21 @@ samples! {
     f64, 8, "64F";
 }
 
-/// The positions of row elements in a block of bytes, checked against its length.
+/// The positions of elements, arranged in rows, in a block of bytes. They are known to lie within
+/// its length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid<'a> {
     data: &'a [u8],
     width: usize,
     height: usize,
-    /// Bytes from one element of a row to the next.
+    /// The number of bytes from one element of a row to the next.
     step: usize,
-    /// Bytes from one row to the next.
+    /// The number of bytes from one row to the next.
     row_step: usize,
 }
 
 impl<'a> Grid<'a> {
-    /// `Err` has the number of bytes that the grid would need.
+    /// Creates a grid; the error is the number of bytes that the grid would need.
     pub(crate) fn new(
         data: &'a [u8],
         [width, height, step, row_step]: [u32; 4],
@@ -80,7 +83,7 @@ impl<'a> Grid<'a> {
         if width == 0 || height == 0 {
             return Ok(Self { data: &[], width: 0, height: 0, step: 0, row_step: 0 });
         }
-        // A single row needs no valid `row_step`.
+        // `row_step` does not matter for a single row.
         let needed = rows_before_last.saturating_mul(row_step.into()).saturating_add(row);
         let is_overlapping = height > 1 && u64::from(row_step) < row;
         if is_overlapping || needed > data.len() as u64 {
@@ -95,7 +98,7 @@ impl<'a> Grid<'a> {
         self.width * self.height
     }
 
-    /// The bytes of the element with this index, counted row by row.
+    /// Returns the bytes of the element with this index; elements are counted row by row.
     pub(crate) fn element(&self, number: usize) -> Option<&'a [u8]> {
         if self.width == 0 {
             return None;

@@ -1,4 +1,4 @@
-//! Conversions of times and durations between messages and numbers to compute with.
+//! Converts times and durations between messages and numbers to compute with.
 
 use crate::builtin_interfaces::msg::{Duration, Time};
 
@@ -8,8 +8,8 @@ macro_rules! seconds_and_nanoseconds {
     ($type:ty) => {
         impl $type {
             /// Converts a number of nanoseconds, which may be negative; `nanosec` is then below a
-            /// second and counts forward, as ROS 2 wants it. Values beyond the 32-bit seconds of
-            /// the message (68 years) are cut to its least or greatest value.
+            /// second and counts forward, as ROS 2 demands. Values beyond the 32-bit seconds of the
+            /// message (68 years) become its least or greatest value.
             #[must_use]
             pub fn from_nanos(nanos: i64) -> Self {
                 match i32::try_from(nanos.div_euclid(NANOS_PER_SECOND)) {
@@ -20,8 +20,8 @@ macro_rules! seconds_and_nanoseconds {
                 }
             }
 
-            /// The number of nanoseconds. Any content is valid: a `nanosec` of a second or more is
-            /// added as it is.
+            /// Returns the number of nanoseconds. Any content is valid: a `nanosec` of a second or
+            /// more is added unchanged.
             #[must_use]
             pub fn to_nanos(&self) -> i64 {
                 i64::from(self.sec) * NANOS_PER_SECOND + i64::from(self.nanosec)
@@ -33,7 +33,7 @@ macro_rules! seconds_and_nanoseconds {
 seconds_and_nanoseconds!(Time);
 seconds_and_nanoseconds!(Duration);
 
-/// Cut to the range of the message, as [`Time::from_nanos`].
+/// Limits the time to the range of the message, like [`Time::from_nanos`].
 impl From<feros_time::Time> for Time {
     fn from(time: feros_time::Time) -> Self {
         Self::from_nanos(time.as_nanos())
@@ -60,20 +60,20 @@ impl TryFrom<Duration> for std::time::Duration {
     }
 }
 
-/// Cut to the range of the message, as [`Duration::from_nanos`].
+/// Limits the duration to the range of the message, like [`Duration::from_nanos`].
 impl From<std::time::Duration> for Duration {
     fn from(duration: std::time::Duration) -> Self {
         Self::from_nanos(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
     }
 }
 
-/// A negative ROS duration, which the standard library's type cannot hold.
+/// The error for a negative ROS duration, which the standard library's type cannot hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the duration is negative ({nanos} ns) where only a length of time makes sense: check its sign"
 )]
 pub struct NegativeDuration {
-    /// Its nanoseconds.
+    /// The duration in nanoseconds.
     pub nanos: i64,
 }
 
@@ -86,8 +86,8 @@ impl TryFrom<&Duration> for std::time::Duration {
     }
 }
 
-/// Times before 1970 have negative seconds; times beyond the range of the message are cut, as
-/// [`Time::from_nanos`].
+/// Times before 1970 have negative seconds; times beyond the range of the message are limited to
+/// it, as by [`Time::from_nanos`].
 impl From<std::time::SystemTime> for Time {
     fn from(time: std::time::SystemTime) -> Self {
         let nanos = match time.duration_since(std::time::UNIX_EPOCH) {

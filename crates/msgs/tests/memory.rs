@@ -1,7 +1,7 @@
-//! The memory that reading and writing allocate: none for encoding, building and views, and for
-//! hostile input no more than the sample is worth.
+//! Tests the memory that reading and writing allocate: nothing for encoding, building and views,
+//! and for hostile input no more than fits the sample's size.
 //!
-//! One test only, because the allocator counts for the whole process.
+//! There is only one test, because the allocator counts for the whole process.
 #![allow(clippy::unwrap_used)]
 
 use feros_message::{
@@ -14,9 +14,9 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// The most bytes that were allocated at one time during `work`, beyond those before. It is the
-/// least of three runs, because the main thread of the test harness may still note that a test
-/// began.
+/// Returns the largest number of bytes that were allocated at one time during `work`, in addition
+/// to those before. It is the least of three runs, because the main thread of the test harness may
+/// still be noting that the test began.
 fn peak_bytes(mut work: impl FnMut()) -> usize {
     let mut once = || {
         MEMORY.reset_peak_usage();
@@ -56,7 +56,7 @@ fn memory_is_taken_for_what_is_kept_and_not_for_what_is_claimed() {
     });
     assert_eq!((building, memory[start..start + size] == bytes), (0, true), "building allocates");
 
-    // Encoding is free of allocation at any size and for nested messages, its size included.
+    // Encoding, and computing its size, allocates nothing at any size and for nested messages.
     let image = Image { data: vec![7; 1 << 20], ..image };
     let cloud = PointCloud2 {
         fields: vec![PointField { name: "x".into(), ..PointField::default() }; 4],
@@ -80,8 +80,8 @@ fn memory_is_taken_for_what_is_kept_and_not_for_what_is_claimed() {
         assert!(taken <= cloud.len(), "{taken} bytes were taken for a sample of {}", cloud.len());
     }
 
-    // Elements are larger in memory than on the wire; that must not multiply the memory reserved in
-    // advance.
+    // Elements that are larger in memory than on the wire must not multiply the memory that is
+    // reserved in advance.
     let mut zeros = to_vec(&UnboundedSequences::default()).unwrap();
     zeros.resize(1 << 20, 0);
     for start in (4..200).step_by(4) {

@@ -1,4 +1,4 @@
-//! Every message that is built in place equals, byte for byte, the encoded message.
+//! The bytes of every built message equal those of the encoded message.
 
 use feros_interface::shipped;
 use feros_message::cdr::ByteOrder;
@@ -9,7 +9,7 @@ use crate::sample::sample;
 #[path = "../support/builders.rs"]
 mod checks;
 
-/// A message type for the tests here, like [`crate::probe::Probe`].
+/// A message type in the tests here, like [`crate::probe::Probe`].
 struct Builder {
     name: &'static str,
     check: fn(&[u8]),

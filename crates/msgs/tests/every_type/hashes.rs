@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use feros_message::{Action, Message, Service, TypeDescription, TypeHash};
 
-/// The hashes that stock ROS 2 installs, or pinned hashes of types that no wheel has.
+/// The hashes that stock ROS 2 installs, or pinned hashes for types that no Python wheel contains.
 static GOLDEN: LazyLock<String> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../interfaces/type_hashes.tsv");
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

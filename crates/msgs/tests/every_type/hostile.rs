@@ -1,5 +1,5 @@
-//! Input that no honest sender makes is refused or read without a panic, by owned values and views
-//! alike.
+//! Input that no honest sender produces is refused or read without a panic, by both owned values
+//! and views.
 
 use feros_message::cdr::ByteOrder;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::probe::{Probe, messages};
 use crate::sample::sample;
 
-/// Reads the bytes both ways, and returns whether they were accepted.
+/// Reads the bytes as an owned value and as a view, and returns whether they were accepted.
 fn read(probe: &Probe, bytes: &[u8]) -> bool {
     let (owned, view) = ((probe.decode)(bytes), (probe.view)(bytes));
     assert_eq!(

@@ -1,5 +1,5 @@
-//! Tests of every shipped type: its hash, its bytes as stock ROS 2 writes them, views equal to
-//! owned values, both byte orders, building in place, and no panic for any input.
+//! Tests every shipped type: its hash, its bytes as stock ROS 2 writes them, views that equal owned
+//! values, both byte orders, built messages, and no panic for any input.
 #![allow(clippy::unwrap_used)]
 
 mod builders;

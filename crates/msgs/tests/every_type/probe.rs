@@ -1,16 +1,17 @@
-//! The generated messages behind one type, so that tests can loop over them.
+//! One type that stands for all generated messages, so that tests can loop over them.
 
 use feros_message::cdr::{ByteOrder, Writer};
 use feros_message::{DecodeError, Message, encode_into, encoded_size, from_bytes, to_vec, view};
 
-/// One message type. Values are compared by their `Debug` texts, in which NaN equals NaN.
+/// One message type. Values are compared by their `Debug` output, in which NaN equals NaN.
 #[derive(Clone, Copy)]
 pub(crate) struct Probe {
     pub(crate) name: &'static str,
     pub(crate) default: fn() -> String,
     pub(crate) decode: fn(&[u8]) -> Result<String, DecodeError>,
     pub(crate) view: fn(&[u8]) -> Result<String, DecodeError>,
-    /// Decodes and encodes again, into dirty memory and in the given byte order.
+    /// Decodes a value and encodes it again, in the given byte order, into memory with arbitrary
+    /// content.
     pub(crate) encode: fn(&[u8], ByteOrder) -> Vec<u8>,
 }
 

@@ -1,19 +1,19 @@
-//! Random serialized samples of any type, written from the interface tree and independent of the
-//! code under test.
+//! Random serialized samples of any type, written from the parsed interfaces, and independent of
+//! the code under test.
 
 use feros_interface::{
     BaseType, EMPTY_MESSAGE_FIELD, FieldType, InterfaceSet, Shape, TypeName, shipped,
 };
 use feros_message::cdr::ByteOrder;
 
-/// A sample of `name` with content that depends on `seed` only: the same value in either byte
-/// order. Padding is zero.
-#[allow(dead_code)] // Included by a test with a set of its own.
+/// Returns a sample of `name`. Its content depends only on `seed`, so the value is the same in
+/// either byte order. Padding is zero.
+#[allow(dead_code)] // Other tests include this file and call only `sample_of`.
 pub(crate) fn sample(name: &str, seed: u64, order: ByteOrder) -> Vec<u8> {
     sample_of(shipped(), name, seed, order)
 }
 
-/// As the function above, for a type of any set.
+/// Like [`sample`], for a type of any set.
 pub(crate) fn sample_of(set: &InterfaceSet, name: &str, seed: u64, order: ByteOrder) -> Vec<u8> {
     let mut writer = SampleWriter { set, body: Vec::new(), order, state: seed | 1 };
     writer.message(&name.parse().unwrap());
@@ -66,7 +66,7 @@ impl SampleWriter<'_> {
             BaseType::WString { bound } => {
                 let len = self.count(u64::from(bound.map_or(6, |bound| bound.min(6))));
                 for _ in 0..len {
-                    // Surrogates without a partner included.
+                    // Surrogates without a partner may occur.
                     let unit = self.random() & 0xffff;
                     self.number(4, unit);
                 }
@@ -104,7 +104,7 @@ impl SampleWriter<'_> {
         }
     }
 
-    /// SplitMix64.
+    /// Returns the next number of the generator SplitMix64.
     fn random(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;

@@ -1,5 +1,5 @@
-//! Tests of the builder of every message. Included by tests beside the implementations of
-//! [`Rebuild`].
+//! Tests of the builder of every message. Tests include this file together with the implementations
+//! of [`Rebuild`].
 
 use std::cell::Cell;
 
@@ -50,14 +50,15 @@ fn fill_each<'a, M: Rebuild>(
     assert!(fields.next().is_none());
 }
 
-/// Dirty memory of `len` bytes whose byte 4 lies `excess` bytes after a multiple of 8.
+/// Returns memory of `len` bytes with arbitrary content, whose byte 4 lies `excess` bytes after a
+/// multiple of 8.
 fn dirty(memory: &mut Vec<u8>, len: usize, excess: usize) -> &mut [u8] {
     *memory = vec![0xa5; len + 16];
     let start = memory[4..].as_ptr().align_offset(8) + excess;
     &mut memory[start..start + len]
 }
 
-/// `sample` built in place has the same bytes as when encoded, and so does the default.
+/// Checks that `sample` and the default message have the same bytes when built as when encoded.
 pub(crate) fn check<M: Rebuild>(sample: &[u8]) {
     let name = M::TYPE_NAME;
     let message: &'static M = Box::leak(Box::new(from_bytes(sample).unwrap()));
@@ -101,8 +102,8 @@ pub(crate) fn check<M: Rebuild>(sample: &[u8]) {
     assert_eq!(lent, expected, "{name}: the default");
 }
 
-/// Fields of any bytes are handed out or refused without a panic, as in decoding. Bounds are the
-/// exception, since fields cannot change a length.
+/// Checks that fields of any bytes are handed out or refused without a panic, as in decoding.
+/// Bounds are not checked, since a length cannot be changed through fields.
 pub(crate) fn check_hostile<M: Message>(bytes: &[u8]) {
     let mut memory = Vec::new();
     let lent = dirty(&mut memory, bytes.len(), 0);

@@ -1,10 +1,10 @@
-//! For build scripts: writes, for every message, code that builds an equal one in place. It is kept
-//! apart from the code generator on purpose, since it tests generated code.
+//! For build scripts: writes code for every message that builds an equal message. This is
+//! deliberately separate from the code generator, since it tests generated code.
 
 use feros_interface::{BaseType, Field, FieldType, InterfaceSet, Shape, TypeName};
 
-/// Implementations of the trait `Rebuild`, which the test defines, for these messages. `path` is
-/// where Rust finds a package.
+/// Returns implementations of the trait `Rebuild`, which the test defines, for these messages.
+/// `path` returns the Rust path of a package.
 pub(crate) fn implementations<'a>(
     set: &InterfaceSet,
     names: impl IntoIterator<Item = &'a TypeName>,
@@ -13,7 +13,7 @@ pub(crate) fn implementations<'a>(
     names.into_iter().map(|name| implementation(set, name, &path)).collect()
 }
 
-/// The path of a message's owned struct.
+/// Returns the path of a message's owned struct.
 #[allow(dead_code)] // Not every build script needs it.
 pub(crate) fn path(name: &TypeName, path: impl Fn(&str) -> String) -> String {
     let owned = if name.name == "Self" { "Self_" } else { &name.name };
@@ -106,7 +106,8 @@ fn fill(field: &Field) -> String {
     }
 }
 
-/// The names of fields in the tested packages that are spelled differently in Rust.
+/// Returns the Rust name of a field; a few fields in the tested packages are spelled differently in
+/// Rust.
 fn rust_name(name: &str) -> String {
     match name {
         "self" | "super" | "crate" => format!("{name}_"),
