@@ -1,13 +1,14 @@
-//! Messages whose stamps are close together: the adaptive algorithm of `message_filters`.
+//! Matches messages whose stamps are close together, with the adaptive algorithm of
+//! `message_filters`.
 //!
 //! A set holds one message of each input. Of all sets that could follow the last one, the policy
-//! takes the one that spans the shortest time, and prefers earlier ones by the age penalty. It
-//! waits no longer than it takes to prove that no message that may still come makes a better set.
+//! takes the set that spans the shortest time, except that the age penalty favours earlier sets. It
+//! waits only until it can prove that no later message makes a better set.
 //!
 //! The newest of the first messages of all inputs is the *pivot*: each set has to hold it or a
-//! later one. From there the first messages are set aside one after the other, the oldest first,
-//! which walks through all sets that hold the pivot. Each input has one queue; the messages set
-//! aside are its beginning, so going back means forgetting their number.
+//! later message. Then the first messages are set aside one after the other, the oldest one first,
+//! which enumerates all sets that hold the pivot. Each input has one queue. The messages that are
+//! set aside are its beginning, so resetting their number to zero brings them back.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use feros_executor::Time;
 
 use crate::policy::{AnyMessage, Policy, Sorted};
 
-/// Messages belong together if their stamps are close, as in `ApproximateTime` of
+/// A policy by which messages belong together if their stamps are close, like `ApproximateTime` of
 /// `message_filters`. No message is used twice, and sets come in the order of time.
 pub struct ApproximateTime {
     queue_size: usize,
@@ -27,7 +28,7 @@ pub struct ApproximateTime {
     candidate: Option<Candidate>,
 }
 
-/// The best set so far: the first message of each queue.
+/// The best set so far. It consists of the first message of each queue.
 #[derive(Clone, Copy)]
 struct Candidate {
     start: i64,
@@ -40,16 +41,17 @@ struct Candidate {
 #[derive(Default)]
 struct Queue {
     messages: VecDeque<(i64, AnyMessage)>,
-    /// The number of messages at the beginning that are set aside.
+    /// The number of messages at the beginning that have been set aside.
     aside: usize,
-    /// A message was dropped for lack of room, and it may have been better than the remaining ones.
+    /// Whether a message was dropped because the queue was full, and may have been better than the
+    /// remaining ones.
     has_dropped: bool,
     lower_bound: i64,
 }
 
 impl ApproximateTime {
-    /// Waits with at most `queue_size` messages of each input; 0 counts as 1. With fewer than two,
-    /// many are dropped.
+    /// Creates a policy that lets at most `queue_size` messages of each input wait; 0 counts as 1.
+    /// With fewer than two, many messages are dropped.
     #[must_use]
     pub fn new(queue_size: usize) -> Self {
         Self {
@@ -62,24 +64,24 @@ impl ApproximateTime {
         }
     }
 
-    /// How much better a later set has to be, as a share of its time; 0.1 by default. Negative
-    /// numbers count as zero.
+    /// Sets how much better a later set has to be, as a share of the time by which it ends later.
+    /// The default is 0.1. Negative numbers count as zero.
     #[must_use]
     pub fn age_penalty(self, age_penalty: f64) -> Self {
         Self { age_penalty: age_penalty.max(0.0), ..self }
     }
 
-    /// The longest time that a set may span; unlimited by default.
+    /// Sets the longest time that a set may span; by default, it is unlimited.
     #[must_use]
     pub fn max_interval(self, max_interval: Duration) -> Self {
         Self { max_interval_nanos: nanos(max_interval), ..self }
     }
 
-    /// The least time between two messages of an input, counted from 0, if it is known: the policy
-    /// then waits less. Zero by default.
+    /// Sets the least time between two messages of an input, if it is known, so that the policy
+    /// waits less. Inputs are counted from 0. The default is zero.
     #[must_use]
     pub fn inter_message_lower_bound(mut self, input: usize, lower_bound: Duration) -> Self {
-        // Bounds of more inputs than any synchronizer has are not kept.
+        // The number is ignored if it is higher than that of any synchronizer's input.
         if input < 64 {
             if self.lower_bounds_nanos.len() <= input {
                 self.lower_bounds_nanos.resize(input + 1, 0);
@@ -95,8 +97,8 @@ impl ApproximateTime {
             let (start_input, start) = self.first(Queue::front_time);
             let (end_input, end) = self.last(Queue::front_time);
             for (input, queue) in self.queues.iter_mut().enumerate() {
-                // A dropped message of this input is older than the others: it cannot have been
-                // better.
+                // A dropped message of this input is older than the first messages of all inputs,
+                // so it cannot have been better.
                 queue.has_dropped &= input == end_input;
             }
             let candidate = match self.candidate {
@@ -116,7 +118,7 @@ impl ApproximateTime {
                 .candidate
                 .is_none_or(|best| (best.start, best.end) != (candidate.start, candidate.end));
             if is_new {
-                // The messages set aside belong to worse sets only.
+                // The messages that have been set aside belong only to worse sets.
                 self.drop_aside(sorted);
             }
             self.candidate = Some(candidate);
@@ -129,8 +131,8 @@ impl ApproximateTime {
         }
     }
 
-    /// Whether a set with this start and end is better than the candidate: it has to gain more at
-    /// its start than it loses at its end.
+    /// Whether a set with this start and end is better than the candidate: it has to gain more by
+    /// its later start than it loses by its later end.
     fn is_better(&self, candidate: Candidate, start: i64, end: i64) -> bool {
         let gained = start.saturating_sub(candidate.start);
         #[allow(clippy::cast_precision_loss)] // exact up to a hundred days
@@ -138,13 +140,14 @@ impl ApproximateTime {
         lost * (1.0 + self.age_penalty) < gained
     }
 
-    /// Whether no set that ends at `end` or later can be better than the candidate: it would have
-    /// to hold the pivot or a later message, too, so it cannot start later than that.
+    /// Whether no set that ends at `end` or later can be better than the candidate. All sets that
+    /// compete with the candidate hold the pivot, so they cannot start later than the pivot.
     fn proves(&self, candidate: Candidate, end: i64) -> bool {
         !self.is_better(candidate, candidate.pivot_time, end)
     }
 
-    /// Looks for a proof, with the best messages that can still come for inputs without any.
+    /// Looks for a proof that the candidate is the best set. For each input without messages, it
+    /// assumes the best message that can still come.
     fn look_ahead(&mut self, candidate: Candidate, sorted: &mut Sorted) {
         let before: Vec<usize> = self.queues.iter().map(|queue| queue.aside).collect();
         loop {
@@ -165,7 +168,8 @@ impl ApproximateTime {
         }
     }
 
-    /// Hands the candidate out. The messages that were set aside after it come back.
+    /// Adds the candidate to the matched sets. The messages that were set aside since then come
+    /// back.
     fn publish(&mut self, sorted: &mut Sorted) {
         self.candidate = None;
         let first = self.queues.iter_mut().filter_map(|queue| {
@@ -182,13 +186,15 @@ impl ApproximateTime {
         }
     }
 
-    /// The input with the earliest time, and that time; the first of several such inputs.
+    /// Returns the input with the earliest time, and that time. Of several such inputs, it returns
+    /// the first.
     fn first(&self, time: impl Fn(&Queue) -> i64) -> (usize, i64) {
         let times = self.queues.iter().map(time).enumerate();
         times.min_by_key(|(_, time)| *time).unwrap_or_default()
     }
 
-    /// The input with the latest time, and that time; the last of several such inputs.
+    /// Returns the input with the latest time, and that time. Of several such inputs, it returns
+    /// the last.
     fn last(&self, time: impl Fn(&Queue) -> i64) -> (usize, i64) {
         let times = self.queues.iter().map(time).enumerate();
         times.max_by_key(|(_, time)| *time).unwrap_or_default()
@@ -196,7 +202,7 @@ impl ApproximateTime {
 }
 
 impl Queue {
-    /// The first message that is not set aside.
+    /// Returns the first message that is not set aside.
     fn front(&self) -> Option<&(i64, AnyMessage)> {
         self.messages.get(self.aside)
     }
@@ -205,7 +211,7 @@ impl Queue {
         self.front().map_or(0, |(time, _)| *time)
     }
 
-    /// The earliest time that the next message can have.
+    /// Returns the earliest time that the next message of the input can have.
     fn earliest_time(&self, pivot_time: i64) -> i64 {
         match (self.front(), self.messages.back()) {
             (Some((time, _)), _) => *time,
@@ -214,7 +220,7 @@ impl Queue {
         }
     }
 
-    /// Whether the newest message came out of order, or sooner than the bound allows.
+    /// Whether the newest message is out of order, or follows sooner than the bound allows.
     fn is_irregular(&self) -> bool {
         let mut newest = self.messages.iter().rev().map(|(time, _)| *time);
         match (newest.next(), newest.next()) {
@@ -245,7 +251,7 @@ impl Policy for ApproximateTime {
             queue.has_dropped = true;
             sorted.dropped.extend(oldest.map(|(_, message)| (input, message)));
             self.queues.iter_mut().for_each(|queue| queue.aside = 0);
-            // The candidate has lost a message; there may be another set.
+            // The candidate has lost a message, so another set may be the best now.
             if self.candidate.take().is_some() {
                 self.process(sorted);
             }

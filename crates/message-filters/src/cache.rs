@@ -9,8 +9,8 @@ use feros_sync::Mutex;
 
 use crate::input::Input;
 
-/// Keeps the last messages in the order of their stamps, as in `Cache` of `message_filters`. Clones
-/// are the same cache.
+/// Keeps the last messages in the order of their stamps, like `Cache` of `message_filters`. Clones
+/// refer to the same cache.
 ///
 /// ```
 /// use feros_message_filters::{Cache, Time};
@@ -35,13 +35,13 @@ impl<M> Clone for Cache<M> {
 }
 
 impl<M: HasHeader + Send + Sync + 'static> Cache<M> {
-    /// Keeps at most `size` messages; 0 counts as 1.
+    /// Creates a cache of at most `size` messages; 0 counts as 1.
     #[must_use]
     pub fn new(size: usize) -> Self {
         Self { messages: Arc::default(), size: size.max(1) }
     }
 
-    /// Adds a message; in a full cache, it displaces the message with the oldest stamp.
+    /// Adds a message; if the cache is full, the message with the oldest stamp is dropped.
     pub fn add(&self, message: Arc<M>) {
         let stamp = message.stamp_nanos();
         let oldest = {
@@ -50,16 +50,17 @@ impl<M: HasHeader + Send + Sync + 'static> Cache<M> {
             messages.insert(place, message);
             if messages.len() > self.size { messages.pop_front() } else { None }
         };
-        drop(oldest); // outside of the lock: it is the user's
+        drop(oldest); // not under the lock, since dropping it may run the user's code
     }
 
-    /// An input that adds messages.
+    /// Returns an input that adds messages.
     pub fn input(&self) -> Input<M> {
         let cache = self.clone();
         Box::new(move |message| cache.add(message))
     }
 
-    /// An input that adds messages and hands them on; see [`Chain`](crate::Chain).
+    /// Returns an input that adds messages and passes them on to `next`; see
+    /// [`Chain`](crate::Chain).
     pub fn before(&self, next: Input<M>) -> Input<M> {
         let cache = self.clone();
         Box::new(move |message| {
@@ -68,7 +69,7 @@ impl<M: HasHeader + Send + Sync + 'static> Cache<M> {
         })
     }
 
-    /// The messages from one time to another, both included, oldest first.
+    /// Returns the messages from one time to another, both included, the oldest first.
     #[must_use]
     pub fn interval(&self, from: Time, to: Time) -> Vec<Arc<M>> {
         let messages = self.messages.lock();
@@ -77,8 +78,8 @@ impl<M: HasHeader + Send + Sync + 'static> Cache<M> {
         messages.range(begin..end.max(begin)).cloned().collect()
     }
 
-    /// The messages from one time to another, with the last one before and the first one after, so
-    /// that the interval can be interpolated.
+    /// Returns the messages from one time to another, with the last message before and the first
+    /// message after them, so that values in the whole interval can be interpolated.
     #[must_use]
     pub fn surrounding_interval(&self, from: Time, to: Time) -> Vec<Arc<M>> {
         let messages = self.messages.lock();
@@ -87,7 +88,7 @@ impl<M: HasHeader + Send + Sync + 'static> Cache<M> {
         messages.range(begin..end.clamp(begin, messages.len())).cloned().collect()
     }
 
-    /// The newest message before a time.
+    /// Returns the newest message before a time.
     #[must_use]
     pub fn before_time(&self, when: Time) -> Option<Arc<M>> {
         let messages = self.messages.lock();
@@ -95,26 +96,26 @@ impl<M: HasHeader + Send + Sync + 'static> Cache<M> {
         messages.get(place.checked_sub(1)?).cloned()
     }
 
-    /// The oldest message after a time.
+    /// Returns the oldest message after a time.
     #[must_use]
     pub fn after_time(&self, when: Time) -> Option<Arc<M>> {
         let messages = self.messages.lock();
         messages.get(messages.partition_point(|known| time(known) <= when)).cloned()
     }
 
-    /// The stamp of the newest message.
+    /// Returns the stamp of the newest message.
     #[must_use]
     pub fn latest_time(&self) -> Option<Time> {
         self.messages.lock().back().map(time)
     }
 
-    /// The stamp of the oldest message.
+    /// Returns the stamp of the oldest message.
     #[must_use]
     pub fn oldest_time(&self) -> Option<Time> {
         self.messages.lock().front().map(time)
     }
 
-    /// The number of messages.
+    /// Returns the number of messages.
     #[must_use]
     pub fn len(&self) -> usize {
         self.messages.lock().len()

@@ -1,17 +1,17 @@
-//! A chain of filters, put together at run time.
+//! Chains of filters that are put together at run time.
 
 use std::sync::Arc;
 
 use crate::input::Input;
 use crate::outlet::Outlet;
 
-/// The most messages that wait while the last closure is busy on another thread.
+/// The limit on messages that wait while the last closure is busy on another thread.
 const MESSAGES_THAT_WAIT: usize = 1000;
 
-/// A step makes its own input from that of the step behind it.
+/// A step makes its own input from the input of the step after it.
 type Step<M> = Box<dyn FnOnce(Input<M>) -> Input<M>>;
 
-/// A chain of filters, as `Chain` of `message_filters`.
+/// A chain of filters, like `Chain` of `message_filters`.
 ///
 /// ```
 /// use feros_message_filters::{Cache, Chain};
@@ -38,7 +38,7 @@ impl<M> Default for Chain<M> {
 }
 
 impl<M: Send + Sync + 'static> Chain<M> {
-    /// A chain without filters.
+    /// Creates a chain without filters.
     pub fn new() -> Self {
         Self::default()
     }
@@ -50,7 +50,7 @@ impl<M: Send + Sync + 'static> Chain<M> {
         self
     }
 
-    /// Adds a filter that passes only messages for which `is_wanted` holds.
+    /// Adds a filter that passes on only messages for which `is_wanted` returns true.
     pub fn keep(self, is_wanted: impl Fn(&M) -> bool + Send + Sync + 'static) -> Self {
         self.then(move |next| {
             Box::new(move |message| {
@@ -66,9 +66,9 @@ impl<M: Send + Sync + 'static> Chain<M> {
         self.steps.into_iter().rev().fold(last, |next, step| step(next))
     }
 
-    /// Ends the chain with a closure, which is called by one thread at a time; returns the input of
-    /// the chain. If the closure is busy on another thread, up to 1000 messages wait for it, and
-    /// the oldest are dropped.
+    /// Ends the chain with a closure, which one thread at a time calls; returns the input of the
+    /// chain. While the closure is busy on another thread, up to 1000 messages wait for it; beyond
+    /// that, the oldest ones are dropped.
     pub fn end(self, callback: impl FnMut(Arc<M>) + Send + 'static) -> Input<M> {
         let outlet = Outlet::new(MESSAGES_THAT_WAIT, callback);
         self.end_with(Box::new(move |message| {

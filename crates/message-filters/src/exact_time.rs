@@ -1,4 +1,4 @@
-//! Messages with the same stamp.
+//! Matches messages with the same stamp.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use feros_executor::Time;
 
 use crate::policy::{AnyMessage, Policy, Sorted};
 
-/// Messages belong together if their stamps are the same, as in `ExactTime` and `TimeSynchronizer`
-/// of `message_filters`.
+/// A policy by which messages belong together if their stamps are equal, like `ExactTime` and
+/// `TimeSynchronizer` of `message_filters`.
 ///
-/// A complete set drops all older sets: their missing messages are taken as lost.
+/// A complete set drops all older sets, since their missing messages count as lost.
 pub struct ExactTime {
     queue_size: usize,
     inputs: usize,
@@ -17,7 +17,7 @@ pub struct ExactTime {
 }
 
 impl ExactTime {
-    /// Waits for the rest of at most `queue_size` sets; 0 counts as 1.
+    /// Creates a policy that keeps at most `queue_size` incomplete sets; 0 counts as 1.
     #[must_use]
     pub fn new(queue_size: usize) -> Self {
         Self { queue_size: queue_size.max(1), inputs: 0, sets: BTreeMap::new() }

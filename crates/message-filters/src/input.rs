@@ -1,7 +1,7 @@
-//! The input of a filter: a closure, so that it can stand wherever a callback can.
+//! The input of a filter, which is a closure, so that it can be used wherever a callback can.
 
 use std::sync::Arc;
 
-/// Takes the messages of a filter: give it to a subscription as its callback, call it, or put it
-/// behind another filter. Several threads may call it at once.
+/// The closure that receives a filter's messages. Use it as the callback of a subscription or of
+/// another filter, or call it yourself. Several threads may call it at once.
 pub type Input<M> = Box<dyn Fn(Arc<M>) + Send + Sync>;

@@ -1,8 +1,8 @@
-//! Message filters: they match messages of several topics, and hold messages back.
+//! Message filters, which match messages of several topics, and hold back messages.
 //!
-//! A filter takes messages as `Arc<M>` and calls a closure with the results. Filters know no node:
-//! their inputs are closures themselves, so an input goes where a callback goes, to a subscription
-//! or behind another filter.
+//! A filter takes messages as `Arc<M>` and calls a closure with the results. Filters do not depend
+//! on a node: their inputs are closures, too, so an input can be the callback of a subscription or
+//! of another filter.
 //!
 //! ```
 //! use feros_message_filters::{ApproximateTime, synchronize};
@@ -29,22 +29,22 @@
 //! | `Subscriber<M>` | `node.create_subscription(topic, qos, input)` |
 //! | `tf2_ros::MessageFilter<M>` | [`TransformFilter`] |
 //!
-//! A closure is called by one thread at a time and without a lock. Where two threads call two
-//! inputs, the second thread leaves its result to the first. The number of waiting messages is
+//! One thread at a time calls a closure, without holding a lock. If two threads call inputs at the
+//! same time, the first thread delivers the results of both. The number of waiting messages is
 //! bounded.
 //!
 //! # Modules
 //!
 //! | module | holds |
 //! |---|---|
-//! | `policy`, `exact_time`, `approximate_time` | which messages belong together: the trait, and both policies |
-//! | `synchronizer`, `input`, `outlet` | a policy with inputs before it and a closure after it |
+//! | `policy`, `exact_time`, `approximate_time` | the trait of policies, and both policies |
+//! | `synchronizer`, `input`, `outlet` | the code around a policy: its inputs, and the output to a closure |
 //! | `cache`, `chain` | the last messages of a topic; filters put together at run time |
 //! | `transform_filter` | messages that wait for a transform |
 //!
 //! # Invariants
 //!
-//! No node is known: inputs are closures. Dropped messages are counted.
+//! The crate does not depend on nodes, since inputs are closures. All dropped messages are counted.
 #![forbid(unsafe_code)]
 
 mod approximate_time;

@@ -1,5 +1,5 @@
-//! The output of a filter: a bounded queue before a closure, which is called by one thread at a
-//! time and without a lock.
+//! The output of a filter: a bounded queue and a closure, which one thread at a time calls without
+//! holding a lock.
 
 use std::collections::VecDeque;
 
@@ -15,12 +15,13 @@ type Callback<T> = Box<dyn FnMut(T) + Send>;
 
 struct State<T> {
     queue: VecDeque<T>,
-    /// Taken out while a thread calls it; that thread goes on until the queue is empty.
+    /// The closure, which is removed while a thread calls it; that thread continues until the queue
+    /// is empty.
     callback: Option<Callback<T>>,
 }
 
 impl<T> Outlet<T> {
-    /// An outlet that holds at most `capacity` items while the closure is busy.
+    /// Creates an outlet that holds at most `capacity` items while the closure is busy.
     pub(crate) fn new(capacity: usize, callback: impl FnMut(T) + Send + 'static) -> Self {
         let state = State { queue: VecDeque::new(), callback: Some(Box::new(callback)) };
         Self { state: Mutex::new(state), capacity: capacity.max(1) }
@@ -36,8 +37,8 @@ impl<T> Outlet<T> {
         oldest
     }
 
-    /// Calls the closure with all items of the queue, unless another thread does so already: that
-    /// thread finds the caller's item.
+    /// Calls the closure with all items of the queue, unless another thread is doing that already;
+    /// that thread then delivers the caller's item.
     pub(crate) fn deliver(&self) {
         loop {
             let (item, callback) = {
@@ -56,7 +57,7 @@ impl<T> Outlet<T> {
     }
 }
 
-/// The right to call the closure, which is given back in any case.
+/// The right to call the closure, which is given back even after a panic.
 struct Turn<'a, T> {
     outlet: &'a Outlet<T>,
     callback: Option<Callback<T>>,

@@ -1,4 +1,4 @@
-//! A policy with typed inputs before it and a closure after it.
+//! Connects a policy with typed inputs and with a closure for its sets.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::input::Input;
 use crate::outlet::Outlet;
 use crate::policy::{AnyMessage, Policy, Sorted};
 
-/// The most sets that wait while the closure is busy on another thread.
+/// The limit on sets that wait while the closure is busy on another thread.
 const SETS_THAT_WAIT: usize = 100;
 
 /// Calls `callback` with messages that belong together according to the policy. Returns the inputs,
@@ -44,35 +44,37 @@ pub fn synchronize<T, F: SetCallback<T>>(
     (Synchronizer { core }, inputs)
 }
 
-/// The view of a synchronizer from outside. The inputs keep it alive.
+/// A handle to a synchronizer, to read its counts and clear it. The synchronizer works as long as
+/// its inputs exist.
 #[derive(Clone)]
 pub struct Synchronizer {
     core: Arc<Core>,
 }
 
-/// Counts of a synchronizer.
+/// The counts of a synchronizer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SynchronizerCounts {
-    /// Sets that the policy found.
+    /// The number of sets that the policy found.
     pub matched: u64,
-    /// Messages that were dropped without a set, by input.
+    /// The numbers of messages that were dropped without being in a set, by input.
     pub dropped: Vec<u64>,
-    /// Messages that came after one of their input with a later stamp, or sooner after it than the
-    /// policy expects. The policy used them all the same.
+    /// The number of messages whose stamp is before that of an earlier message of their input, or
+    /// follows it sooner than the policy expects. The policy used these messages all the same.
     pub irregular: u64,
-    /// Sets that were dropped, since the closure was busy on another thread for too long.
+    /// The number of sets that were dropped because the closure was busy on another thread for too
+    /// long.
     pub overflowed: u64,
 }
 
 impl Synchronizer {
-    /// The counts so far.
+    /// Returns the counts so far.
     #[must_use]
     pub fn counts(&self) -> SynchronizerCounts {
         self.core.state.lock().counts.clone()
     }
 
-    /// Drops all messages that wait for others, as when time jumps back; they are counted.
+    /// Drops all messages that wait for others, as when time jumps back; they count as dropped.
     pub fn clear(&self) {
         self.core.change(|policy, sorted| policy.clear(sorted));
     }
@@ -97,7 +99,7 @@ impl Core {
 
     fn change(&self, change: impl FnOnce(&mut dyn Policy, &mut Sorted)) {
         let mut sorted = Sorted::default();
-        // Dropped after the lock: dropping a message runs code of the user.
+        // These are dropped after the lock, since dropping a message may run the user's code.
         let mut overflowed = Vec::new();
         {
             let mut state = self.state.lock();
@@ -109,7 +111,8 @@ impl Core {
                     *count += 1;
                 }
             }
-            // Under the lock, so that the queue has the sets in the order in which they were found.
+            // This happens under the lock, so that the queue has the sets in the order in which
+            // they were found.
             for set in sorted.matched.drain(..) {
                 counts.matched += 1;
                 overflowed.extend(self.outlet.put(set));
@@ -121,10 +124,11 @@ impl Core {
     }
 }
 
-/// A closure that takes a message of each input. Implemented for `FnMut(Arc<A>, Arc<B>)` and so on
-/// up to nine parameters; `T` tells the compiler the types, and is always inferred.
+/// A closure that takes a message of each input. The trait is implemented for `FnMut(Arc<A>,
+/// Arc<B>)` and so on, up to nine parameters. `T` tells the compiler the types, and is always
+/// inferred.
 pub trait SetCallback<T>: Send + 'static {
-    /// A closure for each input, in the order of the parameters.
+    /// The inputs, in the order of the parameters.
     type Inputs;
 
     #[doc(hidden)]

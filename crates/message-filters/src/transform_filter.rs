@@ -12,11 +12,12 @@ use feros_tf2::{Buffer, BufferWatcher, LookupError, Readiness};
 use crate::input::Input;
 use crate::outlet::Outlet;
 
-/// The most events that wait while the closures are busy on another thread, per waiting message.
+/// The limit on events that wait while the closures are busy on another thread, for each message of
+/// the capacity.
 const EVENTS_PER_MESSAGE: usize = 2;
 
-/// Holds messages until their frame can be transformed into all target frames at the time of their
-/// stamp, and then hands them on.
+/// Holds back messages until their frame can be transformed into all target frames at the time of
+/// their stamp, and then passes them on.
 ///
 /// ```
 /// use feros_message_filters::TransformFilter;
@@ -38,7 +39,7 @@ pub struct TransformFilter<M> {
     core: Arc<Core<M>>,
 }
 
-/// The options of a filter.
+/// The options of a filter that is to be created.
 #[must_use = "a builder makes nothing until it builds"]
 pub struct TransformFilterBuilder<M> {
     buffer: Buffer,
@@ -54,10 +55,10 @@ type OnDrop<M> = Box<dyn FnMut(Arc<M>, DropReason) + Send>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DropReason {
-    /// Its header names no frame.
+    /// The header of the message names no frame.
     #[error("the message has an empty frame_id: its publisher has to set header.frame_id")]
     NoFrame,
-    /// It waited longest when there was no room for another message.
+    /// The message had waited longest when the queue was full and another message came.
     #[error(
         "the queue of {capacity} messages is full, and this one still waits for a transform: \
          {waits_for}"
@@ -65,10 +66,10 @@ pub enum DropReason {
     QueueFull {
         /// The number of messages that may wait.
         capacity: usize,
-        /// The reason why it waited.
+        /// The reason why the message waited.
         waits_for: LookupError,
     },
-    /// Its stamp is older than the buffer's transforms.
+    /// The stamp of the message is older than the buffer's transforms.
     #[error("the message is older than all data in the transform cache: {0}")]
     TooOld(LookupError),
     /// The buffer was cleared, as when time jumps back, or [`TransformFilter::clear`] was called.
@@ -76,26 +77,26 @@ pub enum DropReason {
     Cleared,
 }
 
-/// Counts of a filter.
+/// The counts of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct TransformFilterCounts {
-    /// Messages that came.
+    /// The number of messages that came.
     pub received: u64,
-    /// Messages that were handed on.
+    /// The number of messages that were passed on.
     pub passed: u64,
-    /// Messages that wait now.
+    /// The number of messages that wait now.
     pub waiting: usize,
-    /// Dropped: [`DropReason::NoFrame`].
+    /// The number of messages dropped with [`DropReason::NoFrame`].
     pub dropped_without_frame: u64,
-    /// Dropped: [`DropReason::QueueFull`].
+    /// The number of messages dropped with [`DropReason::QueueFull`].
     pub dropped_for_room: u64,
-    /// Dropped: [`DropReason::TooOld`].
+    /// The number of messages dropped with [`DropReason::TooOld`].
     pub dropped_too_old: u64,
-    /// Dropped: [`DropReason::Cleared`].
+    /// The number of messages dropped with [`DropReason::Cleared`].
     pub dropped_cleared: u64,
-    /// Ready or dropped messages that no closure was called with, since the closures were busy on
-    /// another thread for too long.
+    /// The number of messages, ready or dropped, for which no closure was called, because the
+    /// closures were busy on another thread for too long.
     pub overflowed: u64,
 }
 
@@ -119,7 +120,7 @@ struct State<M> {
 }
 
 impl<M: HasHeader + Send + Sync + 'static> TransformFilter<M> {
-    /// A filter for messages that are to be transformed into all of these frames.
+    /// Begins to build a filter for messages that are to be transformed into all of these frames.
     pub fn builder<S: Into<String>>(
         buffer: &Buffer,
         targets: impl IntoIterator<Item = S>,
@@ -133,38 +134,39 @@ impl<M: HasHeader + Send + Sync + 'static> TransformFilter<M> {
         }
     }
 
-    /// The counts so far.
+    /// Returns the counts so far.
     #[must_use]
     pub fn counts(&self) -> TransformFilterCounts {
         let state = self.core.state.lock();
         TransformFilterCounts { waiting: state.waiting.len(), ..state.counts }
     }
 
-    /// Drops all waiting messages; they are counted, and `on_drop` is called with them.
+    /// Drops all waiting messages; they count as dropped, and `on_drop` is called with each of
+    /// them.
     pub fn clear(&self) {
         self.core.buffer_cleared();
     }
 }
 
 impl<M: HasHeader + Send + Sync + 'static> TransformFilterBuilder<M> {
-    /// The most messages that wait; 0 counts as 1. 100 by default.
+    /// Sets the limit on messages that wait; 0 counts as 1. The default is 100.
     pub fn capacity(self, capacity: usize) -> Self {
         Self { capacity: capacity.max(1), ..self }
     }
 
-    /// The transform must also be known this much later than the stamp, for messages that take time
-    /// to measure. Zero by default.
+    /// Also requires the transform at a time that is this much later than the stamp, for messages
+    /// that take time to measure. The default is zero.
     pub fn tolerance(self, tolerance: Duration) -> Self {
         Self { tolerance, ..self }
     }
 
-    /// Calls `on_drop` with each dropped message, and the reason.
+    /// Sets a closure that is called with each dropped message and the reason.
     pub fn on_drop(self, on_drop: impl FnMut(Arc<M>, DropReason) + Send + 'static) -> Self {
         Self { on_drop: Some(Box::new(on_drop)), ..self }
     }
 
-    /// The filter, which calls `callback` with messages that are ready, and its input. The filter
-    /// works as long as its input or the [`TransformFilter`] is kept.
+    /// Returns the filter, which calls `callback` with messages that are ready, and the filter's
+    /// input. The filter works as long as its input or the [`TransformFilter`] exists.
     pub fn build(
         self,
         mut callback: impl FnMut(Arc<M>) + Send + 'static,
@@ -199,8 +201,8 @@ impl<M: HasHeader + Send + Sync + 'static> Core<M> {
             if message.frame_id().is_empty() {
                 return events.push(Event::Drop(message, DropReason::NoFrame));
             }
-            // Under the lock: the thread that brings a transform now checks this message
-            // afterwards.
+            // This happens under the lock, so that a thread which adds a transform now checks this
+            // message afterwards.
             match self.readiness(&message) {
                 Readiness::Ready => return events.push(Event::Pass(message)),
                 Readiness::Never => {
@@ -218,7 +220,7 @@ impl<M: HasHeader + Send + Sync + 'static> Core<M> {
         });
     }
 
-    /// Changes the state, and delivers the resulting events without the lock.
+    /// Changes the state, and delivers the resulting events without holding the lock.
     fn change(&self, change: impl FnOnce(&mut State<M>, &mut Vec<Event<M>>)) {
         let (mut events, mut overflowed) = (Vec::new(), Vec::new());
         {
@@ -230,11 +232,11 @@ impl<M: HasHeader + Send + Sync + 'static> Core<M> {
             }
             state.counts.overflowed += overflowed.len() as u64;
         }
-        drop(overflowed); // outside of the lock: messages are the user's
+        drop(overflowed); // not under the lock, since dropping messages may run the user's code
         self.outlet.deliver();
     }
 
-    /// The times at which the transform has to be known.
+    /// Returns the times at which the transform has to be known.
     fn times(&self, message: &M) -> [Time; 2] {
         let stamp = Time::from_nanos(message.stamp_nanos());
         [stamp, if stamp == Time::ZERO { stamp } else { stamp + self.tolerance }]
@@ -256,13 +258,13 @@ impl<M: HasHeader + Send + Sync + 'static> Core<M> {
         worst
     }
 
-    /// Why a message cannot be transformed now.
+    /// Returns the reason why a message cannot be transformed now.
     fn why(&self, message: &M) -> LookupError {
         let times = self.times(message);
         let errors = self.targets.iter().flat_map(|target| {
             times.map(|time| self.buffer.lookup(target, message.frame_id(), time).err())
         });
-        // Without an error, the transform came between both looks.
+        // If there is no error, the transform came between the two lookups.
         errors.flatten().next().unwrap_or_else(|| LookupError::UnknownFrame {
             argument: "source_frame",
             frame: message.frame_id().to_owned(),

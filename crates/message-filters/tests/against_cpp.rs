@@ -1,5 +1,5 @@
-//! Approximate time makes the same sets as `message_filters` of C++, message by message: for
-//! messages in any order, with any queue size, penalty, interval and bounds.
+//! Approximate time makes the same sets as `message_filters` in C++, message by message, for
+//! messages in any order, and with any queue size, penalty, interval and bounds.
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write as _;
@@ -15,10 +15,10 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 
-/// Times are multiples of this: C++ rounds its weights to nanoseconds.
+/// All times are multiples of this, since C++ rounds its weights to nanoseconds.
 const MILLISECOND: u64 = 1_000_000;
 
-/// The question to both.
+/// The input for both implementations.
 #[derive(Debug, Clone)]
 struct Case {
     inputs: usize,
@@ -107,7 +107,7 @@ fn any_messages_make_the_sets_that_cpp_makes() {
     let mut peer = Command::new(program)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null()) // it warns of messages out of order
+        .stderr(Stdio::null()) // it warns about messages out of order
         .spawn()
         .unwrap();
     let mut input = peer.stdin.take().unwrap();

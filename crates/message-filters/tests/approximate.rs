@@ -1,5 +1,5 @@
-//! Approximate time for any messages: sets are proper, no message is lost, and an exhaustive search
-//! finds no better set where the policy took one.
+//! Approximate time for any messages: sets are valid, no message is lost, and an exhaustive search
+//! finds no better set than the one that the policy took.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn arrivals(inputs: usize) -> impl Strategy<Value = Vec<(usize, i64)>> {
                 (input, times[input])
             })
             .collect();
-        // The order on a robot: by time, with each input in order.
+        // Messages arrive as on a robot: ordered by time, and with each input in order.
         all.sort_by_key(|(_, time)| *time);
         all
     })
@@ -30,8 +30,8 @@ fn time_of(message: &AnyMessage) -> i64 {
     *message.clone().downcast::<i64>().unwrap()
 }
 
-/// All sets and all dropped messages; the remaining messages are cleared at the end, which drops
-/// them.
+/// Returns all sets and all dropped messages. Messages that remain at the end are cleared, and so
+/// count as dropped.
 fn run(mut policy: ApproximateTime, inputs: usize, all: &[(usize, i64)]) -> Sorted {
     let mut sorted = Sorted::default();
     policy.set_inputs(inputs);
@@ -63,7 +63,7 @@ proptest! {
             let span = set.iter().max().unwrap() - set.iter().min().unwrap();
             prop_assert!(span as u64 <= max_interval, "{:?}", set);
         }
-        // Later sets have later messages of every input: no message is used twice.
+        // Later sets have later messages of every input, so no message is used twice.
         for pair in sets.windows(2) {
             prop_assert!(pair[0].iter().zip(&pair[1]).all(|(a, b)| a < b), "{:?}", pair);
         }
@@ -82,14 +82,16 @@ proptest! {
         let of = |input: usize| {
             all.iter().filter(move |(of, _)| *of == input).map(|(_, time)| *time)
         };
-        // The pivot is the latest of the first messages: each set has to hold it or a later one.
+        // The pivot is the latest of the first messages: each set has to hold it or a later
+        // message.
         let (pivot, pivot_time) = (0..inputs)
             .map(|input| (input, of(input).next().unwrap()))
             .max_by_key(|(_, time)| *time)
             .unwrap();
         let cost = |start: i64, end: i64| (end as f64) * (1.0 + penalty) - start as f64;
         let (start, end) = (*set.iter().min().unwrap(), *set.iter().max().unwrap());
-        // The best partners for each possible end: for each input, the latest that is not after it.
+        // For each possible end of a set, the best partners are the latest messages of the other
+        // inputs that are not after that end.
         for (_, other_end) in all.iter().filter(|(_, time)| *time >= pivot_time) {
             let partners = (0..inputs).map(|input| {
                 if input == pivot {

@@ -12,7 +12,7 @@ use feros_msgs::geometry_msgs::msg::{PointStamped, PoseStamped, TransformStamped
 use feros_test_support::spawn;
 use feros_tf2::{Buffer, Transform};
 
-/// A message of a time, in milliseconds.
+/// A message with a stamp, in milliseconds.
 fn point(millis: i64) -> Arc<PointStamped> {
     let mut point = PointStamped::default();
     point.header.stamp.sec = (millis / 1000) as i32;
@@ -42,7 +42,7 @@ fn pairs(policy: impl Policy) -> (Synchronizer, Input<PointStamped>, Input<PoseS
     (synchronizer, points, poses, pairs)
 }
 
-/// Feeds both inputs in an order, such as `"a0 b0 a10"`, and returns the sets.
+/// Calls both inputs in the order of a list such as `"a0 b0 a10"`, and returns the sets.
 fn matched(policy: impl Policy, order: &str) -> Vec<(i64, i64)> {
     let (_synchronizer, points, poses, pairs) = pairs(policy);
     for word in order.split_whitespace() {
@@ -63,7 +63,7 @@ fn equal_stamps_belong_together_and_older_ones_are_dropped() {
     assert_eq!(*pairs.lock().unwrap(), [(10, 10)]);
     let counts = synchronizer.counts();
     assert_eq!((counts.matched, &*counts.dropped), (1, &[1, 0][..]));
-    // 5 and 20 wait; of these and 30, 40, only three may wait.
+    // The messages 5 and 20 wait. Of these and 30 and 40, only three may wait.
     [30, 40].into_iter().for_each(|time| points(point(time)));
     assert_eq!(synchronizer.counts().dropped, [1, 1]);
     poses(pose(20));
@@ -75,8 +75,8 @@ fn equal_stamps_belong_together_and_older_ones_are_dropped() {
     assert_eq!(synchronizer.counts().dropped, [4, 1], "the first of two with the same stamp");
 }
 
-/// The sets that the documented algorithm of `message_filters` of C++ finds for the same messages:
-/// the smallest ones, as soon as they are proven.
+/// These are the sets that the documented algorithm of `message_filters` in C++ finds for the same
+/// messages: the smallest ones, as soon as they are proven.
 #[test]
 fn the_smallest_sets_are_found_as_soon_as_they_are_proven() {
     let policy = || ApproximateTime::new(10);
@@ -94,7 +94,8 @@ fn the_smallest_sets_are_found_as_soon_as_they_are_proven() {
 fn sets_may_span_so_much_and_later_ones_have_to_be_better() {
     let narrow = ApproximateTime::new(10).max_interval(Duration::from_millis(15));
     assert_eq!(matched(narrow, "a0 b20 a30 b35 a60 b60"), [(30, 35), (60, 60)]);
-    // (40, 50) is better than (0, 20) by its span, and not by a penalty of 5 times its age.
+    // (19, 20) is better than (0, 20), since it starts later and ends at the same time. (21, 20)
+    // ends later, so with a high penalty it is not better.
     assert_eq!(matched(ApproximateTime::new(10), "a0 b20 a19 b39 a40"), [(19, 20)]);
     let impatient = ApproximateTime::new(10).age_penalty(1000.0);
     assert_eq!(matched(impatient, "a0 b20 a21 b39 a40")[0], (0, 20));
