@@ -1,5 +1,5 @@
-//! Calls Python from an executor. An exception there ends the spinning, whose caller gets it, as in
-//! stock ROS 2.
+//! Calls Python from an executor. An exception in a callback ends the spinning and is raised to the
+//! caller of `spin`, as in stock ROS 2.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,19 +20,19 @@ impl Failure {
         Arc::new(Self { error: Mutex::new(None), is_set: AtomicBool::new(false), stopper })
     }
 
-    /// Whether there is an exception; checked after each callback.
+    /// Whether there is an exception. The executor checks this after each callback.
     pub(crate) fn is_set(&self) -> bool {
         self.is_set.load(Ordering::Acquire)
     }
 
-    /// Takes the exception, so that there is none afterwards.
+    /// Removes and returns the exception.
     pub(crate) fn take(&self) -> Option<PyErr> {
         let mut error = self.error.lock();
         self.is_set.store(false, Ordering::Release);
         error.take()
     }
 
-    /// Keeps the first exception; others would be lost, so they are printed.
+    /// Stores the first exception. Further exceptions would be lost, so they are printed.
     pub(crate) fn set(&self, py: Python<'_>, error: PyErr) {
         let mut kept = self.error.lock();
         if kept.is_some() {
@@ -47,19 +47,19 @@ impl Failure {
     }
 }
 
-/// The destination of exceptions of a node's callbacks: the executor that spins the node now.
+/// Where exceptions of a node's callbacks go: to the executor that currently spins the node.
 #[derive(Default)]
 pub(crate) struct Failures(Mutex<Option<Arc<Failure>>>);
 
 impl Failures {
-    /// Sets the executor that spins the node from now on, or none.
+    /// Sets the executor that spins the node from now on; `None` if no executor does.
     pub(crate) fn go_to(&self, failure: Option<Arc<Failure>>) {
         *self.0.lock() = failure;
     }
 
     /// Runs Python; an exception ends the spinning.
     pub(crate) fn run(&self, call: impl FnOnce(Python<'_>) -> PyResult<()>) {
-        // Fails while the interpreter ends: nobody would see a result then.
+        // This fails while the interpreter shuts down; nobody would see a result then.
         let _ = Python::try_attach(|py| {
             if let Err(error) = call(py) {
                 let failure = self.0.lock().clone();

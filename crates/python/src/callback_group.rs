@@ -1,4 +1,4 @@
-//! Callback groups, and the other options by which a callback is scheduled.
+//! Callback groups, and the other options that determine how a callback is scheduled.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ pub(crate) struct CallbackGroup(pub(crate) feros::CallbackGroup);
 /// The group of a callback, its priority, and its deadline in nanoseconds.
 pub(crate) type Schedule = (Option<Py<CallbackGroup>>, i32, Option<u64>);
 
-/// The options of a callback with this schedule, or without one the defaults of its node.
+/// Converts a schedule into the options of a callback; without a schedule, the defaults of the node
+/// apply.
 pub(crate) fn callback_options(schedule: Option<&Schedule>) -> CallbackOptions {
     let mut options = CallbackOptions::default();
     if let Some((group, priority, deadline)) = schedule {

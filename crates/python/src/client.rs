@@ -1,5 +1,5 @@
-//! Service clients. A caller waits for the response in place, awaits it in an event loop, or gets
-//! it by a callback on the executor.
+//! Service clients. A caller blocks until the response arrives, awaits it in an event loop, or gets
+//! it through a callback on the executor.
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -30,12 +30,12 @@ pub(crate) struct Client {
     completions: Arc<Completions>,
 }
 
-/// The calls that end by a callback on the executor of the client's node.
+/// The calls that end with a callback on the executor of the client's node.
 struct Completions {
     calls: Mutex<Vec<CallWithCallback>>,
     response_type: Py<MessageType>,
     failures: Arc<Failures>,
-    /// Made by the first such call, since most clients have no such calls.
+    /// Made at the first such call, since most clients have none.
     condition: OnceLock<Detached<feros::NodeGuardCondition>>,
     trigger: OnceLock<feros::GuardCondition>,
 }
@@ -43,7 +43,7 @@ struct Completions {
 struct CallWithCallback {
     future: SerializedResponseFuture,
     callback: Py<PyAny>,
-    /// The result, if the call had ended when it was first polled.
+    /// The result, if the call had already ended when it was first polled.
     ended: Option<Result<SerializedMessage, CallError>>,
 }
 
@@ -56,7 +56,7 @@ impl CallWithCallback {
     }
 }
 
-/// Makes an executor look at the calls of a client.
+/// Makes an executor poll the calls of a client.
 struct Trigger(feros::GuardCondition);
 
 impl Wake for Trigger {
@@ -75,7 +75,7 @@ fn response<'py>(
 }
 
 impl Completions {
-    /// Ends the calls whose responses arrived.
+    /// Calls the callbacks of the calls that have ended.
     fn look(&self) {
         let Some(trigger) = self.trigger.get() else { return };
         let waker = Waker::from(Arc::new(Trigger(trigger.clone())));
@@ -143,7 +143,7 @@ impl Client {
         py.detach(send).map_err(publish_error)
     }
 
-    /// The guard condition that makes the executor look at the calls; made once.
+    /// The guard condition that makes the executor poll the calls. It is made once.
     fn condition(&self, py: Python<'_>) -> PyResult<&Detached<feros::NodeGuardCondition>> {
         if let Some(condition) = self.completions.condition.get() {
             return Ok(condition);
@@ -168,10 +168,10 @@ impl Client {
         Ok(Call { future, response_type: self.types.1.clone_ref(py) })
     }
 
-    /// Sends a request; the executor of the node calls `callback` with the response and `None`, or
+    /// Sends a request. The executor of the node calls `callback` with the response and `None`, or
     /// with `None` and an exception. Returns the identity of the call in service introspection
-    /// events. If there is no server, the request is lost, as in stock ROS 2; with `needs_server`
-    /// that raises `CallFailed`.
+    /// events. If there is no server, the request is lost, as in stock ROS 2, or with
+    /// `needs_server` the call raises `CallFailed`.
     #[pyo3(signature = (request, callback, needs_server=false))]
     fn call_with_callback<'py>(
         &self,
@@ -183,8 +183,8 @@ impl Client {
         let condition = self.condition(py)?;
         let future = self.send(py, request, needs_server)?;
         let call = call_tuple(py, future.call_id());
-        // The first poll registers the waker. If the executor did that in its turn, messages that
-        // the server publishes after its response could arrive before it.
+        // The first poll registers the waker. If the executor did that later, messages that the
+        // server publishes after its response could be handled before the response.
         let waker = Waker::from(Arc::new(Trigger((***condition).clone())));
         let mut call_of = CallWithCallback { future, callback, ended: None };
         let mut calls = self.completions.calls.lock();
@@ -232,7 +232,7 @@ impl Client {
     }
 }
 
-/// One call.
+/// One call, for callers that block or await.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Call {
     future: Mutex<Option<SerializedResponseFuture>>,
@@ -245,7 +245,7 @@ fn over() -> PyErr {
 
 #[pymethods]
 impl Call {
-    /// Waits in place for the response. `timeout` is in seconds; after a timeout the caller may
+    /// Blocks until the response arrives. `timeout` is in seconds; after a timeout the caller may
     /// wait again.
     #[pyo3(signature = (timeout=None))]
     fn wait<'py>(&self, py: Python<'py>, timeout: Option<f64>) -> PyResult<Bound<'py, PyAny>> {
@@ -266,7 +266,8 @@ impl Call {
         }
     }
 
-    /// The response if it has arrived; otherwise `None`, and the loop is woken for `token` later.
+    /// The response if it has arrived; otherwise `None`, and the loop is woken for `token` when it
+    /// arrives.
     fn poll<'py>(
         &self,
         py: Python<'py>,

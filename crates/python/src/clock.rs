@@ -57,7 +57,7 @@ impl Clock {
     /// Sets simulated time, in nanoseconds, as a `/clock` message does.
     fn set_simulated_time(&self, py: Python<'_>, nanos: u64) {
         let time = i64::try_from(nanos).unwrap_or(i64::MAX);
-        // The callbacks of the jump take the interpreter lock themselves.
+        // Without the interpreter lock, since the callbacks of the jump acquire it.
         py.detach(|| self.0.set_simulated_time(feros::Time::from_nanos(time)));
     }
 
@@ -111,7 +111,7 @@ pub(crate) struct JumpHandle(Mutex<Option<Detached<JumpGuard>>>);
 
 #[pymethods]
 impl JumpHandle {
-    /// Removes them. Calling this again does nothing.
+    /// Removes the callbacks. Calling this again does nothing.
     fn remove(&self) {
         let guard = self.0.lock().take();
         drop(guard); // outside the lock, since this may drop the callbacks

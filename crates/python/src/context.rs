@@ -15,7 +15,7 @@ use crate::node::Node;
 use crate::waiting::SLICE;
 use crate::{parameter, qos};
 
-/// One participant. It leaves the graph when it and everything made from it are gone.
+/// One participant. It leaves the graph when the context and all objects made from it are gone.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Context {
     context: Detached<feros::Context>,
@@ -83,8 +83,8 @@ impl Context {
         self.domain_id
     }
 
-    /// Blocks until a clock reaches a time, in nanoseconds; returns whether it does. It does not if
-    /// the context is shut down first.
+    /// Blocks until a clock reaches a time, in nanoseconds; returns `false` if the context is shut
+    /// down first.
     fn sleep_until(&self, py: Python<'_>, clock: &Bound<'_, Clock>, until: i64) -> PyResult<bool> {
         let (until, clock) = (Time::from_nanos(until), clock.get().inner());
         if clock.is_simulated() {

@@ -1,6 +1,6 @@
-//! A value whose drop may wait for another thread, and which is therefore dropped without the
-//! interpreter lock: the other thread may be about to call Python. In a forked child there are no
-//! other threads to wait for, so the value is leaked there.
+//! A value whose drop may wait for another thread. The other thread may be about to call Python, so
+//! the value is dropped without the interpreter lock. In a forked child the other threads do not
+//! exist, so the value is leaked.
 
 use std::ops::Deref;
 
@@ -32,7 +32,7 @@ impl<T: Send> Drop for Detached<T> {
         if self.process != std::process::id() {
             return std::mem::forget(value);
         }
-        // Fails while the interpreter ends: nobody runs Python any longer then.
+        // This fails while the interpreter shuts down; no thread runs Python any longer then.
         let dropped = Python::try_attach(|py| {
             let value = value.take();
             py.detach(|| drop(value));

@@ -1,6 +1,6 @@
-//! The queues of items for the callbacks of entities of the package `rclpy`, which notify an
-//! executor. If possible, no other Python code runs between a message and its callback: at low
-//! rates each Python function costs microseconds.
+//! Queues of items for the callbacks of `rclpy` entities. A queue notifies an executor when an item
+//! waits. If possible, no other Python code runs between the arrival of a message and its callback,
+//! since at low rates each Python function costs microseconds.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,16 +16,16 @@ use crate::exclusive_group::{Exclusion, ExclusiveGroup};
 /// The entities with waiting items, and the executor that waits for them.
 pub(crate) struct Ready {
     entities: Mutex<VecDeque<(Py<PyAny>, Arc<Waiting>)>>,
-    /// An entity was added that nobody has looked at.
+    /// Whether an entity was added since `take_new`.
     has_new: AtomicBool,
-    /// Somebody wants the spinning thread to look at what it waits for.
+    /// Whether `wake` was called since `take_wake`.
     is_woken: AtomicBool,
-    /// The spinning thread, by `this_thread`; 0 if no thread spins.
+    /// The spinning thread, as [`this_thread`] identifies it; 0 if no thread spins.
     spinning: AtomicUsize,
     stopper: Stopper,
 }
 
-/// A number of the calling thread that no other thread has while it lives.
+/// A number that identifies the calling thread while the thread lives.
 fn this_thread() -> usize {
     thread_local!(static PLACE: u8 = const { 0 });
     PLACE.with(|place| std::ptr::from_ref(place).addr())
@@ -48,20 +48,22 @@ impl Ready {
         self.ring();
     }
 
-    /// Makes the current or next spinning thread look at what it waits for.
+    /// Makes the spinning thread, or the next thread that spins, return to its caller to check its
+    /// condition.
     pub(crate) fn wake(&self) {
         self.is_woken.store(true, Ordering::Release);
         self.ring();
     }
 
     fn ring(&self) {
-        // A callback on the spinning thread does not have to wake it: the thread looks afterwards.
+        // A callback on the spinning thread need not wake the thread, which checks after the
+        // callback.
         if self.spinning.load(Ordering::Acquire) != this_thread() {
             self.stopper.stop();
         }
     }
 
-    /// Whether there is something new to look at.
+    /// Whether an entity was added or `wake` was called.
     pub(crate) fn is_due(&self) -> bool {
         self.has_new.load(Ordering::Acquire) || self.is_woken.load(Ordering::Acquire)
     }
@@ -87,7 +89,7 @@ impl Ready {
     /// Runs the callback of the first entity whose group is free.
     ///
     /// # Errors
-    /// The exception of the callback.
+    /// Returns the exception of the callback.
     pub(crate) fn call_next(&self, py: Python<'_>) -> PyResult<Called> {
         let candidates = self.entities.lock().len();
         for _ in 0..candidates {
@@ -119,13 +121,14 @@ impl Ready {
     }
 }
 
-/// The result of a call.
+/// The result of [`Ready::call_next`].
 pub(crate) enum Called {
     Nothing,
     Ran,
-    /// This entity has to be asked for its callback.
+    /// Python has to ask this entity for its callback.
     Asks(Py<PyAny>),
-    /// The callback of this entity returned something for an item; its group is still held.
+    /// The callback of this entity returned a value other than `None`; the entity still holds its
+    /// group.
     Returned {
         entity: Py<PyAny>,
         item: Py<PyAny>,
@@ -137,7 +140,7 @@ fn call_with_first(py: Python<'_>, callback: &Py<PyAny>, item: &Py<PyAny>) -> Py
     callback.call1(py, (item.bind(py).cast::<PyTuple>()?.get_item(0)?,))
 }
 
-/// The number of an entity in an exclusive group.
+/// The number that identifies an entity in an exclusive group.
 fn token(entity: &Py<PyAny>) -> usize {
     entity.as_ptr().addr()
 }
@@ -154,7 +157,7 @@ impl ReadyQueue {
         next.map(|(entity, _)| entity)
     }
 
-    /// Puts an entity behind all others, without waking the executor.
+    /// Adds an entity at the end of the queue, without waking the executor.
     fn put_back(&self, entity: Py<PyAny>, queue: &Bound<'_, EntityQueue>) {
         self.0.entities.lock().push_back((entity, queue.get().waiting()));
     }
@@ -164,19 +167,19 @@ impl ReadyQueue {
     }
 }
 
-/// The recipient of notifications that an item waits.
+/// The recipient that is notified when an item waits.
 enum Told {
     Nobody,
     Executor(Weak<Ready>),
-    /// A Python function, called with the entity.
+    /// A Python function, which is called with the entity.
     Function(Py<PyAny>),
 }
 
-/// A callback that is called without asking the entity.
+/// A callback that Rust calls without asking the entity.
 struct Direct {
-    /// Called with the first part of an item, which is a tuple.
+    /// The function, which is called with the first part of an item; items are tuples.
     callback: Py<PyAny>,
-    /// The group that has to let it run, if there is one.
+    /// The group that must be free for the callback to run, if there is one.
     group: Option<Arc<Exclusion>>,
 }
 
@@ -184,22 +187,23 @@ struct State {
     items: VecDeque<Py<PyAny>>,
     /// The number of items so far.
     came: u64,
-    /// The number of items that newer ones pushed out.
+    /// The number of items that newer items have pushed out.
     pushed_out: u64,
     /// Whether the recipient has already queued the entity.
     is_queued: bool,
     is_closed: bool,
     told: Told,
     direct: Option<Direct>,
-    /// Called with the number of new items: the user's callback, and a waiting wait set.
+    /// Functions that are called with the number of new items: the user's listener, and a wait
+    /// set's.
     listeners: [Option<Py<PyAny>>; 2],
 }
 
 enum Claim {
-    /// Python decides on the callback.
+    /// Python has to ask the entity for its callback.
     Python,
     Nothing,
-    /// Another callback of the group runs.
+    /// Another callback of the group is running.
     Busy,
     Call {
         callback: Py<PyAny>,
@@ -217,10 +221,11 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Adds an item; if the queue is full, the oldest is dropped and the entity is notified.
+    /// Adds an item. If the queue is full, the oldest item is dropped and the entity is notified of
+    /// the loss.
     ///
     /// # Errors
-    /// An exception of a notified Python function.
+    /// Returns the exception of a notified Python function.
     pub(crate) fn push(self: &Arc<Self>, py: Python<'_>, item: Py<PyAny>) -> PyResult<()> {
         let mut state = self.state.lock();
         if state.is_closed {
@@ -331,8 +336,8 @@ impl EntityQueue {
         self.0.push(py, item)
     }
 
-    /// Sets the recipient of notifications that an item waits: an executor (its `ReadyQueue`), a
-    /// function, or nobody (`None`). Notifies it at once if an item waits.
+    /// Sets the recipient that is notified when an item waits: an executor (its `ReadyQueue`), a
+    /// function, or nobody (`None`). Notifies the recipient immediately if an item waits.
     fn tell(&self, py: Python<'_>, told: Bound<'_, PyAny>) -> PyResult<()> {
         let told = match told.cast::<ReadyQueue>() {
             Ok(ready) => Told::Executor(Arc::downgrade(&ready.get().0)),
@@ -347,8 +352,8 @@ impl EntityQueue {
         self.0.announce(py)
     }
 
-    /// Makes executors call `callback` with the first part of an item, which is a tuple, without
-    /// asking the entity; with `None` they ask. They also ask if it returns something.
+    /// Makes executors call `callback` with the first part of an item without asking the entity.
+    /// With `None` they ask the entity.
     fn call_directly(
         &self,
         callback: Option<Py<PyAny>>,
@@ -360,7 +365,8 @@ impl EntityQueue {
         drop(before);
     }
 
-    /// Calls `listener(1)` with each new item, on the thread that receives it; `None` ends that.
+    /// Calls `listener(1)` for each new item, on the thread that receives the item; `None` stops
+    /// that.
     fn listen(&self, listener: Option<Py<PyAny>>) {
         self.replace_listener(0, listener);
     }
@@ -370,12 +376,12 @@ impl EntityQueue {
         self.replace_listener(1, watcher);
     }
 
-    /// Notifies again if items wait that were not announced.
+    /// Notifies the recipient if items wait and it has not been notified.
     fn announce(&self, py: Python<'_>) -> PyResult<()> {
         self.0.announce(py)
     }
 
-    /// Forgets that the recipient has queued the entity.
+    /// Marks the entity as no longer queued by the recipient.
     fn withdraw(&self) {
         self.0.state.lock().is_queued = false;
     }
@@ -386,8 +392,8 @@ impl EntityQueue {
         item.map(|item| (item,))
     }
 
-    /// For the recipient: the oldest item, and whether more wait, in which case the recipient has
-    /// to queue the entity again; `None` if no item waits.
+    /// For the recipient: takes the oldest item, and returns whether more items wait. If so, the
+    /// recipient must queue the entity again. `None` if no item waits.
     fn take_queued(&self) -> Option<(Py<PyAny>, bool)> {
         let mut state = self.0.state.lock();
         let item = state.items.pop_front();
@@ -403,7 +409,7 @@ impl EntityQueue {
         drop(items);
     }
 
-    /// Drops all waiting items, and all later ones.
+    /// Drops all waiting items, and ignores later items.
     fn close(&self) {
         let mut state = self.0.state.lock();
         state.is_closed = true;
@@ -424,7 +430,7 @@ impl EntityQueue {
         self.0.state.lock().came
     }
 
-    /// The number of items that newer ones pushed out.
+    /// The number of items that newer items have pushed out.
     #[getter]
     fn pushed_out(&self) -> u64 {
         self.0.state.lock().pushed_out

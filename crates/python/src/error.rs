@@ -1,5 +1,5 @@
-//! The exceptions of the package, and the conversion of errors to them. They keep the errors'
-//! texts.
+//! The exceptions of the package, and the conversion of errors to exceptions. An exception has the
+//! text of its error.
 
 use feros::{CallError, PublishError, WaitError};
 use pyo3::create_exception;
@@ -30,7 +30,7 @@ create_exception!(
     "A managed node did not change its state as requested."
 );
 
-/// An error that has no exception of its own.
+/// Converts an error for which there is no special exception.
 pub(crate) fn error(error: impl std::fmt::Display) -> PyErr {
     FerosError::new_err(error.to_string())
 }

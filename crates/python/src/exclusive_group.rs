@@ -1,11 +1,11 @@
-//! A group of entities of the package `rclpy` that runs one callback at a time.
+//! A group of `rclpy` entities of which only one callback runs at a time.
 
 use std::sync::Arc;
 
 use feros_sync::Mutex;
 use pyo3::prelude::*;
 
-/// The running member of a group, by the number of its entity.
+/// The member of a group that is running, by the number of its entity.
 #[derive(Default)]
 pub(crate) struct Exclusion(Mutex<Option<usize>>);
 

@@ -1,4 +1,5 @@
-//! Executors. Rust runs the turns without the interpreter lock; each callback takes it for itself.
+//! Executors. Rust spins without the interpreter lock, and each callback acquires the lock while it
+//! runs. Spinning is cut into slices, between which Python's signal handlers run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,13 +19,14 @@ use crate::error::error;
 use crate::node::Node;
 use crate::waiting::{SLICE, duration};
 
-/// Threads start and end with each slice, so an executor with several threads has longer slices.
+/// The duration of a slice with several threads. It is longer, because the threads start and end
+/// with each slice.
 const SLICE_OF_SEVERAL: Duration = Duration::from_millis(500);
 
 struct Inner {
     executor: feros::Executor,
     failure: Arc<Failure>,
-    /// Somebody wants the spinning to end.
+    /// Whether `stop` was called and spinning has not ended since.
     is_stopped: AtomicBool,
     ready: Arc<Ready>,
     /// The contexts of the nodes, by node name: spinning ends when one of them is shut down.
@@ -40,11 +42,11 @@ pub(crate) struct Executor {
 
 /// The reason that a slice of spinning ended.
 enum Ended {
-    /// Spinning may continue.
+    /// The slice is over, and spinning may continue.
     Piece,
     /// A callback was executed.
     Executed,
-    /// The executor was stopped, perhaps only to look at something, or its context was shut down.
+    /// The executor was stopped, possibly only to check a condition, or its context was shut down.
     Stopped,
 }
 
@@ -66,13 +68,13 @@ impl Inner {
         })
     }
 
-    /// Whether to stop spinning. This fulfills a request to stop.
+    /// Whether spinning must end. Resets the request to stop.
     fn is_over(&self) -> bool {
         let is_stopped = self.is_stopped.swap(false, Ordering::AcqRel);
         is_stopped || self.contexts.lock().iter().any(|(_, context)| !context.is_ok())
     }
 
-    /// Runs callbacks until something in `ready` is due; returns whether it is, or whether to stop.
+    /// Runs callbacks until `ready` is due or spinning must end; returns `false` after a timeout.
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
         let deadline = duration(timeout).map(|timeout| Instant::now() + timeout);
         loop {
@@ -199,9 +201,9 @@ impl Executor {
         let count = py.detach(|| {
             let executor = &self.inner.executor;
             let mut count = 0;
-            // A request to only look is fulfilled by this spin. Otherwise the stop would stay in
-            // force until somebody waits, and a caller that never waits would never find anything
-            // ready.
+            // The Rust executor may have been stopped only to check a condition (`wake`). This spin
+            // consumes that stop. Otherwise it would stay pending until somebody waits, and a
+            // caller that never waits would never find anything ready.
             if !self.inner.is_stopped.load(Ordering::Acquire) {
                 let first = executor.spin_once(Some(Duration::ZERO))?;
                 count += usize::from(matches!(first, Outcome::Completed(())));
@@ -216,8 +218,8 @@ impl Executor {
         }
     }
 
-    /// Runs callbacks until `is_done()`, which is called after each turn, returns true; returns
-    /// whether it did. `timeout` is in seconds.
+    /// Runs callbacks until `is_done()` returns true; it is called after each callback. Returns
+    /// whether it returned true. `timeout` is in seconds.
     #[pyo3(signature = (is_done, timeout=None))]
     fn spin_until(
         &self,
@@ -239,7 +241,8 @@ impl Executor {
                 failure.is_set()
                     || Python::attach(|py| {
                         let done = is_done.call0(py).and_then(|done| done.is_truthy(py));
-                        // A signal may arrive during the call; its exception is raised here.
+                        // A signal may arrive during the call, whose handler then raises its
+                        // exception here.
                         done.unwrap_or_else(|error| {
                             failure.set(py, error);
                             true
@@ -254,9 +257,9 @@ impl Executor {
         }
     }
 
-    /// Waits until an entity of `rclpy` is ready or `wake` is called, also if that happened since
-    /// the last call; returns whether it happened. `timeout` is in seconds. One thread spins at a
-    /// time.
+    /// Waits until an `rclpy` entity is ready or `wake` is called, and returns immediately if
+    /// either happened since the last call. Returns whether one of them happened. `timeout` is in
+    /// seconds. Only one thread may spin at a time.
     #[pyo3(signature = (timeout=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
         let ready = &self.inner.ready;
@@ -266,10 +269,10 @@ impl Executor {
         Ok(is_due)
     }
 
-    /// Waits for an entity of `rclpy` that is ready, and runs its callback. Returns `True` if a
-    /// callback ran; `False` if there is something else to look at or the time is over; an entity
-    /// if it has to be asked for its callback; or a tuple with an entity, its item, and the result
-    /// of the callback.
+    /// Waits for a ready `rclpy` entity, and runs its callback. Returns `True` if a callback ran;
+    /// `False` if `wake` was called or the time is over; an entity, if Python has to ask the entity
+    /// for its callback; or a tuple with an entity, its item, and the result of its callback if
+    /// that is not `None`.
     #[pyo3(signature = (timeout=None))]
     fn wait_and_call(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Py<PyAny>> {
         let ready = &self.inner.ready;
@@ -292,7 +295,7 @@ impl Executor {
         }
     }
 
-    /// The entities of `rclpy` that are ready.
+    /// The queue of the `rclpy` entities that are ready.
     #[getter]
     fn ready(&self) -> ReadyQueue {
         ReadyQueue(self.inner.ready.clone())
@@ -304,13 +307,13 @@ impl Executor {
         self.inner.executor.stopper().stop();
     }
 
-    /// Makes the spinning thread look at what it waits for.
+    /// Makes the spinning thread check its condition.
     fn wake(&self) {
         self.inner.ready.wake();
     }
 
-    /// Spins on its own thread until the executor is stopped or a context is shut down. An
-    /// exception of a callback is printed there, and the thread continues.
+    /// Starts a thread that spins until the executor is stopped or a context is shut down. The
+    /// thread prints exceptions of callbacks, and continues.
     fn start(&self) -> PyResult<()> {
         let mut background = self.background.lock();
         if background.as_ref().is_some_and(|thread| !thread.is_finished()) {
@@ -333,7 +336,7 @@ impl Executor {
         Ok(())
     }
 
-    /// Stops that thread, and waits for its end.
+    /// Stops the thread that `start` started, and waits for its end.
     fn join(&self, py: Python<'_>) {
         self.stop();
         let thread = self.background.lock().take();

@@ -1,5 +1,6 @@
-//! The C interface of Python, for what the bindings offer no safe way to do: slots of instances,
-//! new instances, and memory lent to and by Python. All of the crate's `unsafe` is here.
+//! The C interface of Python, for operations that the bindings do not offer in a safe form: access
+//! to slots of instances, new instances, and memory that is lent to and by Python. All `unsafe`
+//! code of the crate is here.
 #![allow(unsafe_code)] // C functions; each block says why it is sound
 
 mod block;

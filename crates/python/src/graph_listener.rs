@@ -1,4 +1,4 @@
-//! Waits for the graph in an asyncio event loop: the next change wakes the loop.
+//! Waits for changes of the graph in an asyncio event loop: the next change wakes the loop.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use crate::detached::Detached;
 use crate::wakeups::Wakeups;
 
-/// Wakes a loop once, at the next change of the graph or when the context is shut down, unless it
-/// is dropped before.
+/// Wakes a loop once: at the next change of the graph, or when the context is shut down. Does
+/// nothing after it has been dropped.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct GraphListener {
     _waiting: Detached<Mutex<Pin<Box<dyn Future<Output = ()> + Send>>>>,
@@ -29,8 +29,8 @@ impl GraphListener {
         let mut waiting: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
             let _ = context.wait_for_graph_async(|| "a change of the graph", is_woken).await;
         });
-        // The first poll registers the waker. If the context is shut down there is nothing to wait
-        // for; the listening code checks that.
+        // The first poll registers the waker. If the context is already shut down there is nothing
+        // to wait for; callers check for that.
         let _ = waiting.as_mut().poll(&mut Task::from_waker(&wakeups.waker(token)));
         Self { _waiting: Detached::new(Mutex::new(waiting)) }
     }

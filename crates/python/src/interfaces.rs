@@ -1,5 +1,5 @@
-//! The interface definitions that a program knows: those that Feros ships, installed packages,
-//! folders.
+//! The interface definitions that a program knows: shipped with Feros, in installed packages, and
+//! in added folders.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -18,26 +18,27 @@ use pyo3::types::{PyDict, PyList};
 use crate::error::{UnknownTypeError, error};
 use crate::message::MessageType;
 
-/// The known interfaces. Later sources replace whole packages of earlier ones. Shipped packages are
-/// parsed when they are first needed.
+/// The known interfaces. A package from a later source completely replaces the same package from an
+/// earlier source. Shipped packages are parsed when they are first needed.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Interfaces {
     set: Mutex<Arc<InterfaceSet>>,
-    /// The packages that could not be loaded; errors for missing types mention them.
+    /// The reasons why packages could not be loaded; errors about missing types mention the first.
     faults: Mutex<Vec<String>>,
 }
 
 impl Interfaces {
-    /// The interfaces that were loaded so far.
+    /// The interfaces loaded so far.
     fn loaded(&self) -> Arc<InterfaceSet> {
         self.set.lock().clone()
     }
 
-    /// The interfaces of a package and of the packages that it refers to.
+    /// The loaded interfaces, after the package and all packages to which it refers have been
+    /// loaded.
     fn with_package(&self, package: &str) -> Arc<InterfaceSet> {
         let mut set = self.loaded();
         let mut wanted = vec![package.to_owned()];
-        // Every service and action also needs these.
+        // The derived messages of services and actions need these packages.
         wanted.extend(["service_msgs", "action_msgs"].map(str::to_owned));
         let mut seen = BTreeSet::new();
         while let Some(package) = wanted.pop() {
@@ -67,7 +68,7 @@ impl Interfaces {
         UnknownTypeError::new_err(format!("{error}; {}", self.places()))
     }
 
-    /// The full name of a type, and a set with all types that it refers to.
+    /// The full name of a type, with a set that contains all types to which it refers.
     fn find_in(&self, text: &str) -> PyResult<(Arc<InterfaceSet>, TypeName)> {
         let package = text.split('/').next().unwrap_or_default();
         let set = self.with_package(package);
@@ -100,7 +101,7 @@ impl Interfaces {
         Ok(packages)
     }
 
-    /// The places where types are found, and an error about a package that cannot be read.
+    /// Describes the places where types are found, with the error of a package that cannot be read.
     fn places(&self) -> String {
         let fault = match self.faults.lock().first() {
             Some(fault) => format!("; also, some packages cannot be read: {fault}"),
@@ -133,10 +134,11 @@ impl Interfaces {
         Ok(self.find_in(text)?.1.to_string())
     }
 
-    /// A message type, before its class is made.
+    /// A message type whose class has not been made yet.
     fn message_type(&self, name: &str) -> PyResult<MessageType> {
         let (set, name) = self.find_in(name)?;
-        // References to itself or to missing types are found before anything is made from it.
+        // The description fails for circular or missing references, before anything is made from
+        // the type.
         let description = set.type_description(&name).map_err(|error| self.unknown(error))?;
         match set.message(&name) {
             Some(definition) => {
@@ -156,7 +158,8 @@ impl Interfaces {
         describe(py, definition)
     }
 
-    /// The kind of an interface: `msg`, `srv` or `action`; `message` for a part of one.
+    /// The kind of an interface: `msg`, `srv` or `action`; `message` for a message that is part of
+    /// a service or action.
     fn kind(&self, name: &str) -> PyResult<&'static str> {
         let (set, name) = self.find_in(name)?;
         Ok(match set.get(&name).map(|interface| interface.namespace()) {
@@ -206,8 +209,8 @@ fn describe<'py>(py: Python<'py>, definition: &MessageDefinition) -> PyResult<Bo
     Ok(description)
 }
 
-/// Name, type (as in IDL), bound of texts, name of the message, shape (`one`, `array`, `sequence`),
-/// size or bound, and the declared default.
+/// Describes a field: its name, type (as in IDL), bound if it is a string, name of the message if
+/// it is a message, shape (`one`, `array`, `sequence`), size or bound, and declared default.
 fn describe_field<'py>(py: Python<'py>, field: &Field) -> PyResult<Bound<'py, PyDict>> {
     let described = PyDict::new(py);
     described.set_item("name", &field.name)?;

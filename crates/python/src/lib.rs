@@ -1,26 +1,30 @@
-//! The extension module of the Python package `feros`: messages, nodes and executors.
-//! `python/feros` defines the Python interface; this crate has the parts that must be fast or need
-//! the Rust library.
+//! The extension module of the Python package `feros`: messages, nodes and executors. The folder
+//! `python/feros` defines the Python interface; this crate has the parts that must be fast or that
+//! need the Rust library.
 //!
-//! The folder `python/feros/compat` has packages with ROS's own names, built on `feros`: the wheel
-//! puts it last on the path, `feros run` first.
+//! The folder `python/feros/compat` has packages with the names of stock ROS 2, built on `feros`.
+//! The wheel puts this folder last on Python's path, `feros run` puts it first.
 //!
 //! # Modules
 //!
 //! | module | holds |
 //! |---|---|
 //! | `context`, `node`, `executor`, `publisher`, `subscription`, `service`, `client`, `timer`, `clock`, `lifecycle`, `parameter`, `tf2` | the objects of `feros`, for Python |
-//! | `message`, `interfaces`, `qos` | messages by a plan for each class; known interfaces; policies |
-//! | `callback`, `callback_group`, `exclusive_group`, `entity_queue` | calls of Python from executors; `entity_queue` keeps items for the callbacks of `rclpy`'s entities, so that almost no Python runs before a callback |
-//! | `wakeups`, `graph_listener`, `waiting` | event loops of asyncio, and waits that Ctrl-C ends |
-//! | `detached` | drops that wait for other threads |
+//! | `message`, `interfaces`, `qos` | encoding and decoding of messages, with a plan for each
+//! class; known interfaces; policies |
+//! | `callback`, `callback_group`, `exclusive_group`, `entity_queue` | calls of Python from
+//! executors; `entity_queue` holds items for the callbacks of `rclpy` entities, so that almost no
+//! Python code runs before a callback |
+//! | `wakeups`, `graph_listener`, `waiting` | waking of asyncio event loops, and waits that Ctrl-C
+//! ends |
+//! | `detached` | values whose drop waits for other threads |
 //! | `events`, `error` | events and errors |
 //! | `ffi` | the C interface of Python |
 //!
 //! # Invariants
 //!
 //! - The interpreter lock is not held while Rust waits, and no Rust lock is held while Python runs.
-//! - Only `ffi` has `unsafe` code. Memory that Python points to is never given away.
+//! - Only `ffi` has `unsafe` code. Memory to which Python holds views is never given away.
 
 mod callback;
 mod callback_group;

@@ -22,7 +22,7 @@ pub(crate) struct LifecycleNode {
     failures: Arc<Failures>,
 }
 
-/// Calls the Python callbacks.
+/// Calls the Python callbacks of the transitions.
 struct Callbacks {
     run: Py<PyAny>,
     failures: Arc<Failures>,
@@ -41,8 +41,8 @@ impl Callbacks {
         }
     }
 
-    /// Prints the exception of a callback. A non-error, such as KeyboardInterrupt, ends the
-    /// spinning.
+    /// Prints the exception of a callback, and converts it to an error. An exception that is not an
+    /// `Exception`, such as `KeyboardInterrupt`, ends the spinning instead of being printed.
     fn tell(&self, name: &str, error: PyErr) -> Error {
         let text = format!("{name} raised {error}");
         self.failures.run(|py| {
@@ -101,7 +101,7 @@ impl LifecycleNode {
 
 #[pymethods]
 impl LifecycleNode {
-    /// The node, for everything that it has in common with other nodes.
+    /// The node as a plain node, for everything that managed nodes have in common with other nodes.
     fn node(&self) -> Node {
         Node::with((**self.node).clone(), self.failures.clone())
     }
@@ -132,8 +132,8 @@ impl LifecycleNode {
         triggered.map(State::id).map_err(refused)
     }
 
-    /// The transitions from the current state, or all transitions: number, label, the numbers of
-    /// start and goal.
+    /// The transitions from the current state, or all transitions. Each has its number, its label,
+    /// and the numbers of its start and goal states.
     #[pyo3(signature = (all=false))]
     fn transitions(&self, all: bool) -> Vec<(u8, &'static str, u8, u8)> {
         let found = if all { Transition::ALL.to_vec() } else { self.node.available_transitions() };

@@ -1,5 +1,5 @@
-//! Messages: Python classes whose instances are encoded to and decoded from serialized bytes, by a
-//! plan that is made once per class.
+//! Messages: Python classes whose instances are serialized and deserialized, by a plan that is made
+//! once per class.
 
 mod decode;
 mod default;
@@ -28,15 +28,15 @@ pub(crate) use plan::{Plan, scalar};
 
 use crate::ffi;
 
-/// A message type: its definition, and once its class is made, the plan to encode and decode its
-/// instances.
+/// A message type: its definition, and once its class has been made, the plan that encodes and
+/// decodes instances.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct MessageType {
     definition: Arc<MessageDefinition>,
     /// The description of the type that nodes publish.
     description: TypeDescription,
     hash: TypeHash,
-    /// The hash of the service whose request this is.
+    /// The hash of the service, if this message is the request of a service.
     service_hash: Option<TypeHash>,
     plan: OnceLock<Arc<Plan>>,
 }
@@ -51,7 +51,7 @@ impl MessageType {
         Self { definition, description, hash, service_hash, plan: OnceLock::new() }
     }
 
-    /// The type with all the types that it consists of.
+    /// The description of the type, with all types to which it refers.
     pub(crate) fn description(&self) -> &TypeDescription {
         &self.description
     }
@@ -71,7 +71,7 @@ impl MessageType {
         self.hash
     }
 
-    /// The hash of the service whose request this is.
+    /// The hash of the service, if this message is the request of a service.
     pub(crate) fn service_hash(&self) -> Option<TypeHash> {
         self.service_hash
     }
@@ -99,8 +99,8 @@ impl MessageType {
         feros_interface::TypeHash(self.hash.0).to_string()
     }
 
-    /// Completes the class that was made for the type: each field gets its attribute. `nested` has
-    /// the types of its nested messages by name, already complete.
+    /// Completes the class that was made for the type: adds an attribute for each field. `nested`
+    /// has the types of nested messages by name; they are already complete.
     fn bind(
         &self,
         class: &Bound<'_, PyType>,

@@ -125,7 +125,7 @@ impl Node {
         Subscription::new(py, self.as_owner(), arguments, callback, with_info)
     }
 
-    /// A subscription whose messages wait to be taken.
+    /// Makes a subscription whose messages wait to be taken.
     #[pyo3(signature = (message_type, topic, qos, *, depth, raw=false, views=true, max_pinned=8))]
     #[allow(clippy::too_many_arguments, reason = "Python passes them by name")]
     fn create_inbox(
@@ -184,7 +184,7 @@ impl Node {
         Client::new(py, self.as_owner(), name, types, qos::profile(qos)?)
     }
 
-    /// A timer with a period in nanoseconds.
+    /// Makes a timer with a period in nanoseconds.
     #[pyo3(signature = (period, callback, clock=None, schedule=None))]
     fn create_timer(
         &self,
@@ -239,8 +239,8 @@ impl Node {
         self.node.logger_name().to_owned()
     }
 
-    /// Makes messages of the logger of this name, below the node's own, appear on `/rosout` while
-    /// the result lives.
+    /// Publishes the messages of a child logger of the node's logger on `/rosout` as long as the
+    /// result lives.
     fn child_logger(&self, name: &str) -> Logger {
         Logger { _logger: Detached::new(self.node.child_logger(name)) }
     }
@@ -286,7 +286,8 @@ impl Node {
         plain(self.node.action_names_and_types())
     }
 
-    /// The endpoints of a kind (`publisher`, `subscription`, `service`, `client`) of a node.
+    /// The names and types of a node's endpoints of one kind (`publisher`, `subscription`,
+    /// `service`, `client`).
     fn names_and_types_by_node(
         &self,
         node: &str,
@@ -297,7 +298,7 @@ impl Node {
         Ok(plain(self.node.context().graph().of_node(&name, kind_of(kind))))
     }
 
-    /// The number of endpoints of a kind on a topic or service, whose name is fully qualified.
+    /// The number of endpoints of one kind on a topic or service with this fully qualified name.
     fn count(&self, name: &str, kind: &str) -> usize {
         self.node.context().graph().count(kind_of(kind), name)
     }
@@ -362,7 +363,7 @@ impl Node {
     }
 }
 
-/// Keeps a logger's messages on `/rosout`.
+/// As long as this object lives, the logger's messages are published on `/rosout`.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Logger {
     _logger: Detached<feros::Logger>,
@@ -405,7 +406,8 @@ fn level_of(level: u8) -> LogLevel {
     }
 }
 
-/// Sets the least severe level that a logger shows; without a level it takes that of its parent.
+/// Sets the minimum level that a logger shows; without a level the logger takes the level of its
+/// parent.
 #[pyfunction]
 #[pyo3(signature = (logger, level=None))]
 pub(crate) fn set_log_level(logger: Option<&str>, level: Option<u8>) {
@@ -415,7 +417,7 @@ pub(crate) fn set_log_level(logger: Option<&str>, level: Option<u8>) {
     }
 }
 
-/// The kind of endpoints with this name.
+/// The kind of endpoint with this name.
 fn kind_of(word: &str) -> EndpointKind {
     match word {
         "publisher" => EndpointKind::Publisher,
@@ -425,7 +427,7 @@ fn kind_of(word: &str) -> EndpointKind {
     }
 }
 
-/// The least severe level that a logger shows.
+/// The minimum level that a logger shows.
 #[pyfunction]
 pub(crate) fn log_level(logger: &str) -> u8 {
     feros::logging::effective_level(logger) as u8
@@ -437,7 +439,7 @@ pub(crate) fn own_log_level(logger: &str) -> Option<u8> {
     feros::logging::level(Some(logger)).map(|level| level as u8)
 }
 
-/// Connects the loggers to the terminal and `/rosout`, if no context did so before.
+/// Connects the loggers to the terminal and `/rosout`, unless a context has already done so.
 #[pyfunction]
 pub(crate) fn start_logging() {
     feros::logging::init(&feros::Arguments::default());

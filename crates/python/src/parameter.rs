@@ -14,8 +14,8 @@ use crate::callback::Failures;
 use crate::detached::Detached;
 use crate::error::ParameterError;
 
-/// The parameter value of a Python object. A list has the type of its elements; integers among
-/// floating-point numbers count as such.
+/// Converts a Python object to a parameter value. A list has the type of its elements; integers
+/// among floating-point numbers count as floating-point numbers.
 pub(crate) fn from_python(value: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
     if value.is_none() {
         return Ok(ParameterValue::NotSet);
@@ -67,7 +67,7 @@ fn no_value(value: &Bound<'_, PyAny>) -> PyErr {
     ))
 }
 
-/// The value as a Python object.
+/// Converts a parameter value to a Python object.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     value: &ParameterValue,
@@ -116,8 +116,8 @@ impl Parameters {
     }
 }
 
-/// Declares a parameter of the type of its value. It is a macro because each type has its own
-/// builder.
+/// Declares a parameter whose type is that of its value. This is a macro because each type has its
+/// own builder.
 macro_rules! declare {
     ($builder:expr, $how:expr, $($range:ident)?) => {{
         let mut builder = $builder.description(&$how.description);
@@ -135,7 +135,7 @@ macro_rules! declare {
     }};
 }
 
-/// The descriptor of a parameter that is declared.
+/// The options for declaring a parameter.
 #[derive(Default)]
 struct How {
     description: String,
@@ -219,12 +219,12 @@ impl Parameters {
         self.node.has_parameter(name)
     }
 
-    /// The value.
+    /// The value of a parameter.
     fn get<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.node.get_parameter(name).map_err(refused)?)
     }
 
-    /// The number of the type of the value, as in `rcl_interfaces/ParameterType`.
+    /// The number of the type of a parameter's value, as in `rcl_interfaces/ParameterType`.
     fn type_of(&self, name: &str) -> PyResult<u8> {
         Ok(self.node.get_parameter(name).map_err(refused)?.parameter_type().number())
     }
@@ -238,7 +238,7 @@ impl Parameters {
         Ok(found)
     }
 
-    /// Sets all of these or none.
+    /// Sets all of these parameters, or none.
     fn set(&self, py: Python<'_>, values: &Bound<'_, PyDict>) -> PyResult<()> {
         let values = values
             .iter()
@@ -247,7 +247,8 @@ impl Parameters {
         py.detach(|| self.node.set_parameters_atomically(values)).map_err(refused)
     }
 
-    /// The names below prefixes, at most `depth` levels deep (0: any), and the prefixes found.
+    /// The names below prefixes, at most `depth` levels deep (0: without limit), and the prefixes
+    /// found.
     #[pyo3(signature = (prefixes=Vec::new(), depth=0))]
     fn list(&self, prefixes: Vec<String>, depth: u64) -> (Vec<String>, Vec<String>) {
         let list = self.node.list_parameters(&prefixes, depth);
@@ -264,14 +265,14 @@ impl Parameters {
         found.iter().map(|descriptor| describe(py, descriptor)).collect()
     }
 
-    /// The values from command lines and files.
+    /// The values from the command line and from parameter files.
     fn overrides<'py>(&self, py: Python<'py>) -> PyResult<BTreeMap<String, Bound<'py, PyAny>>> {
         let overrides = self.node.parameter_overrides().iter();
         overrides.map(|(name, value)| Ok((name.clone(), to_python(py, value)?))).collect()
     }
 
-    /// Calls `callback` before parameters are set, with a list of name, value and type. If it
-    /// returns a text, that is the reason that they are not set.
+    /// Calls `callback` when parameters are set, with a list of names, values and types. If the
+    /// callback returns a string, the parameters are not set, and the string is the reason.
     fn on_set(&self, py: Python<'_>, callback: Py<PyAny>) -> ParameterCallback {
         let failures = self.failures.clone();
         let guard = py.detach(|| {
@@ -292,7 +293,7 @@ impl Parameters {
         ParameterCallback(Mutex::new(Some(guard)))
     }
 
-    /// Calls `callback` after parameters were set, with a list of name, value and type.
+    /// Calls `callback` after parameters have been set, with a list of names, values and types.
     fn after_set(&self, py: Python<'_>, callback: Py<PyAny>) -> ParameterCallback {
         let failures = self.failures.clone();
         let guard = py.detach(|| {
@@ -303,8 +304,8 @@ impl Parameters {
         ParameterCallback(Mutex::new(Some(guard)))
     }
 
-    /// Calls `callback` before parameters are set: it gets a list of name, value and type, and
-    /// returns a dict of the values to set instead.
+    /// Calls `callback` before parameters are set, with a list of names, values and types. The
+    /// callback returns a dict with the values to set instead.
     fn before_set(&self, py: Python<'_>, callback: Py<PyAny>) -> ParameterCallback {
         let failures = self.failures.clone();
         let guard = py.detach(|| {
@@ -344,7 +345,7 @@ fn describe<'py>(
     Ok(described)
 }
 
-/// A parameter callback, which is called until this object is removed or gone.
+/// A registered parameter callback. It is called until `remove` is called or this object is gone.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct ParameterCallback(Mutex<Option<ParameterCallbackGuard>>);
 

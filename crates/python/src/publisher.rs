@@ -16,7 +16,7 @@ use crate::message::{Layout, MessageType, encode_into, encoded_size};
 use crate::qos::{self, QosTuple};
 use crate::waiting::{duration, wait_in_slices};
 
-/// From this size on, a message is serialized directly into the memory where it is read.
+/// The size from which a message is serialized directly into the memory where receivers read it.
 const LEAST_LOAN_BYTES: usize = 16 * 1024;
 
 /// Publishes messages of one type on one topic.
@@ -24,7 +24,7 @@ const LEAST_LOAN_BYTES: usize = 16 * 1024;
 pub(crate) struct Publisher {
     publisher: Detached<GenericPublisher>,
     message_type: Py<MessageType>,
-    /// The number of loans whose memory could not be passed on.
+    /// The number of loans whose memory could not be passed on and was copied.
     copied_loans: Arc<AtomicU64>,
 }
 
@@ -102,7 +102,7 @@ impl Publisher {
         py.detach(|| self.publisher.publish_serialized(&bytes)).map_err(publish_error)
     }
 
-    /// Memory for a message of this shape, and the places of its fields in it.
+    /// Memory for a message of this shape, and the positions of its fields in it.
     #[pyo3(signature = (shape=None))]
     fn loan<'py>(
         &self,
@@ -119,7 +119,8 @@ impl Publisher {
         Ok((LoanMemory::new(publisher, loan, self.copied_loans.clone()), fields))
     }
 
-    /// The number of loans that were copied when published, because arrays in them were still held.
+    /// The number of loans that were copied when they were published, because the program still
+    /// held arrays of them.
     #[getter]
     fn copied_loans(&self) -> u64 {
         self.copied_loans.load(Ordering::Relaxed)
@@ -169,7 +170,7 @@ impl Publisher {
         self.publisher.assert_liveliness().map_err(error)
     }
 
-    /// The transport of each match, and the reason that it is not a shorter one.
+    /// The transport of each match, and the reason why it is not a faster transport.
     fn transports(&self) -> Vec<(Option<String>, Option<String>)> {
         let matches = self.publisher.transports().into_iter();
         matches

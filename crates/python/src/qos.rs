@@ -1,5 +1,5 @@
-//! Converts QoS policies to and from Python, where they are a tuple of the numbers of `rmw`; the
-//! class is written in Python.
+//! Converts QoS policies to and from Python. Here a profile is a tuple with the numbers of `rmw`;
+//! the class `QoSProfile` is written in Python.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use feros::{Durability, History, Liveliness, QosProfile, Reliability};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// History, depth, reliability, durability, deadline, lifespan, liveliness, lease of liveliness
-/// (all durations in nanoseconds, negative if there is no limit), and whether the engine uses names
-/// as they are.
+/// A profile: history, depth, reliability, durability, deadline, lifespan, liveliness, liveliness
+/// lease, and whether the engine uses names without ROS's prefixes. Durations are in nanoseconds,
+/// negative if there is no limit.
 pub(crate) type QosTuple = (u8, usize, u8, u8, i64, i64, u8, i64, bool);
 
 fn no_value(policy: &str, number: u8) -> PyErr {

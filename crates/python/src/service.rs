@@ -26,7 +26,7 @@ pub(crate) fn call_tuple(py: Python<'_>, call: CallId) -> CallTuple<'_> {
     (PyBytes::new(py, &call.client.0), call.sequence_number)
 }
 
-/// The identity that endpoints of these types announce.
+/// The identity that endpoints with these types announce.
 pub(crate) fn identity(types: &ServiceTypes<'_>) -> ServiceIdentity {
     ServiceIdentity {
         name: types.0.to_owned(),
@@ -128,14 +128,15 @@ impl Responder {
         py.detach(|| responder.send(&bytes)).map_err(publish_error)
     }
 
-    /// The identity of the call in service introspection events; `None` once it was answered.
+    /// The identity of the call in service introspection events; `None` once the request has been
+    /// answered.
     #[getter]
     fn call_id<'py>(&self, py: Python<'py>) -> Option<CallTuple<'py>> {
         let responder = self.responder.lock();
         responder.as_ref().map(|responder| call_tuple(py, responder.call_id()))
     }
 
-    /// The request that it answers: the client, and the number of the request at its client.
+    /// The identity of the request: its client, and the number that the client gave to the request.
     #[getter]
     fn request_id<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, i64)> {
         let responder = self.responder.lock();

@@ -63,12 +63,12 @@ impl SubscriptionArguments<'_> {
     }
 }
 
-/// A DDS filter expression, and the values of `%0`, `%1` and so on.
+/// A DDS filter expression, with the values of `%0`, `%1` and so on.
 pub(crate) type FilterTuple = (String, Vec<String>);
 
-/// Makes Python messages from received ones.
+/// Makes Python messages from received messages.
 struct Opener {
-    /// The filter of messages, once one was set.
+    /// The content filter, once a filter has been set.
     filter: OnceLock<SerializedFilter>,
     topic: String,
     message_type: Py<MessageType>,
@@ -98,7 +98,7 @@ impl Opener {
         }
         let description = self.message_type.get().description();
         let filter = SerializedFilter::new(description, options.clone()).map_err(error)?;
-        // Another thread may have been first.
+        // Another thread may have set it first.
         self.filter
             .set(filter)
             .or_else(|_| self.set_filter((options.expression, options.parameters)))
@@ -108,7 +108,8 @@ impl Opener {
         self.filter.get().is_none_or(|filter| filter.wants_bytes(message))
     }
 
-    /// The message; `None` if the bytes are not a message, which is counted and logged.
+    /// Decodes the message. `None` if the bytes are not a message; such samples are counted and
+    /// logged.
     fn open<'py>(
         &self,
         py: Python<'py>,
@@ -172,7 +173,7 @@ impl MessageInfo {
         nanos(self.0.received_timestamp)
     }
 
-    /// The publisher's number of the message, from 1.
+    /// The publication number of the message; the publisher counts from 1.
     #[getter]
     fn publication_sequence_number(&self) -> Option<u64> {
         self.0.publication_sequence_number
@@ -191,7 +192,7 @@ impl MessageInfo {
     }
 }
 
-/// Receives messages of one type from one topic, and calls a callback with each.
+/// Receives messages of one type from one topic, and calls a callback with each message.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Subscription {
     subscription: Detached<GenericSubscription>,
@@ -282,13 +283,13 @@ impl Subscription {
         self.opener.malformed.total() + self.subscription.refused_messages()
     }
 
-    /// Sets a content filter: an expression and its parameters. The empty expression lets all
-    /// messages pass.
+    /// Sets a content filter: an expression and its parameters. The empty expression accepts all
+    /// messages.
     fn set_content_filter(&self, expression: String, parameters: Vec<String>) -> PyResult<()> {
         self.opener.set_filter((expression, parameters))
     }
 
-    /// The content filter, if there ever was one.
+    /// The content filter, if one has ever been set.
     #[getter]
     fn content_filter(&self) -> Option<FilterTuple> {
         let options = self.opener.filter.get()?.options();
@@ -307,7 +308,8 @@ impl Subscription {
         self.opener.pins.held()
     }
 
-    /// The number of messages that were copied out of that memory because too many were kept.
+    /// The number of messages that were copied out of the memory in which they arrived, because too
+    /// many were kept.
     #[getter]
     fn copied_messages(&self) -> u64 {
         self.opener.pins.copied()
@@ -327,7 +329,8 @@ struct Queue {
     dropped: u64,
 }
 
-/// A subscription whose messages wait to be taken; if there are too many, the oldest is dropped.
+/// A subscription whose messages wait to be taken. If there are too many, the oldest message is
+/// dropped.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Inbox {
     subscription: Detached<GenericSubscription>,
@@ -371,8 +374,8 @@ impl Inbox {
 
 #[pymethods]
 impl Inbox {
-    /// The next message and its information, or `None`. Then, with `wakeups`, the loop is woken for
-    /// `token` when there is one.
+    /// The next message and its information. If there is none, returns `None`; with `wakeups` the
+    /// loop is then woken for `token` when a message arrives.
     #[pyo3(signature = (wakeups=None, token=0))]
     fn take<'py>(
         &self,
@@ -393,7 +396,7 @@ impl Inbox {
         }
     }
 
-    /// The number of messages that nobody took in time.
+    /// The number of messages that were dropped because nobody took them in time.
     #[getter]
     fn dropped_messages(&self) -> u64 {
         self.queue.lock().dropped

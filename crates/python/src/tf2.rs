@@ -1,5 +1,5 @@
-//! Transforms: buffer, listener and broadcasters are in Rust, so that a buffer is filled without
-//! the interpreter lock. Messages are passed as the Python classes.
+//! Transforms. The buffer, the listener and the broadcasters are in Rust, so that a buffer is
+//! filled without the interpreter lock. Messages are passed as instances of the Python classes.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -30,7 +30,7 @@ use crate::node::Node;
 use crate::waiting::{SLICE, duration};
 use crate::wakeups::Wakeups;
 
-// The names are those of tf2.
+// The names of the exceptions are those of tf2.
 create_exception!(
     feros.tf2,
     TransformException,
@@ -98,7 +98,8 @@ fn written<'py, M: Message>(
     decode(py, message_type.get().plan()?, &bytes, None, false)
 }
 
-/// Brings a message into another frame, by a buffer or by one transform.
+/// Transforms a message into another frame, with the transforms of a buffer or with one given
+/// transform.
 enum By<'a> {
     Buffer { buffer: &'a feros_tf2::Buffer, target: &'a str },
     Transform(&'a TransformStamped),
@@ -160,16 +161,17 @@ impl By<'_> {
     }
 }
 
-/// The positions of frames in each other during the last seconds. Times are in nanoseconds; zero is
-/// the newest known time.
+/// Holds the transforms between frames during the last seconds. Times are in nanoseconds; zero
+/// stands for the newest known time.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct TransformBuffer {
     buffer: feros_tf2::Buffer,
     transform_type: Py<MessageType>,
 }
 
-/// The information about a frame: parent, whether it is static, its last authority, the times of
-/// the oldest and the newest transform, their number, and their rate per second.
+/// The information about a frame: the parent, whether the frame is static, the authority of the
+/// last transform, the times of the oldest and the newest transform, the number of transforms, and
+/// their rate per second.
 type FrameTuple = (Option<String>, bool, String, i64, i64, usize, Option<f64>);
 
 #[pymethods]
@@ -238,7 +240,7 @@ impl TransformBuffer {
         By::Buffer { buffer: &self.buffer, target }.transform_any(&message_type, message)
     }
 
-    /// A wait for a transform, which begins with `wait` or `poll`.
+    /// Prepares a wait for a transform. The wait begins with `wait` or `poll`.
     fn wait_for_transform(
         &self,
         py: Python<'_>,
@@ -272,7 +274,7 @@ impl TransformBuffer {
         self.buffer.all_frames_as_yaml(Time::from_nanos(now))
     }
 
-    /// Removes everything that is not static.
+    /// Removes all transforms that are not static.
     fn clear(&self, py: Python<'_>) {
         py.detach(|| self.buffer.clear());
     }
@@ -284,7 +286,7 @@ impl TransformBuffer {
     }
 }
 
-/// Brings a message into the frame of a transform.
+/// Transforms a message into the frame of a transform's header.
 #[pyfunction]
 fn do_transform<'py>(
     message_type: Py<MessageType>,
@@ -302,7 +304,7 @@ pub(crate) struct TransformWait {
     buffer: feros_tf2::Buffer,
     question: (String, String, Time),
     transform_type: Py<MessageType>,
-    /// The wait of an event loop.
+    /// The pending wait of an event loop.
     polled: Mutex<Option<TransformFuture>>,
 }
 
@@ -328,7 +330,7 @@ impl TransformWait {
 
 #[pymethods]
 impl TransformWait {
-    /// Waits in place; `timeout` is in seconds, `None` waits forever.
+    /// Blocks until the transform is known. `timeout` is in seconds; `None` waits forever.
     #[pyo3(signature = (timeout=None))]
     fn wait<'py>(&self, py: Python<'py>, timeout: Option<f64>) -> PyResult<Bound<'py, PyAny>> {
         let began = Instant::now();
@@ -349,7 +351,8 @@ impl TransformWait {
         }
     }
 
-    /// The transform, if it is known; otherwise the event loop is woken to ask again.
+    /// The transform, if it is known; otherwise `None`, and the event loop is later woken to ask
+    /// again.
     fn poll<'py>(
         &self,
         py: Python<'py>,
@@ -400,7 +403,7 @@ impl TransformListener {
     }
 }
 
-/// Publishes the positions of frames.
+/// Publishes transforms between frames.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct TransformBroadcaster {
     broadcaster: Detached<Broadcaster>,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use feros::WaitError;
 use pyo3::prelude::*;
 
-/// The longest time that a thread waits before it checks for signals.
+/// The maximum time that a thread waits before it checks for signals.
 pub(crate) const SLICE: Duration = Duration::from_millis(100);
 
 /// Converts seconds to a duration; `None` and negative numbers mean forever.
@@ -15,10 +15,10 @@ pub(crate) fn duration(seconds: Option<f64>) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// Waits in slices; a slice that ends with [`WaitError::Timeout`] is followed by the next.
+/// Waits in slices; after a slice that ends with [`WaitError::Timeout`] the next slice begins.
 ///
 /// # Errors
-/// The exception of a signal handler.
+/// Returns the exception of a signal handler.
 pub(crate) fn wait_in_slices(
     py: Python<'_>,
     timeout: Option<f64>,

@@ -1,5 +1,5 @@
-//! Wakes an asyncio event loop: one descriptor for everything that the loop waits for. Waking it
-//! takes no interpreter lock.
+//! Wakes an asyncio event loop, through one descriptor for everything that the loop waits for.
+//! Waking the loop does not take the interpreter lock.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use crate::error::error;
 
-/// The descriptor, and the tokens of the tasks to be woken.
+/// The descriptor that the loop watches, and the tokens of the tasks to wake.
 pub(crate) struct Bell {
     descriptor: OwnedFd,
     ready: Mutex<Vec<u64>>,
@@ -26,14 +26,14 @@ impl Bell {
         }
         drop(ready);
         if was_empty {
-            // This can only fail if the counter is full, and then the descriptor is readable as
-            // well.
+            // This can only fail if the counter is full, and then the descriptor is already
+            // readable.
             let _ = rustix::io::write(&self.descriptor, &1_u64.to_ne_bytes());
         }
     }
 }
 
-/// Wakes one waiting task.
+/// A waker that wakes one waiting task.
 pub(crate) struct Ring {
     bell: Arc<Bell>,
     token: u64,
@@ -50,7 +50,7 @@ impl Wake for Ring {
 pub(crate) struct Wakeups(Arc<Bell>);
 
 impl Wakeups {
-    /// Wakes the loop for the task with this token.
+    /// Returns a waker that wakes the loop for the task with this token.
     pub(crate) fn waker(&self, token: u64) -> Waker {
         Waker::from(Arc::new(Ring { bell: self.0.clone(), token }))
     }
@@ -65,15 +65,15 @@ impl Wakeups {
         Ok(Self(Arc::new(Bell { descriptor, ready: Mutex::default() })))
     }
 
-    /// The descriptor, which is readable while a task is to be woken.
+    /// The descriptor, which is readable while there are tasks to wake.
     fn fileno(&self) -> i32 {
         self.0.descriptor.as_raw_fd()
     }
 
-    /// The tokens of the tasks to be woken.
+    /// Takes the tokens of the tasks to wake.
     fn take(&self) -> Vec<u64> {
         let mut count = [0; 8];
-        // The counter is empty if another look came first.
+        // The read fails if another call has already emptied the counter.
         let _ = rustix::io::read(&self.0.descriptor, &mut count);
         std::mem::take(&mut *self.0.ready.lock())
     }

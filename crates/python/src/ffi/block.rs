@@ -1,5 +1,5 @@
-//! A received message as memory that Python reads in place: arrays of the message point into it,
-//! and keep it while they live.
+//! A received message as memory that Python reads in place. Arrays of the message point into this
+//! memory, and keep it alive.
 
 use std::ffi::c_int;
 use std::ops::Deref;
@@ -11,8 +11,9 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// The number of messages of one subscription that Python keeps in the memory in which they
-/// arrived. The publisher's pool is finite: beyond `limit`, messages are copied.
+/// Counts the messages of one subscription that Python keeps in the memory in which they arrived.
+/// That memory belongs to the publisher's pool, which is finite, so beyond `limit` messages are
+/// copied.
 pub(crate) struct Pins {
     limit: usize,
     held: AtomicUsize,
@@ -30,7 +31,7 @@ impl Pins {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// The number of messages that were copied so far because too many were kept.
+    /// The number of messages that have been copied because too many were kept.
     pub(crate) fn copied(&self) -> u64 {
         self.copied.load(Ordering::Relaxed)
     }
@@ -49,7 +50,7 @@ impl Drop for Memory {
     }
 }
 
-/// A serialized message that Python reads by the buffer protocol.
+/// A serialized message that Python reads through the buffer protocol.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Block(Memory);
 
@@ -90,7 +91,7 @@ impl Deref for Block {
 #[pymethods]
 impl Block {
     /// # Safety
-    /// Only for Python, which passes a view to be filled in.
+    /// Only Python calls this function, with a view that the function fills in.
     unsafe fn __getbuffer__(
         slf: Bound<'_, Self>,
         view: *mut ffi::Py_buffer,
@@ -100,8 +101,8 @@ impl Block {
         let Ok(size) = ffi::Py_ssize_t::try_from(bytes.len()) else {
             return Err(PyBufferError::new_err("the message is too large for Python"));
         };
-        // SAFETY: the view is Python's. The bytes stay in place in this object, which nobody
-        // changes and to which the view takes a reference; the view may not be written to.
+        // SAFETY: the view comes from Python. It gets a reference to this object, which nobody
+        // changes and whose bytes do not move. The view is read-only.
         let result = unsafe {
             let start = bytes.as_ptr().cast_mut().cast();
             ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start, size, 1, flags)

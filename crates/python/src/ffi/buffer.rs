@@ -1,4 +1,5 @@
-//! Memory that Python objects lend: any kind of array, without access to single elements.
+//! Memory that Python objects lend through the buffer protocol: any kind of array, without access
+//! to single elements.
 
 use std::ffi::{CStr, c_int};
 use std::marker::PhantomData;
@@ -20,7 +21,7 @@ impl Contents<'_> {
         usize::try_from(self.view.len).unwrap_or_default()
     }
 
-    /// The bytes of one element; never 0.
+    /// The size of one element, in bytes; never 0.
     pub(crate) fn item_size(&self) -> usize {
         usize::try_from(self.view.itemsize).unwrap_or_default().max(1)
     }
@@ -34,12 +35,13 @@ impl Contents<'_> {
         unsafe { CStr::from_ptr(self.view.format) }.to_str().unwrap_or_default()
     }
 
-    /// Copies all of the memory; `out` has its size.
+    /// Copies all of the memory to `out`, which has the same size.
     pub(crate) fn copy_to(&self, out: &mut [u8]) {
         let size = self.len().min(out.len());
         if size > 0 {
-            // SAFETY: `buf` has `len` bytes while the view is held. Another thread may write there
-            // meanwhile, so no reference is made; `out` is ours and does not overlap.
+            // SAFETY: `buf` has `len` bytes while the view is held. Another thread may write to it
+            // meanwhile, so no Rust reference to it is made. `out` is a unique reference and does
+            // not overlap `buf`.
             unsafe {
                 std::ptr::copy_nonoverlapping(self.view.buf.cast::<u8>(), out.as_mut_ptr(), size);
             }
@@ -53,19 +55,19 @@ fn with_view<R>(
     look: impl FnOnce(&ffi::Py_buffer) -> R,
 ) -> Option<R> {
     let mut view = MaybeUninit::<ffi::Py_buffer>::zeroed();
-    // SAFETY: the object is alive and the view is ours; on success it is filled in.
+    // SAFETY: the object is alive, and the view is a local variable; on success it is filled in.
     if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), view.as_mut_ptr(), flags) } != 0 {
         drop(PyErr::take(object.py()));
         return None;
     }
-    // SAFETY: it was filled in.
+    // SAFETY: the view was filled in.
     let result = look(unsafe { view.assume_init_ref() });
     // SAFETY: the view was acquired above and is not used any longer.
     unsafe { ffi::PyBuffer_Release(view.as_mut_ptr()) };
     Some(result)
 }
 
-/// Looks at the memory of an object; `None` if it lends no contiguous memory.
+/// Calls a closure with the memory of an object; `None` if the object lends no contiguous memory.
 pub(crate) fn with_buffer<R>(
     object: &Bound<'_, PyAny>,
     look: impl FnOnce(Contents<'_>) -> R,
@@ -74,14 +76,14 @@ pub(crate) fn with_buffer<R>(
     with_view(object, flags, |view| look(Contents { view, lent: PhantomData }))
 }
 
-/// Overwrites the memory of an object, which has exactly this size.
+/// Overwrites the memory of an object, which must have exactly this size.
 pub(crate) fn fill(object: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
     let flags = ffi::PyBUF_C_CONTIGUOUS | ffi::PyBUF_WRITABLE;
     let fits = with_view(object, flags, |view| {
         let fits = usize::try_from(view.len) == Ok(bytes.len());
         if fits && !bytes.is_empty() {
-            // SAFETY: `buf` has `len` bytes that may be written while the view is held; they were
-            // just allocated, so `bytes` does not overlap.
+            // SAFETY: `buf` has `len` writable bytes while the view is held. They were just
+            // allocated, so `bytes` does not overlap them.
             unsafe {
                 std::ptr::copy_nonoverlapping(bytes.as_ptr(), view.buf.cast::<u8>(), bytes.len());
             }
@@ -102,8 +104,8 @@ pub(crate) fn copy(from: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>) -> bool {
             let fits = source.len == target.len && source.len > 0;
             if fits {
                 let size = usize::try_from(source.len).unwrap_or_default();
-                // SAFETY: both have `len` bytes while the views are held; they may be the same
-                // object, so they may overlap.
+                // SAFETY: both buffers have `len` bytes while the views are held. They may belong
+                // to the same object, so they may overlap.
                 unsafe { std::ptr::copy(source.buf.cast::<u8>(), target.buf.cast(), size) };
             }
             fits

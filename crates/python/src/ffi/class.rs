@@ -1,8 +1,8 @@
 //! Classes whose instances consist of slots, and access to the slots of an instance in place.
 //!
-//! A slot has the same offset in every instance of a class and of its subclasses: that is how
-//! `__slots__` works. The stable interface of CPython does not reveal the offset. So the slot's own
-//! descriptor puts a value into a trial instance, and the value is searched for; if it is not
+//! With `__slots__`, a slot has the same offset in every instance of a class and of its subclasses,
+//! but the stable ABI of CPython does not reveal the offset. To find it, the slot's descriptor sets
+//! a value in a trial instance, and the instance is searched for the value. If the value is not
 //! found, each access uses the descriptor.
 
 use std::ffi::c_int;
@@ -13,7 +13,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// A class, with some of its slots by number.
+/// A class, with some of its slots, which are identified by number.
 pub(crate) struct Class {
     class: Py<PyType>,
     slots: Vec<Slot>,
@@ -23,7 +23,7 @@ struct Slot {
     descriptor: Py<PyAny>,
     get: ffi::descrgetfunc,
     set: ffi::descrsetfunc,
-    /// The offset in an instance, if it was found.
+    /// The offset of the slot in an instance, if it was found.
     offset: Option<usize>,
 }
 
@@ -35,8 +35,8 @@ pub(crate) struct Instance<'a, 'py> {
 }
 
 impl Class {
-    /// Takes a class with slots of these names, which its own `__slots__` lists. Instances have
-    /// nothing but slots.
+    /// Prepares the access to these slots of a class. The class must list them in its own
+    /// `__slots__`, and instances must have nothing but slots.
     pub(crate) fn new(class: &Bound<'_, PyType>, slots: &[String]) -> PyResult<Self> {
         let made = slots.iter().map(|name| Slot::of(class, name)).collect::<PyResult<_>>()?;
         let mut made = Self { class: class.clone().unbind(), slots: made };
@@ -49,21 +49,22 @@ impl Class {
     /// Makes a new instance whose slots are all empty; `__init__` is not called.
     #[inline]
     pub(crate) fn allocate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        // SAFETY: `type` made the class with slots only, so that zeroed memory is an instance; the
-        // result is owned, or null with an exception.
+        // SAFETY: `type` made the class with slots only, so zeroed memory is a valid instance. The
+        // result is an owned reference, or null with an exception.
         unsafe {
             let object = ffi::PyType_GenericAlloc(self.class.as_ptr().cast(), 0);
             Bound::from_owned_ptr_or_err(py, object)
         }
     }
 
-    /// The object as an instance; `None` if it is not one.
+    /// The object as an instance; `None` if it is not an instance of the class.
     #[inline]
     pub(crate) fn instance<'a, 'py>(
         &'a self,
         object: &'a Bound<'py, PyAny>,
     ) -> Option<Instance<'a, 'py>> {
-        // Code that redefines `__class__` or `__instancecheck__` changes no memory: types decide.
+        // Only the real type counts, since it determines the memory layout; `__class__` and
+        // `__instancecheck__` can be redefined.
         let is_instance = object.get_type_ptr().cast() == self.class.as_ptr()
             || object.get_type().mro().iter().any(|base| base.as_ptr() == self.class.as_ptr());
         is_instance.then_some(Instance { class: self, object })
@@ -116,7 +117,7 @@ impl Slot {
             return Err(PyTypeError::new_err(format!("{slot} of {class} is not a slot")));
         }
         let kind = kind.as_type_ptr();
-        // SAFETY: `kind` is a type, alive for the call.
+        // SAFETY: `kind` is a type that lives through the call.
         let (get, set) = unsafe {
             (
                 ffi::PyType_GetSlot(kind, ffi::Py_tp_descr_get),
@@ -126,7 +127,8 @@ impl Slot {
         if get.is_null() || set.is_null() {
             return Err(PyTypeError::new_err(format!("{slot} cannot be read and written")));
         }
-        // SAFETY: a type has functions of these types in these slots, and they are not null.
+        // SAFETY: these slots of a type hold functions with these signatures, and they are not
+        // null.
         let (get, set) = unsafe {
             (
                 std::mem::transmute::<*mut std::ffi::c_void, ffi::descrgetfunc>(get),
@@ -152,8 +154,9 @@ impl<'py> Instance<'_, 'py> {
     pub(crate) fn get(&self, index: usize) -> PyResult<Bound<'py, PyAny>> {
         let py = self.object.py();
         let Some(place) = self.place(index) else { return self.get_by_descriptor(index) };
-        // SAFETY: a slot is null or a pointer to an object to which it holds a reference. The
-        // interpreter lock, which `py` represents, keeps it so until there is another reference.
+        // SAFETY: a slot is null or points at an object to which it holds a reference. The
+        // interpreter lock, which `py` represents, keeps the object alive until the new reference
+        // exists.
         unsafe {
             let value = *place;
             match value.is_null() {
@@ -168,8 +171,8 @@ impl<'py> Instance<'_, 'py> {
     pub(crate) fn set(&self, index: usize, value: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = self.object.py();
         let Some(place) = self.place(index) else { return self.set_by_descriptor(index, value) };
-        // SAFETY: as in `get`. The slot gets its own reference; the old reference is dropped after
-        // the write, since that may run any code.
+        // SAFETY: as in `get`. The slot gets its own reference. The old reference is dropped only
+        // after the write, since a drop may run any code.
         let before = unsafe { ptr::replace(place, value.clone().into_ptr()) };
         if !before.is_null() {
             // SAFETY: the slot held this reference.
@@ -182,7 +185,7 @@ impl<'py> Instance<'_, 'py> {
     fn get_by_descriptor(&self, index: usize) -> PyResult<Bound<'py, PyAny>> {
         let slot = &self.class.slots[index];
         // SAFETY: the function belongs to the descriptor, and both objects are alive. The result is
-        // owned, or null with an exception.
+        // an owned reference, or null with an exception.
         unsafe {
             let value = (slot.get)(slot.descriptor.as_ptr(), self.object.as_ptr(), ptr::null_mut());
             Bound::from_owned_ptr_or_err(self.object.py(), value)

@@ -1,5 +1,6 @@
-//! The memory of a loan, which Python writes in place. Once published it belongs to the readers of
-//! the message: memory that Python still points to is never given to them.
+//! The memory of a loan, which Python writes in place. After publication the memory belongs to the
+//! readers of the message, so memory to which Python still holds views is not given to them but
+//! copied.
 
 use std::ffi::c_int;
 use std::ptr::NonNull;
@@ -14,14 +15,14 @@ use pyo3::prelude::*;
 
 use crate::error::{LoanError, publish_error};
 
-/// A loan and the address of its memory, which does not move until the loan is published.
+/// A loan with the address of its memory. The memory does not move until the loan is published.
 struct Lent {
     loan: SerializedLoan,
     start: NonNull<u8>,
     size: usize,
 }
 
-// SAFETY: the pointer is to memory that the loan owns, and the loan may go to any thread.
+// SAFETY: the pointer points at memory that the loan owns, and the loan may be sent to any thread.
 unsafe impl Send for Lent {}
 
 #[derive(Default)]
@@ -42,7 +43,7 @@ pub(crate) struct LoanMemory {
 }
 
 impl LoanMemory {
-    /// The memory of a loan whose message is already laid out.
+    /// Wraps a loan into whose memory the known parts of the message have already been written.
     pub(crate) fn new(
         publisher: GenericPublisher,
         mut loan: SerializedLoan,
@@ -58,7 +59,7 @@ impl LoanMemory {
 #[pymethods]
 impl LoanMemory {
     /// # Safety
-    /// Only for Python, which passes a view to be filled in.
+    /// Only Python calls this function, with a view that the function fills in.
     unsafe fn __getbuffer__(
         slf: Bound<'_, Self>,
         view: *mut ffi::Py_buffer,
@@ -71,8 +72,8 @@ impl LoanMemory {
         let Ok(size) = ffi::Py_ssize_t::try_from(lent.size) else {
             return Err(PyBufferError::new_err("the message is too large for Python"));
         };
-        // SAFETY: the view is Python's and takes a reference to this object, which keeps the loan
-        // unpublished while `views` is not 0; the memory of a loan does not move until then.
+        // SAFETY: the view comes from Python, and gets a reference to this object. While `views` is
+        // not 0, the object does not publish the loan itself, so the memory does not move.
         let result = unsafe {
             ffi::PyBuffer_FillInfo(view, slf.as_ptr(), lent.start.as_ptr().cast(), size, 0, flags)
         };
@@ -84,7 +85,7 @@ impl LoanMemory {
     }
 
     /// # Safety
-    /// Only for Python.
+    /// Only Python calls this function.
     unsafe fn __releasebuffer__(&self, _view: *mut ffi::Py_buffer) {
         let mut state = self.state.lock();
         state.views -= 1;
@@ -93,8 +94,8 @@ impl LoanMemory {
         drop(lent);
     }
 
-    /// Publishes the message; returns whether the memory itself was passed on. That is impossible
-    /// while Python holds views: then the memory is copied.
+    /// Publishes the message; returns whether the memory itself was passed on. While Python holds
+    /// views that is impossible, and a copy of the memory is published.
     fn publish(&self, py: Python<'_>) -> PyResult<bool> {
         let mut state = self.state.lock();
         if state.is_published {
@@ -111,8 +112,8 @@ impl LoanMemory {
         }
         let Some(lent) = &state.lent else { return Err(LoanError::new_err(PUBLISHED)) };
         let mut copy = vec![0; lent.size];
-        // SAFETY: the loan's memory has this size and is kept by `state`, which is locked; Python
-        // may write there meanwhile, so no reference is made.
+        // SAFETY: the loan's memory has this size, and `state`, which is locked, keeps it alive.
+        // Python may write to the memory meanwhile, so no Rust reference to it is made.
         unsafe { std::ptr::copy_nonoverlapping(lent.start.as_ptr(), copy.as_mut_ptr(), lent.size) };
         drop(state);
         let copied = self.copied.fetch_add(1, Ordering::Relaxed) + 1;

@@ -1,9 +1,9 @@
-//! Messages that consist only of floats, such as poses, written without a reference to each of
-//! their objects and without a call into the interpreter for each float: a pose has a dozen
-//! objects, and a message may have a thousand poses.
+//! Writes messages that consist only of floats, such as poses, fast: without taking a reference to
+//! each of their objects, and without a call into the interpreter for each float. A pose has a
+//! dozen objects, and a message may have a thousand poses.
 //!
-//! The position of a float's value is searched for like the offset of a slot. Anything unexpected
-//! (a subclass, an integer instead of a float) is left to the general code.
+//! The offset of the value within a Python float is found by search, like the offset of a slot.
+//! Anything unexpected (a subclass, an integer instead of a float) is left to the general code.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,11 +13,11 @@ use pyo3::types::{PyFloat, PyType};
 
 use super::class::Class;
 
-/// The way to write instances of one class.
+/// The offsets needed to write instances of one class.
 pub(crate) struct Plain {
     class: Py<PyType>,
     steps: Vec<Step>,
-    /// The offset of a float's value.
+    /// The offset of the value within a Python float.
     value_offset: usize,
 }
 
@@ -34,7 +34,8 @@ pub(crate) enum What {
 }
 
 impl Plain {
-    /// Takes the contents of the first slots of a class; `None` if an offset is not known.
+    /// Prepares writing a class whose first slots have these contents; `None` if an offset is
+    /// unknown.
     pub(crate) fn new(py: Python<'_>, class: &Class, slots: Vec<What>) -> Option<Self> {
         let steps = slots.into_iter().enumerate();
         let steps = steps.map(|(index, what)| Some(Step { offset: class.offset(index)?, what }));
@@ -42,9 +43,9 @@ impl Plain {
         Some(Self { class: class.class().clone_ref(py), steps, value_offset: value_offset(py)? })
     }
 
-    /// Writes a message in little endian into memory, which it fills exactly and which begins
-    /// `start` bytes after an address aligned to 8. Returns whether it did; if not, the general
-    /// code has to write the message.
+    /// Writes a message in little endian, so that it fills `memory` exactly. In the serialized body
+    /// `memory` begins `start` bytes after a multiple of 8. Returns whether that succeeded; if not,
+    /// the general code must write the message.
     #[inline]
     pub(crate) fn write(
         &self,
@@ -53,22 +54,23 @@ impl Plain {
         start: usize,
     ) -> bool {
         let mut out = Out { memory, start, at: start };
-        // SAFETY: the object is alive, and the interpreter lock is held for the call, during which
-        // no Python code runs: nothing that it refers to goes away.
+        // SAFETY: the object is alive. The interpreter lock is held and no Python code runs during
+        // the call, so all objects to which it refers stay alive.
         let written = unsafe { self.write_object(message.as_ptr(), &mut out) };
         written.is_some() && out.is_full()
     }
 
     /// # Safety
-    /// The object is alive, and nobody changes it or what it refers to during the call.
+    /// The object is alive, and nobody changes the object or the objects to which it refers during
+    /// the call.
     unsafe fn write_object(&self, object: *mut ffi::PyObject, out: &mut Out<'_>) -> Option<()> {
         // SAFETY: the object is alive.
         if unsafe { ffi::Py_TYPE(object) }.cast() != self.class.as_ptr() {
             return None;
         }
         for step in &self.steps {
-            // SAFETY: it is an instance of the class, and all instances have the slot at this
-            // offset: null, or a pointer to an object to which it holds a reference.
+            // SAFETY: the object is an instance of the class, and all instances have the slot at
+            // this offset. The slot is null or points at an object to which it holds a reference.
             let value =
                 unsafe { *object.cast::<u8>().add(step.offset).cast::<*mut ffi::PyObject>() };
             if value.is_null() {
@@ -92,7 +94,7 @@ impl Plain {
     /// The object is alive.
     #[inline]
     unsafe fn float(&self, object: *mut ffi::PyObject) -> Option<f64> {
-        // SAFETY: the object is alive, and a float has its value there, aligned.
+        // SAFETY: the object is alive, and a float has its value at this offset, which is aligned.
         unsafe {
             (ffi::PyFloat_CheckExact(object) != 0)
                 .then(|| *object.cast::<u8>().add(self.value_offset).cast::<f64>())
@@ -100,17 +102,18 @@ impl Plain {
     }
 }
 
-/// Memory that is written from its beginning to its end.
+/// Memory that is written from start to end.
 struct Out<'a> {
     memory: &'a mut [u8],
-    /// The distance from an aligned address to the beginning of the memory.
+    /// The position of the start of the memory in the serialized body, modulo 8.
     start: usize,
-    /// The position of the next byte, counted from that address.
+    /// The position of the next byte, counted in the same way.
     at: usize,
 }
 
 impl Out<'_> {
-    /// Writes bytes at the next position that is aligned for them, and zeros before it.
+    /// Writes bytes at the next position that is aligned for them, and zeros as padding before
+    /// them.
     #[inline]
     fn put<const N: usize>(&mut self, bytes: [u8; N]) -> Option<()> {
         let (from, begin) = (self.at - self.start, self.at.next_multiple_of(N));
@@ -128,7 +131,8 @@ impl Out<'_> {
     }
 }
 
-/// The offset of a float's value, if it follows the object's head.
+/// The offset of the value within a Python float, if the value comes directly after the object's
+/// head.
 fn value_offset(py: Python<'_>) -> Option<usize> {
     static OFFSET: OnceLock<Option<usize>> = OnceLock::new();
     let behind_head = size_of::<ffi::PyObject>();
@@ -137,8 +141,8 @@ fn value_offset(py: Python<'_>) -> Option<usize> {
         let size: Option<usize> =
             float.get_type().getattr("__basicsize__").and_then(|size| size.extract()).ok();
         size == Some(behind_head + size_of::<f64>()) && {
-            // SAFETY: the object has that many bytes, which were written when it was made, and its
-            // head ends aligned for pointers, and hence for floats of 8 bytes.
+            // SAFETY: the object has that many bytes, all initialized. Its head ends aligned for
+            // pointers, and therefore for floats of 8 bytes.
             let bits = unsafe {
                 float.as_ptr().cast::<u8>().add(behind_head).cast::<u64>().read_unaligned()
             };

@@ -1,4 +1,4 @@
-//! Decodes serialized bytes, which may be anything, to messages.
+//! Decodes untrusted serialized bytes to messages.
 
 use feros_cdr::{ByteOrder, DecodeError, Reader};
 use pyo3::prelude::*;
@@ -10,11 +10,11 @@ use super::runtime;
 use crate::error::DecodeError as PythonDecodeError;
 use crate::ffi::no_instance;
 
-/// Up to this size, numbers are copied even if they could be read in place: a copy is cheaper than
-/// keeping the message.
+/// The size up to which numbers are copied even if they could be read in place: a copy is cheaper
+/// than keeping the message.
 const LEAST_VIEW_BYTES: usize = 2048;
 
-/// The reason that decoding failed, and the place in the message.
+/// The reason why decoding failed, and the position in the message.
 enum Failure {
     Bytes { place: String, source: String },
     Python(PyErr),
@@ -50,13 +50,13 @@ impl Failure {
     }
 }
 
-/// The source of the bytes, and the parts for making messages.
+/// The reader of the bytes, and the objects that are needed to make messages.
 struct Decoder<'a, 'py> {
     py: Python<'py>,
     reader: Reader<'a>,
     bytes: &'a [u8],
     swap: bool,
-    /// The memory of the bytes, if arrays are to be read in place.
+    /// The object that holds the bytes, if arrays are to be read in place.
     block: Option<&'a Bound<'py, PyAny>>,
     check: Bound<'py, PyAny>,
 }
@@ -165,7 +165,7 @@ impl<'py> Decoder<'_, 'py> {
     }
 
     fn list(&mut self, kind: &Kind, count: usize) -> Decoded<Bound<'py, PyAny>> {
-        // The list grows with its elements, so that a false count costs nothing.
+        // The list grows with its elements, so a false count costs no memory.
         let mut elements = Vec::new();
         for index in 0..count {
             let element = self.element(kind);

@@ -1,4 +1,5 @@
-//! New messages: their fields have defaults, or the values that the constructor was given.
+//! Makes new messages, whose fields have the values that were passed to the constructor, or their
+//! defaults.
 
 use std::sync::Arc;
 

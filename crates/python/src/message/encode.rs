@@ -1,5 +1,5 @@
-//! Encodes messages to serialized bytes: first their number, then the bytes themselves, so that
-//! they can be written directly into the memory where they are read.
+//! Encodes messages to serialized bytes. The number of bytes is computed first, so that the bytes
+//! can be written directly into the memory where receivers read them.
 
 use feros_cdr::{EncodeError, HEADER_LEN, Sizer, Writer};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError, PyValueError};
@@ -14,7 +14,8 @@ use crate::ffi::{self, Instance};
 /// The number of bytes of a message, including the 4-byte header.
 ///
 /// # Errors
-/// Fails if a field holds a value without a size, such as a number instead of a text.
+/// Fails if a field holds a value whose size cannot be computed, such as a number instead of a
+/// string.
 pub(crate) fn encoded_size(plan: &Plan, message: &Bound<'_, PyAny>) -> PyResult<usize> {
     let message = instance(plan, message)?;
     let mut sizer = Sizer::with_header();
@@ -25,7 +26,8 @@ pub(crate) fn encoded_size(plan: &Plan, message: &Bound<'_, PyAny>) -> PyResult<
 /// Writes a message whose size [`encoded_size`] has just returned.
 ///
 /// # Errors
-/// Fails if a field holds a value that is not of its type, or is changed meanwhile.
+/// Fails if a field holds a value that does not have the field's type, or if the message is changed
+/// meanwhile.
 pub(crate) fn encode_into(
     plan: &Plan,
     message: &Bound<'_, PyAny>,
@@ -40,7 +42,7 @@ pub(crate) fn encode_into(
     Ok(())
 }
 
-/// The bytes of a message that starts `before` bytes after a multiple of 8, without header.
+/// The bytes of a message, without header, that starts `before` bytes after a multiple of 8.
 ///
 /// # Errors
 /// The same as for [`encode_into`].
@@ -61,7 +63,7 @@ pub(super) fn encode_body_at(
     Ok(buffer)
 }
 
-/// The message as an instance of its class; fails if it is not one.
+/// The message as an instance of its class; fails if it is not an instance.
 fn instance<'a, 'py>(
     plan: &'a Plan,
     message: &'a Bound<'py, PyAny>,
@@ -86,7 +88,7 @@ fn cdr_error(error: EncodeError) -> PyErr {
     }
 }
 
-/// An error and its place in the message, innermost part first.
+/// An error, with its position in the message. The position is built from the inside out.
 struct Wrong {
     place: String,
     error: PyErr,
@@ -112,7 +114,7 @@ fn inside(mut wrong: Box<Wrong>, outer: &str) -> Box<Wrong> {
     wrong
 }
 
-/// The exception, with the field in its text.
+/// Makes the exception, whose text names the field.
 fn named(wrong: Box<Wrong>, plan: &Plan) -> PyErr {
     Python::attach(|py| {
         let (place, text) = (&wrong.place, wrong.error.value(py).to_string());
@@ -155,7 +157,7 @@ fn check_count(shape: Many, count: usize) -> PyResult<()> {
     }
 }
 
-/// A field of several elements other than numbers, as a list.
+/// The value of a field with several elements other than numbers, as a list.
 fn as_list<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     if let Ok(list) = value.cast::<PyList>() {
         return Ok(list.clone());
@@ -338,7 +340,7 @@ fn write_element(writer: &mut Writer<'_>, kind: &Kind, value: &Bound<'_, PyAny>)
     Ok(())
 }
 
-/// Writes a message of floats the short way; returns whether it could.
+/// Writes a message that consists only of floats the fast way; returns whether that was possible.
 #[inline]
 fn write_plain(
     writer: &mut Writer<'_>,

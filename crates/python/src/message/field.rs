@@ -1,5 +1,5 @@
-//! The attribute of a message class for one field: reading is as fast as reading a slot; setting
-//! converts and, if the instance wants that, checks.
+//! The attribute of a message class for one field. Reading it is as fast as reading a slot. Setting
+//! it converts the value, and also checks the value if the instance asks for checks.
 
 use std::sync::Arc;
 
@@ -99,8 +99,8 @@ pub(super) fn assign<'py>(
     }
 }
 
-/// Makes an `array.array` from any object that holds numbers; if its memory already holds the right
-/// ones, with a single copy of the memory.
+/// Makes an `array.array` from any object that holds numbers. If the object's memory already holds
+/// numbers of the right type, a single copy of the memory is enough.
 fn copy_of_numbers<'py>(value: &Bound<'py, PyAny>, number: Number) -> PyResult<Bound<'py, PyAny>> {
     let bytes = ffi::with_buffer(value, |contents| {
         let is_same = number.is_format(contents.format(), contents.item_size());

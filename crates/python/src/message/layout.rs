@@ -1,4 +1,4 @@
-//! The memory of a message whose numbers are written in place: its size, its initial content, and
+//! The layout of a message whose numbers Python writes in place: its size, its initial content, and
 //! the offset at which Python finds each field.
 
 use std::sync::Arc;
@@ -14,23 +14,23 @@ use super::number::Number;
 use super::plan::{Kind, Many, Plan, Slot};
 use crate::ffi::no_instance;
 
-/// The size of the header, after which the offsets of the body count.
+/// The size of the header. Alignment in the body counts from its end.
 const HEADER: usize = feros_cdr::HEADER_LEN;
 
-/// A message that is laid out, but not yet in its memory.
+/// A message that has been laid out, but not written to memory.
 pub(crate) struct Layout {
     at: usize,
-    /// The bytes to write, by offset in the memory, in order. Between them is padding, or numbers
-    /// that the borrower of the memory writes.
+    /// The bytes to write, with their offsets in the memory, in order. Between them are padding and
+    /// the reserved numbers.
     writes: Vec<(usize, Vec<u8>)>,
-    /// The offsets and sizes of numbers that are left as they are.
+    /// The offsets and sizes of numbers that the borrower of the memory writes.
     reserved: Vec<(usize, usize)>,
 }
 
 impl Layout {
-    /// Lays out a message of this shape; returns it with its fields, for Python. A shape has an
-    /// entry for each field that differs from its default: the number of elements of a sequence of
-    /// numbers, a shape for a message, the value for anything else.
+    /// Lays out a message with this shape; returns the layout, and the positions of the fields for
+    /// Python. A shape has an entry for each field that differs from its default: for a sequence of
+    /// numbers the number of elements, for a message a nested shape, for any other field the value.
     pub(crate) fn of<'py>(
         py: Python<'py>,
         plan: &Arc<Plan>,
@@ -101,7 +101,8 @@ impl Layout {
         Ok(fields)
     }
 
-    /// Lays out one field; returns `None`, a place, or the fields of a message for Python.
+    /// Lays out one field. Returns for Python the position of numbers, the fields of a message, or
+    /// otherwise `None`.
     fn field<'py>(
         &mut self,
         py: Python<'py>,
@@ -131,7 +132,7 @@ impl Layout {
                 place(py, "bool", Number::U8, at, 1)
             }
             (Kind::Number(number), Many::Array(count)) => {
-                // Arrays are small and easily forgotten, so they are zero unless written.
+                // Arrays are small and users easily forget to fill them, so they are set to zero.
                 let at = self.push(number.size(), vec![0; count * number.size()]);
                 place(py, "array", *number, at, count)
             }
@@ -172,7 +173,7 @@ impl Layout {
         self.at += count * number.size();
     }
 
-    /// Adds texts and lists, whose content has to be known at once.
+    /// Adds strings and lists, whose content must already be known.
     fn other(&mut self, slot: &Slot, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let elements = match slot.shape {
             Many::One => vec![value.clone()],
@@ -225,7 +226,7 @@ impl Layout {
     }
 }
 
-/// The body of a value that starts at a multiple of 8.
+/// Serializes a value that starts at a multiple of 8, without the header.
 fn body<T: Encode>(value: &T) -> PyResult<Vec<u8>> {
     let refused = |error: feros_cdr::EncodeError| PyValueError::new_err(error.to_string());
     let mut bytes = vec![0; cdr_size(value)];
@@ -239,8 +240,8 @@ fn number_bytes(number: Number, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     super::number::with_number!(number, T => Ok(value.extract::<T>()?.to_ne_bytes().to_vec()))
 }
 
-/// A place in the memory, for Python: its kind, its letter in `struct`, its name in numpy, its
-/// offset and its count.
+/// Describes a position in the memory for Python: the kind of field, the letter of the number in
+/// `struct`, its name in numpy, the offset and the count.
 fn place<'py>(
     py: Python<'py>,
     what: &str,

@@ -81,7 +81,8 @@ impl Number {
         Self::F64,
     ];
 
-    /// The type of a field's numbers. `None` for `bool` and `byte`, which Python has as lists.
+    /// The type of a field's numbers. `None` for `bool` and `byte`, whose arrays are lists in
+    /// Python.
     pub(crate) fn of(base: &BaseType) -> Option<Self> {
         Some(match base {
             BaseType::Int8 => Self::I8,
@@ -102,7 +103,7 @@ impl Number {
         self as usize
     }
 
-    /// The bytes of one number, which are also its alignment.
+    /// The size of one number in bytes, which is also its alignment.
     pub(crate) fn size(self) -> usize {
         with_number!(self, T => size_of::<T>())
     }

@@ -1,5 +1,4 @@
-//! The constant properties of a message class: its slots, their contents, and the part of the
-//! message that has a fixed size. Encoding and decoding follow them.
+//! The plan of a message class: the properties that encoding and decoding need, computed once.
 
 use std::sync::Arc;
 
@@ -15,16 +14,16 @@ use crate::ffi::{Class, Plain, What};
 pub(crate) struct Plan {
     /// The name, as `package/msg/Name`.
     pub(super) name: String,
-    /// The slots are those of the fields, followed by [`Plan::check`].
+    /// The class, with the slots of the fields, followed by the slot [`Plan::check`].
     pub(super) class: Class,
     pub(super) slots: Vec<Slot>,
-    /// The size of a message of fixed size, by its start modulo 8.
+    /// For messages of fixed size, the size by the start position modulo 8.
     pub(super) extent: Option<[usize; 8]>,
-    /// The fast way to write a message that consists only of floats.
+    /// The fast writer, if messages consist only of floats.
     pub(super) plain: Option<Arc<Plain>>,
-    /// The least number of bytes of a message, without alignment; never 0.
+    /// The minimum size of a message, in bytes, without padding; never 0.
     pub(super) least_bytes: usize,
-    /// Whether there are sequences of numbers, which can be read in place.
+    /// Whether the message has sequences of numbers, which can be read in place.
     pub(super) has_sequences: bool,
 }
 
@@ -110,7 +109,7 @@ impl Plan {
         self.slots.len()
     }
 
-    /// The end of a message that starts at `at`, if its size is fixed.
+    /// The end position of a message that starts at `at`, if its size is fixed.
     pub(super) fn end_of_fixed(&self, at: usize) -> Option<usize> {
         Some(at + self.extent.as_ref()?[at % 8])
     }
@@ -144,7 +143,7 @@ impl Slot {
         Ok(Self { name: field.name.clone(), kind, shape, default })
     }
 
-    /// The content, if it is a float or a message that consists only of floats.
+    /// The content of the slot, if it is a float or a message that consists only of floats.
     fn plain(&self) -> Option<What> {
         match &self.kind {
             _ if self.shape != Many::One => None,
@@ -171,7 +170,7 @@ impl Slot {
         }
     }
 
-    /// The end of the field that starts at `at`, if its size is fixed.
+    /// The end position of the field that starts at `at`, if its size is fixed.
     pub(super) fn end_of_fixed(&self, at: usize) -> Option<usize> {
         match self.shape {
             Many::One => self.kind.end_of_fixed(at, 1),
@@ -182,7 +181,7 @@ impl Slot {
 }
 
 impl Kind {
-    /// The least number of bytes of one element, without alignment; never 0.
+    /// The minimum size of one element, in bytes, without padding; never 0.
     pub(super) fn least_bytes(&self) -> usize {
         match self {
             Self::Bool | Self::Byte => 1,
@@ -192,7 +191,7 @@ impl Kind {
         }
     }
 
-    /// The end of consecutive elements, if their size is fixed.
+    /// The end position of consecutive elements that start at `at`, if their size is fixed.
     pub(super) fn end_of_fixed(&self, at: usize, count: usize) -> Option<usize> {
         match self {
             Self::Bool | Self::Byte => Some(at + count),
@@ -260,7 +259,7 @@ fn default_of(py: Python<'_>, field: &Field, kind: &Kind, shape: Many) -> PyResu
     })
 }
 
-/// A declared value in Python, or the zero of its type.
+/// Converts a declared value to Python; without one, the zero value of the type.
 pub(crate) fn scalar(
     py: Python<'_>,
     base: &BaseType,

@@ -12,13 +12,13 @@ use crate::ffi;
 struct Runtime {
     /// An `array.array` of a single zero for each type of number.
     zeros: Vec<Py<PyAny>>,
-    /// `feros._values.numbers(value, typecode, dtype)`: any iterable as an array.
+    /// `feros._values.numbers(value, typecode, dtype)`, which converts any iterable to an array.
     numbers: Py<PyAny>,
-    /// `feros._values.check(class, field, value)`: the checks of stock ROS 2.
+    /// `feros._values.check(class, field, value)`, which does the checks of stock ROS 2.
     check: Py<PyAny>,
 }
 
-/// The numpy functions that are called.
+/// The functions of numpy that this module calls.
 struct Numpy {
     empty: Py<PyAny>,
     array: Py<PyAny>,
@@ -42,7 +42,8 @@ fn runtime(py: Python<'_>) -> PyResult<&'static Runtime> {
     })
 }
 
-/// numpy, imported when the first array needs it: the import takes longer than all of Feros.
+/// Imports numpy when the first array needs it, since that import takes longer than importing
+/// Feros.
 fn numpy(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
     let found = NUMPY.get_or_try_init(py, || {
         let Ok(module) = py.import("numpy") else { return Ok(None) };
@@ -72,7 +73,7 @@ pub(super) fn array<'py>(
     Ok(array)
 }
 
-/// The same with a size, to be filled.
+/// Makes an `array.array` with this number of zeros, to be filled.
 pub(super) fn array_of_zeros(
     py: Python<'_>,
     number: Number,
@@ -81,7 +82,7 @@ pub(super) fn array_of_zeros(
     runtime(py)?.zeros[number.index()].bind(py).mul(count)
 }
 
-/// Makes the array of a fixed-size field: a numpy array, or without numpy an `array.array`.
+/// Makes the value of a fixed-size array field: a numpy array, or without numpy an `array.array`.
 pub(super) fn fixed_array<'py>(
     py: Python<'py>,
     number: Number,
@@ -94,7 +95,7 @@ pub(super) fn fixed_array<'py>(
     Ok(array)
 }
 
-/// Converts any value to the array of a fixed-size field.
+/// Converts any value to the value of a fixed-size array field.
 pub(super) fn to_fixed_array<'py>(
     value: &Bound<'py, PyAny>,
     number: Number,
@@ -115,8 +116,8 @@ pub(super) fn to_array<'py>(
     runtime(py)?.numbers.bind(py).call1((value, number.typecode(), number.dtype()))
 }
 
-/// Numbers that are read in place: a numpy view, or without numpy a `memoryview`. Both are
-/// read-only.
+/// Makes a view of numbers that are read in place: a numpy array, or without numpy a `memoryview`.
+/// Both are read-only.
 pub(super) fn view<'py>(
     owner: &Bound<'py, PyAny>,
     number: Number,
@@ -137,7 +138,8 @@ pub(super) fn view<'py>(
     numpy.frombuffer.bind(py).call1((owner, dtype, count, offset))
 }
 
-/// The same for a copy: for few numbers a copy is cheaper than keeping a message.
+/// Makes a read-only copy of the same form: for few numbers a copy is cheaper than keeping the
+/// message.
 pub(super) fn view_of_copy<'py>(
     py: Python<'py>,
     number: Number,
