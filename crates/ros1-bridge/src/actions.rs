@@ -1,4 +1,4 @@
-//! Actions: five topics of actionlib become an action of ROS 2, and vice versa.
+//! Bridges actions: the five topics of an actionlib action become a ROS 2 action, and vice versa.
 
 mod ends;
 mod goals;
@@ -18,13 +18,13 @@ use crate::{Bridge, BridgeError, RETRY_REFUSED};
 pub(crate) use of_ros1::OfRos1;
 pub(crate) use of_ros2::OfRos2;
 
-/// The most goals of one action that are active or not forgotten yet.
+/// The limit on goals of one action that are active, or that have ended and are still remembered.
 const MOST_GOALS: usize = 256;
-/// After this time without its server, an action's goals are aborted.
+/// If an action's server has been absent for this long, its goals are aborted.
 const GONE_AFTER: Duration = Duration::from_secs(5);
 
 impl Bridge {
-    /// Bridges actions that have a server on one side.
+    /// Updates which actions are bridged: those that have a server on one side.
     pub(crate) fn update_actions(
         &mut self,
         ros1: &Ros1Side,
@@ -111,7 +111,7 @@ impl Bridge {
         self.counters.warn_once(format!("the action {name} is not bridged: {error}"));
     }
 
-    /// Stops bridging the topics of an action as plain topics.
+    /// Stops bridging the topics of an action as ordinary topics.
     fn leave_topics(&mut self, action: &str) {
         for topic in ACTION_TOPICS.map(|topic| format!("{action}/{topic}")) {
             self.to_ros2.remove(&topic);
@@ -119,8 +119,8 @@ impl Bridge {
         }
     }
 
-    /// Whether a topic belongs to an action that is bridged, or that only its name prevents from
-    /// it.
+    /// Whether a topic belongs to an action that is bridged, or that is not bridged only because of
+    /// its name.
     pub(crate) fn is_of_action(&self, topic: &str) -> bool {
         topic.rsplit_once('/').is_some_and(|(action, topic)| {
             ACTION_TOPICS.contains(&topic)
@@ -132,7 +132,7 @@ impl Bridge {
 }
 
 impl Ros1Side {
-    /// The servers of actionlib, with their types, `package/Name`.
+    /// Returns the actions that have an actionlib server, with their types, `package/Name`.
     fn actions(&self) -> std::collections::BTreeMap<String, String> {
         let server = |topic: &String| {
             let action = topic.strip_suffix("/result")?;
@@ -151,7 +151,7 @@ impl Ros1Side {
 }
 
 impl Ros2Side {
-    /// The servers of actions, with their types.
+    /// Returns the actions that have a ROS 2 server, with their types.
     fn actions(&self) -> std::collections::BTreeMap<String, String> {
         let server = |(service, ty): (&String, &String)| {
             let action = service.strip_suffix("/_action/send_goal")?;
@@ -162,7 +162,7 @@ impl Ros2Side {
     }
 }
 
-/// The current time in the form of ROS 1 messages.
+/// Returns the current time in the format of ROS 1 messages.
 fn now() -> (u32, u32) {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (u32::try_from(since.as_secs()).unwrap_or(u32::MAX), since.subsec_nanos())

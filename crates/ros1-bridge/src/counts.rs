@@ -1,4 +1,4 @@
-//! The counts of a bridge, and its warnings so far.
+//! The counts of a bridge, and the warnings that it has logged.
 
 use feros_rmw::SaidOnce;
 use feros_ros1::Lines;
@@ -7,25 +7,25 @@ use feros_sync::{AtomicU64, Ordering};
 /// The counts of a bridge so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Messages from ROS 1 that were published in ROS 2.
+    /// The number of messages from ROS 1 that were published in ROS 2.
     pub to_ros2: u64,
-    /// Messages from ROS 2 that were published in ROS 1.
+    /// The number of messages from ROS 2 that were published in ROS 1.
     pub to_ros1: u64,
-    /// Calls that were answered, in both directions.
+    /// The number of calls that got a response, in both directions.
     pub calls: u64,
-    /// Messages and calls whose bytes did not fit their type.
+    /// The number of messages and calls whose bytes did not fit their type.
     pub malformed: u64,
-    /// Messages that ROS 2 lost before the bridge got them.
+    /// The number of messages that ROS 2 lost before the bridge received them.
     pub lost_in_ros2: u64,
-    /// Messages that were dropped from the queues of ROS 1 subscribers, counted for each
-    /// subscriber.
+    /// The number of messages that were dropped from the queues of ROS 1 subscribers, counted for
+    /// each subscriber.
     pub dropped_for_ros1: u64,
-    /// Messages that the other side refused, and calls that failed.
+    /// The number of messages that the other side refused, and of calls that failed.
     pub failed: u64,
 }
 
 impl Counts {
-    /// Messages and calls that did not arrive.
+    /// The number of messages and calls that did not arrive.
     #[must_use]
     pub fn losses(&self) -> u64 {
         self.malformed + self.lost_in_ros2 + self.dropped_for_ros1 + self.failed
@@ -64,12 +64,12 @@ impl Counters {
         }
     }
 
-    /// Warns about the master or a peer; these lines are bounded in number.
+    /// Warns about the master or another node. The number of these warnings is limited.
     pub(crate) fn warn(&self, text: impl std::fmt::Display) {
         self.lines.warn(text);
     }
 
-    /// Warns, unless the same text was logged before.
+    /// Warns unless a warning with the same text was logged before.
     pub(crate) fn warn_once(&self, text: String) {
         if self.said.is_new(&text) {
             self.lines.warn(text);

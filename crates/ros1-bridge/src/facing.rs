@@ -1,9 +1,10 @@
-//! Bridges that wait for each other: with two masters in one domain, each bridge waits for
-//! endpoints of ROS 2, and does not count those of another bridge. The bridge warns about such
-//! topics, with a cure.
+//! Detects bridges that wait for each other. If two masters have a bridge in one domain, each
+//! bridge waits for endpoints of ROS 2 and does not count the endpoints of the other bridge. This
+//! bridge warns about the topics concerned, with a cure.
 //!
-//! On a hidden topic, each bridge announces the topics for which its master has subscribers but ROS
-//! 2 has no publisher. A bridge whose master has a publisher for one of them knows that both wait.
+//! Each bridge announces, on a hidden topic, the topics that have subscribers under its master but
+//! no publisher in ROS 2. If another bridge's master has a publisher for such a topic, that bridge
+//! knows that both bridges wait.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,25 +13,25 @@ use feros::msgs::std_msgs::msg::String as Text;
 use feros::{CreateError, Gid, MessageInfo, Node, Publisher, QosProfile, Subscription};
 use feros_sync::Mutex;
 
-/// A hidden topic, which tools and other bridges ignore.
+/// The hidden topic, which tools and other bridges ignore.
 const TOPIC: &str = "/_feros_ros1_bridge/wanted";
-/// The most topics of another bridge that are kept, and the most bridges.
+/// The limits on stored topics of another bridge, and on stored bridges.
 const MOST_TOPICS: usize = 1024;
 const MOST_BRIDGES: usize = 64;
-/// The number of topics that the warning names.
+/// How many topics the warning names.
 const NAMED_TOPICS: usize = 3;
 
-/// The other bridges of the domain, and the announcement of this one.
+/// The other bridges in the domain, and the announcement of this bridge.
 pub(crate) struct Facing {
     others: Arc<Mutex<BTreeMap<Gid, Wanted>>>,
-    /// Created for the first announcement.
+    /// The publisher of the announcement, created when it is first needed.
     publisher: Option<Publisher<Text>>,
     _subscription: Subscription<Text>,
     told: Wanted,
     has_said: bool,
 }
 
-/// The topics for which a master has subscribers.
+/// The topics that have subscribers under a master.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// The master's own URI.
@@ -77,7 +78,7 @@ impl Facing {
         })
     }
 
-    /// Announces the topics to other bridges, if they have changed.
+    /// Announces these topics to other bridges if they have changed.
     pub(crate) fn tell(&mut self, ros2: &Node, wanted: Wanted) {
         if wanted.topics == self.told.topics {
             return;
@@ -96,8 +97,8 @@ impl Facing {
         }
     }
 
-    /// Warns once about topics that are published under this master (`offered`) and wanted under
-    /// another one.
+    /// Returns a warning, only once, if there are topics that are published under this master
+    /// (`offered`) and wanted under another master.
     pub(crate) fn warning(
         &mut self,
         ros2: &Node,

@@ -1,8 +1,9 @@
-//! The bridge between a master of ROS 1 and ROS 2: topics, services and actions, in both
-//! directions, of all types that both sides have, without an installation of ROS 1 or a compiled
-//! list of types.
+//! The bridge between a ROS 1 master and ROS 2. It connects topics, services and actions in both
+//! directions, for all types that both sides have. It needs neither an installation of ROS 1 nor a
+//! compiled list of types.
 //!
-//! It watches both sides, and bridges a name that is offered on one side and wanted on the other.
+//! The bridge watches both sides and bridges each name that is offered on one side and wanted on
+//! the other.
 //!
 //! # Modules
 //!
@@ -15,8 +16,9 @@
 //!
 //! # Invariants
 //!
-//! Nothing is subscribed to without a receiver on the other side. No message comes back: on each
-//! side, the bridge ignores its own endpoints.
+//! The bridge subscribes to a topic only if the other side has a receiver, or if the options ask
+//! for all topics. No message comes back, because the bridge ignores its own endpoints on each
+//! side.
 #![forbid(unsafe_code)]
 
 mod actions;
@@ -54,16 +56,16 @@ pub struct BridgeOptions {
     pub services: Selection,
     /// The actions to bridge.
     pub actions: Selection,
-    /// Publishes topics of ROS 1 in ROS 2 even without a subscription there.
+    /// Whether topics of ROS 1 are published in ROS 2 even without a subscription there.
     pub all_of_ros1: bool,
-    /// Publishes topics of ROS 2 in ROS 1 even without a subscriber there.
+    /// Whether topics of ROS 2 are published in ROS 1 even without a subscriber there.
     pub all_of_ros2: bool,
-    /// The most messages that wait in a queue.
+    /// The limit on messages that wait in a queue.
     pub queue_len: usize,
 }
 
 impl Default for BridgeOptions {
-    /// All topics, services and actions that are wanted; 100 messages per queue.
+    /// Selects all topics, services and actions, with queues of 100 messages.
     fn default() -> Self {
         Self {
             topics: Selection::all(),
@@ -76,22 +78,22 @@ impl Default for BridgeOptions {
     }
 }
 
-/// Why something is not bridged, or why the bridge ends.
+/// Why a name is not bridged, or why the bridge ends.
 #[derive(Debug, thiserror::Error)]
 pub enum BridgeError {
-    /// The node of ROS 1 refused.
+    /// The ROS 1 node failed.
     #[error(transparent)]
     Ros1(#[from] feros_ros1::NodeError),
-    /// A service of ROS 1 failed.
+    /// A call of a ROS 1 service failed.
     #[error(transparent)]
     Call(#[from] feros_ros1::CallError),
-    /// The node of ROS 2 refused.
+    /// The ROS 2 node failed.
     #[error(transparent)]
     Ros2(#[from] feros::CreateError),
     /// The types do not match.
     #[error(transparent)]
     Type(Box<TypeError>),
-    /// Another bridge has taken its name in ROS 1.
+    /// Another bridge uses the same name in ROS 1.
     #[error(
         "the ROS 1 master has ended this bridge: {reason}. Two bridges of one name cannot be under one master"
     )]
@@ -102,7 +104,7 @@ pub enum BridgeError {
 }
 
 impl BridgeError {
-    /// The error of the master, if it is one.
+    /// The error of the master, if this is one.
     fn of_master(&self) -> Option<&MasterError> {
         match self {
             Self::Ros1(feros_ros1::NodeError::Master(error))
@@ -124,24 +126,25 @@ impl From<TypeError> for BridgeError {
     }
 }
 
-/// The bridged topics, services and actions.
+/// The topics, services and actions that are currently bridged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bridged {
-    /// Topics from ROS 1 to ROS 2, with the types of both sides.
+    /// Topics from ROS 1 to ROS 2: the name, the ROS 1 type and the ROS 2 type.
     pub to_ros2: Vec<(String, String, String)>,
-    /// Topics from ROS 2 to ROS 1, with both types; ROS 1's is empty if ROS 2's determines it.
+    /// Topics from ROS 2 to ROS 1, with both types. The ROS 1 type is empty if it follows from the
+    /// ROS 2 type.
     pub to_ros1: Vec<(String, String, String)>,
-    /// Services of ROS 1 that ROS 2 calls, with their nodes.
+    /// Services of ROS 1 that ROS 2 can call, with their nodes.
     pub services_of_ros1: Vec<(String, String)>,
-    /// Services of ROS 2 that ROS 1 calls, with their types.
+    /// Services of ROS 2 that ROS 1 can call, with their types.
     pub services_of_ros2: Vec<(String, String)>,
-    /// Actions of ROS 1 that ROS 2 calls, with their types.
+    /// Actions of ROS 1 that ROS 2 can use, with their types.
     pub actions_of_ros1: Vec<(String, String)>,
-    /// Actions of ROS 2 that ROS 1 calls, with their types.
+    /// Actions of ROS 2 that ROS 1 can use, with their types.
     pub actions_of_ros2: Vec<(String, String)>,
 }
 
-/// A bridge. Call [`Bridge::update`] repeatedly, and spin the node of ROS 2 meanwhile.
+/// A bridge. Call [`Bridge::update`] repeatedly, and spin the ROS 2 node at the same time.
 pub struct Bridge {
     ros1: feros_ros1::Node,
     ros2: feros::Node,
@@ -156,28 +159,29 @@ pub struct Bridge {
     of_ros2: BTreeMap<String, service::OfRos2>,
     actions_of_ros1: BTreeMap<String, actions::OfRos1>,
     actions_of_ros2: BTreeMap<String, actions::OfRos2>,
-    /// Actions whose names one side does not allow.
+    /// Actions whose names one of the sides does not allow.
     forbidden_actions: BTreeSet<String>,
-    /// Services that could not be bridged, with their server or type and the time of the attempt.
+    /// Services that could not be bridged, each with its server or type and the time of the
+    /// attempt.
     refused: BTreeMap<String, (String, Instant)>,
-    /// Actions that could not be bridged, with their types and the time of the attempt.
+    /// Actions that could not be bridged, each with its type and the time of the attempt.
     refused_actions: BTreeMap<String, (String, Instant)>,
-    /// The bridges of other masters.
+    /// The bridges of other masters, once this bridge has subscribed to their announcements.
     facing: Option<Facing>,
     /// The master's own URI, once known.
     master_uri: Option<String>,
 }
 
-/// The time that an ending bridge spends on unregistering from the master.
+/// How long an ending bridge may take to unregister from the master.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// The time in one update for asking servers for the types of their services.
+/// How long one update may take to ask servers for the types of their services.
 const PROBES_WITHIN: Duration = Duration::from_secs(5);
-/// The time between attempts to bridge something: for a service, each costs its server a
-/// connection.
+/// The time between attempts to bridge a name. Each attempt to bridge a service opens a connection
+/// to the server.
 const RETRY_REFUSED: Duration = Duration::from_secs(10);
 
 impl Bridge {
-    /// A bridge between two nodes.
+    /// Creates a bridge between two nodes.
     #[must_use]
     pub fn new(
         ros1: feros_ros1::Node,
@@ -206,15 +210,17 @@ impl Bridge {
         }
     }
 
-    /// Gets the state of both sides, and bridges names that one side offers and the other wants.
+    /// Examines both sides and updates which names are bridged: those that one side offers and the
+    /// other wants.
     ///
-    /// If the master is absent, the bridge waits for it; a warning is logged once when it goes and
-    /// once when it comes.
+    /// If the master is absent, the bridge waits for it. One warning is logged when the master
+    /// leaves and one when it comes back.
     ///
-    /// Ends early if `is_over`, since a master may be slow or have very many topics.
+    /// The update ends early if `is_over` returns true, since a master may be slow or have very
+    /// many topics.
     ///
     /// # Errors
-    /// When the master told the bridge to end.
+    /// Returns an error if the master told the bridge to end.
     pub fn update(&mut self, is_over: &dyn Fn() -> bool) -> Result<(), BridgeError> {
         if let Some(reason) = self.ros1.told_to_end() {
             return Err(BridgeError::Ended { reason });
@@ -241,7 +247,7 @@ impl Bridge {
         Ok(())
     }
 
-    /// Whether an update is to end, at the user's request or because the master no longer answers.
+    /// Whether an update must end, because the user asked for it or the master no longer answers.
     fn is_over(&self, is_over: &dyn Fn() -> bool) -> bool {
         is_over() || self.master_is_there != Some(true)
     }
@@ -254,8 +260,8 @@ impl Bridge {
         self.master_uri = None;
     }
 
-    /// Announces the wanted topics to bridges of other masters, and warns about topics that both
-    /// want.
+    /// Announces the topics that this bridge waits for to bridges of other masters, and warns about
+    /// topics on which both bridges wait.
     fn look_at_other_bridges(&mut self, ros1: &Ros1Side, ros2: &Ros2Side) {
         if self.master_uri.is_none() {
             self.master_uri = self.ros1.master().own_uri().ok();
@@ -269,7 +275,7 @@ impl Bridge {
             return;
         };
         let is_mine = |topic: &str| {
-            // Each master has its own log.
+            // Each master has a log of its own.
             topic != "/rosout"
                 && self.options.topics.has(topic)
                 && !is_hidden(topic)
@@ -300,7 +306,7 @@ impl Bridge {
         self.master_is_there == Some(true)
     }
 
-    /// The counts so far.
+    /// Returns the counts so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = self.counters.read();
@@ -308,7 +314,7 @@ impl Bridge {
         counts
     }
 
-    /// The currently bridged topics, services and actions.
+    /// Returns the topics, services and actions that are currently bridged.
     #[must_use]
     pub fn bridged(&self) -> Bridged {
         let one = |(topic, way): (&String, &OneToTwo)| {
@@ -372,7 +378,7 @@ impl Bridge {
         }
     }
 
-    /// Whether one side does not allow a name; a warning is logged once.
+    /// Whether one of the sides does not allow a name. Logs a warning once.
     fn is_forbidden(&self, kind: &str, name: &str) -> bool {
         let reason = forbidden(name);
         if let Some(reason) = &reason {
@@ -429,7 +435,8 @@ impl Bridge {
             return;
         };
         let named = ros1.types.get(topic).cloned();
-        // The publishers of ROS 2 decide; the type of ROS 1 selects one of several.
+        // The publishers of ROS 2 determine the type. If they have several types, the ROS 1 type
+        // selects one.
         let found = match &named {
             Some(ros1_type) => {
                 self.types.ros2_message(ros1_type, &types).map_err(BridgeError::from)

@@ -3,7 +3,8 @@
 use feros_rmw::name::validate_full_topic_name;
 use feros_ros1::{MAX_NAME_BYTES, is_allowed_name, shown_name};
 
-/// Why one side does not allow a name of the other side, and the cure; `None` if both allow it.
+/// Returns the reason why one side does not allow a name of the other side, and the cure; `None` if
+/// both sides allow the name.
 pub(crate) fn forbidden(name: &str) -> Option<String> {
     if name.len() > MAX_NAME_BYTES {
         let len = name.len();
@@ -20,17 +21,18 @@ pub(crate) fn forbidden(name: &str) -> Option<String> {
     })
 }
 
-/// Names with a part that begins with `_` belong to tools and to parts of actions.
+/// Whether a part of a name begins with `_`. Such names belong to tools and to the parts of
+/// actions.
 pub(crate) fn is_hidden(name: &str) -> bool {
     name.contains("/_")
 }
 
-/// The services that each node of ROS 1 has for its own log.
+/// Whether a service is one that each ROS 1 node has for its own log.
 pub(crate) fn is_of_every_node(service: &str) -> bool {
     service.ends_with("/get_loggers") || service.ends_with("/set_logger_level")
 }
 
-/// The services that nodes of ROS 2 have for themselves.
+/// Whether a service type is one that ROS 2 nodes use for themselves.
 pub(crate) fn is_of_ros2_itself(ty: &str) -> bool {
     let package = ty.split('/').next().unwrap_or_default();
     matches!(
@@ -66,7 +68,7 @@ mod tests {
         let long = forbidden(&format!("/{}", "a".repeat(5000))).unwrap();
         assert!(long.contains("5001 bytes") && long.len() < 200, "{long}");
         assert!(forbidden(&format!("/{}", "a".repeat(300))).unwrap().contains("more than 247"));
-        // Stock ROS 2 allows these as well.
+        // Stock ROS 2 also allows these names.
         for name in ["/a", "/a__b", "/a/b_2", "/A/b"] {
             assert_eq!(forbidden(name), None);
         }

@@ -1,4 +1,4 @@
-//! One service in one direction.
+//! Bridges one service in one direction.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,23 +16,23 @@ use crate::BridgeError;
 use crate::counts::Counters;
 use crate::types::{Types, ros1_name};
 
-/// The most concurrent calls of one service of ROS 1, and of all together: each has a thread.
+/// The limits on concurrent calls of one ROS 1 service and of all together. Each call has a thread.
 const MOST_CALLS: usize = 64;
 const MOST_CALLS_OF_ALL: usize = 256;
-/// How often a call checks whether the server is still present.
+/// The interval at which a call checks whether the server is still present.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// How long a call waits for the client to match a server that the graph contains, and how often it
-/// checks.
+/// How long a call waits for the client to match a server that the graph contains, and the interval
+/// between checks.
 const DISCOVERY: Duration = Duration::from_secs(5);
 const LOOK_FOR_SERVER: Duration = Duration::from_millis(20);
 
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
-/// A server of ROS 1 that ROS 2 calls.
+/// A ROS 1 server that clients of ROS 2 call.
 pub(crate) struct OfRos1 {
     _service: GenericService,
-    /// The node that serves it; another node may have another type.
+    /// The node that serves it. Another node may serve it with another type.
     pub(crate) server: String,
 }
 
@@ -65,7 +65,7 @@ impl OfRos1 {
     }
 }
 
-/// The state that calls from ROS 2 share.
+/// The data for calls from ROS 2.
 struct CallOfRos2 {
     name: String,
     master: feros_ros1::Master,
@@ -77,7 +77,7 @@ struct CallOfRos2 {
 }
 
 impl CallOfRos2 {
-    /// Calls on a separate thread: the server may take any time.
+    /// Calls on a separate thread, because the server may take any time.
     fn start(self: &Arc<Self>, request: Vec<u8>, responder: SerializedResponder) {
         let call = self.clone();
         let of_all = UNDER_WAY.fetch_add(1, Ordering::Relaxed);
@@ -96,8 +96,8 @@ impl CallOfRos2 {
                         call.end(sent);
                     }
                     Err(reason) => {
-                        // ROS 2 has no response for a failed call: the client waits as if the
-                        // server had gone.
+                        // ROS 2 has no response for a failed call, so the client waits as if the
+                        // server had left.
                         responder.give_up();
                         call.end(Err(reason));
                     }
@@ -127,7 +127,7 @@ impl CallOfRos2 {
     }
 }
 
-/// A server of ROS 2 that ROS 1 calls.
+/// A ROS 2 server that clients of ROS 1 call.
 pub(crate) struct OfRos2 {
     ros1: feros_ros1::Node,
     name: String,

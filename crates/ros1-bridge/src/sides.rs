@@ -1,4 +1,4 @@
-//! The state of each side, without the bridge itself.
+//! Snapshots of both sides, without the bridge's own endpoints.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,15 +8,15 @@ use feros_ros1::SystemState;
 
 use crate::topic::Offered;
 
-/// The master's knowledge of other nodes.
+/// The nodes that the master knows, except the bridge.
 #[derive(Debug, Default)]
 pub(crate) struct Ros1Side {
     pub(crate) publishers: BTreeSet<String>,
-    /// Topics with the number of nodes that subscribe to each.
+    /// The topics that have subscribers, with the number of subscribing nodes.
     pub(crate) subscribers: BTreeMap<String, usize>,
-    /// Services with the node that serves each.
+    /// The services, with the node that serves each.
     pub(crate) services: BTreeMap<String, String>,
-    /// The types of topics, for the topics whose nodes stated one.
+    /// The types of the topics whose nodes have stated one.
     pub(crate) types: BTreeMap<String, String>,
 }
 
@@ -46,7 +46,7 @@ impl Ros1Side {
     }
 }
 
-/// A topic of ROS 2.
+/// A ROS 2 topic.
 #[derive(Debug, Default)]
 pub(crate) struct Ros2Topic {
     publishers: Vec<EndpointInfo>,
@@ -58,12 +58,13 @@ impl Ros2Topic {
         names(&self.subscriptions)
     }
 
-    /// The types of the publishers and the QoS that all offer; `None` without publishers.
+    /// Returns the types of the publishers and the QoS that all of them offer; `None` if there are
+    /// no publishers.
     pub(crate) fn published(&self, topic: &str) -> Option<(Vec<&str>, Offered)> {
         let all = &self.publishers;
         let offered = Offered {
             is_reliable: all.iter().all(|one| one.qos.reliability == Reliability::Reliable),
-            // A late subscriber of ROS 1's log does not expect earlier messages.
+            // A late subscriber to the ROS 1 log does not expect earlier messages.
             is_transient_local: topic != "/rosout"
                 && all.iter().all(|one| one.qos.durability == Durability::TransientLocal),
         };
@@ -82,7 +83,7 @@ fn names(endpoints: &[EndpointInfo]) -> Vec<&str> {
 #[derive(Debug, Default)]
 pub(crate) struct Ros2Side {
     pub(crate) topics: BTreeMap<String, Ros2Topic>,
-    /// Services that have a server, with its type.
+    /// The services that have a server, with the server's type.
     pub(crate) services: BTreeMap<String, String>,
 }
 

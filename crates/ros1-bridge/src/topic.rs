@@ -1,4 +1,4 @@
-//! One topic in one direction.
+//! Bridges one topic in one direction.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,16 +19,17 @@ use crate::BridgeError;
 use crate::counts::Counters;
 use crate::types::{Types, ros1_name};
 
-/// Latched transforms of several publishers: all are kept for later subscriptions.
+/// The topic of latched transforms. It usually has several publishers, and the messages of all are
+/// kept for late subscriptions.
 const STATIC_TRANSFORMS: &str = "/tf_static";
 const STATIC_TRANSFORMS_DEPTH: usize = 100;
-/// The longest time that the first messages wait for subscriptions to match.
+/// How long the first messages may wait for subscriptions to match.
 const MATCHING: Duration = Duration::from_secs(1);
 
-/// Messages up to this length are published directly, without allowing for a wait.
+/// Messages up to this length are published without telling the runtime that the call may wait.
 const SMALL_BYTES: usize = 16 << 10;
 
-/// From publishers of ROS 1 to subscriptions of ROS 2.
+/// A topic that is bridged from ROS 1 publishers to ROS 2 subscriptions.
 pub(crate) struct OneToTwo {
     ros1: feros_ros1::Node,
     subscription: Arc<Ros1Subscription>,
@@ -36,7 +37,7 @@ pub(crate) struct OneToTwo {
     pub(crate) ros2_type: TypeName,
 }
 
-/// The state that all connections to publishers of ROS 1 share.
+/// The state that all connections to ROS 1 publishers share.
 struct Receiver {
     topic: String,
     ros2: Node,
@@ -44,7 +45,8 @@ struct Receiver {
     types: Arc<Types>,
     depth: usize,
     counters: Arc<Counters>,
-    /// The publishers for messages that are not latched, and for latched ones.
+    /// The ROS 2 publishers, created when needed: the first for ordinary messages, the second for
+    /// latched ones.
     publishers: Mutex<[Option<GenericPublisher>; 2]>,
 }
 
@@ -69,7 +71,8 @@ impl OneToTwo {
         let subscription = ros1.subscribe(feros_ros1::SubscriptionOptions {
             topic: topic.to_owned(),
             type_name: ros1_type.clone(),
-            // Accepts any checksum: the definition comes with the connection.
+            // Any checksum is accepted, because the publisher sends its definition with the
+            // connection.
             md5sum: "*".to_owned(),
             accept: Arc::new(move |header| receiver.accept(header)),
         })?;
@@ -83,7 +86,8 @@ impl Drop for OneToTwo {
     }
 }
 
-/// Publishes in ROS 2. A message that is sent in several parts may wait for a slow subscription.
+/// Publishes in ROS 2. A message that is sent in several parts may have to wait for a slow
+/// subscription.
 fn publish(publisher: &GenericPublisher, message: &[u8]) -> Result<(), PublishError> {
     if message.len() <= SMALL_BYTES {
         return publisher.publish_serialized(message);
@@ -130,8 +134,8 @@ impl Receiver {
         }))
     }
 
-    /// Waits briefly until the known subscriptions match a publisher that may be new, so that the
-    /// first messages are not read before they can be delivered.
+    /// Waits briefly until the known subscriptions match a new publisher, so that the first
+    /// messages are not read before they can be delivered.
     fn wait_for_subscriptions(&self, publisher: &GenericPublisher, is_latched: bool) {
         let context = self.ros2.context();
         let own = context.session().gid();
@@ -143,11 +147,11 @@ impl Receiver {
                 && !endpoint.gid.is_of_session_of(&own)
         };
         let known = context.graph().endpoints.iter().filter(is_known).count();
-        // The timeout covers subscriptions that have left or do not match.
+        // The timeout is for subscriptions that have left or do not match.
         let _ = publisher.wait_for_subscriptions(known, MATCHING);
     }
 
-    /// The publisher of ROS 2, created with the first connection that needs it.
+    /// Returns the ROS 2 publisher, which is created for the first connection that needs it.
     fn publisher(&self, is_latched: bool) -> Result<GenericPublisher, BridgeError> {
         let mut publishers = self.publishers.lock();
         let place = &mut publishers[usize::from(is_latched)];
@@ -168,14 +172,14 @@ impl Receiver {
     }
 }
 
-/// The QoS of the ROS 2 publishers of a topic, as far as a subscription depends on it.
+/// The QoS that all ROS 2 publishers of a topic offer, as far as it matters to a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offered {
     pub(crate) is_reliable: bool,
     pub(crate) is_transient_local: bool,
 }
 
-/// From publishers of ROS 2 to subscribers of ROS 1.
+/// A topic that is bridged from ROS 2 publishers to ROS 1 subscribers.
 pub(crate) struct TwoToOne {
     ros1: feros_ros1::Node,
     publication: Arc<Publication>,
@@ -185,7 +189,7 @@ pub(crate) struct TwoToOne {
     pub(crate) offered: Offered,
 }
 
-/// Subscribes in ROS 2 once the awaited subscribers are connected.
+/// Sends the messages to ROS 1. It subscribes in ROS 2 once the expected subscribers are connected.
 struct Sender {
     topic: String,
     ros2: Node,
@@ -199,15 +203,16 @@ struct Sender {
 }
 
 enum Subscribed {
-    /// Until this many are connected, so that early subscribers get no message that others miss.
+    /// Not until this many subscribers are connected, so that early subscribers get no message that
+    /// later ones miss.
     NotYet(usize),
     To(#[expect(dead_code, reason = "held")] GenericSubscription),
     Over,
 }
 
 impl TwoToOne {
-    /// `ros1_type` is the type that ROS 1 names for the topic, if any; `subscribers` is the number
-    /// of subscribers that the master knows.
+    /// `ros1_type` is the type that ROS 1 nodes have stated for the topic, if any. `subscribers` is
+    /// the number of subscribers that the master knows.
     pub(crate) fn new(
         (ros1, ros2): (&feros_ros1::Node, &Node),
         (topic, subscribers): (&str, usize),
@@ -249,14 +254,15 @@ impl TwoToOne {
         Ok(Self { ros1: ros1.clone(), publication, sender, ros1_type, ros2_type, offered })
     }
 
-    /// Subscribes for the present subscribers: missing ones may never connect.
+    /// Subscribes in ROS 2 for the subscribers that are connected, because the missing ones may
+    /// never connect.
     pub(crate) fn update(&self) {
         if self.publication.connections() > 0 {
             self.sender.subscribe(&self.publication, true);
         }
     }
 
-    /// The messages that were dropped from queues so far.
+    /// The number of messages that have been dropped from queues so far.
     pub(crate) fn dropped(&self) -> u64 {
         self.publication.counts().dropped
     }
@@ -273,7 +279,8 @@ impl Drop for TwoToOne {
 }
 
 impl Sender {
-    /// Subscribes in ROS 2, unless that was done; a failure is logged and retried.
+    /// Subscribes in ROS 2 unless that has been done. A failure is logged, and a later call tries
+    /// again.
     fn subscribe(self: &Arc<Self>, publication: &Arc<Publication>, is_late: bool) {
         let mut subscribed = self.subscribed.lock();
         let Subscribed::NotYet(awaited) = &*subscribed else { return };
@@ -317,7 +324,7 @@ impl Sender {
         self.ros2.create_generic_subscription(&self.topic, &self.identity, options, callback)
     }
 
-    /// The message in the form of ROS 1; `None` if it does not fit its type, which is logged.
+    /// Converts a message to the ROS 1 format; `None` if it does not fit its type, which is logged.
     fn framed(&self, message: &[u8]) -> Option<Vec<u8>> {
         let mut framed = Vec::with_capacity(message.len() + 64);
         framed.extend_from_slice(&[0; 4]);
@@ -334,7 +341,7 @@ impl Sender {
 }
 
 impl Offered {
-    /// The QoS of a subscription that matches all publishers.
+    /// Returns the QoS of a subscription that matches all publishers.
     fn qos(self, topic: &str, depth: usize) -> QosProfile {
         let depth =
             if topic == STATIC_TRANSFORMS { depth.max(STATIC_TRANSFORMS_DEPTH) } else { depth };
@@ -344,7 +351,8 @@ impl Offered {
     }
 }
 
-/// Half a gid, which still distinguishes the publishers of one host and process.
+/// Shortens a gid to half its length. The result still differs between publishers of one host and
+/// process.
 fn half(gid: &[u8; 16]) -> [u8; 8] {
     let mut half = [0; 8];
     for (index, byte) in gid.iter().enumerate() {

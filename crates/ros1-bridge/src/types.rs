@@ -1,4 +1,4 @@
-//! Pairs types of ROS 1 and ROS 2, and makes the plans between them.
+//! Finds the matching types of ROS 1 and ROS 2, and creates the plans that convert between them.
 
 use std::ops::Deref;
 
@@ -9,7 +9,7 @@ use feros_message::dynamic::{DynamicType, DynamicTypeError};
 use feros_rmw::TypeHash;
 use feros_ros1::{CatalogError, ConvertError, Plans, Ros1Action, Ros1Type, parse_type, type_text};
 
-/// All knowledge about types, including those of actions.
+/// All known types, including those of actions.
 #[derive(Debug)]
 pub struct Types(feros_ros1::Types);
 
@@ -21,19 +21,19 @@ impl Deref for Types {
     }
 }
 
-/// Why a type has no counterpart.
+/// Why a type has no counterpart on the other side.
 #[derive(Debug, thiserror::Error)]
 pub enum TypeError {
-    /// The fault is in a message or service.
+    /// The error is in a message or service.
     #[error(transparent)]
     Type(feros_ros1::TypeError),
-    /// The fault is in the definition of ROS 2.
+    /// The error is in the ROS 2 definition.
     #[error(transparent)]
     Ros2(#[from] DynamicTypeError),
-    /// ROS 2 has no such action.
+    /// ROS 2 has no action with this name.
     #[error("the action {ros2} is unknown: add its package by --interfaces or AMENT_PREFIX_PATH")]
     NoAction {
-        /// Its name.
+        /// The name of the action.
         ros2: String,
     },
 }
@@ -68,13 +68,14 @@ pub(crate) struct ActionPlans {
     pub(crate) empty_result: Vec<u8>,
 }
 
-/// The bytes before a goal in a request, and before feedback in its message: the goal's identity.
+/// The bytes of the goal's identity, which precede a goal in its request and feedback in its
+/// message.
 const ID_BYTES: usize = 16;
-/// The bytes before a result: the goal's status.
+/// The bytes of the goal's status, which precede a result.
 const STATUS_BYTES: usize = 1;
 
-/// Converts between the fields after a goal's identity or status in topics of actionlib, and the
-/// messages of ROS 2, in which these are zeros.
+/// Converts between the last fields of actionlib messages, after the goal's identity or status, and
+/// messages of ROS 2. On the ROS 2 side, the identity or status is written as zeros.
 impl ActionPlans {
     pub(crate) fn goal_to_ros1(&self, of: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
         self.goal.to_ros1.convert_last(ID_BYTES, of, out)
@@ -110,24 +111,24 @@ impl ActionPlans {
 }
 
 impl Types {
-    /// Collects interfaces, definitions and rules.
+    /// Wraps the known interfaces, definitions and rules.
     #[must_use]
     pub fn new(types: feros_ros1::Types) -> Self {
         Self(types)
     }
 
-    /// The name and hash of a message of ROS 2.
+    /// Returns the name and hash of a ROS 2 message type.
     pub(crate) fn identity(&self, ros2: &TypeName) -> Result<TypeIdentity, TypeError> {
         let ty = DynamicType::resolve(&self.set, ros2)?;
         Ok(TypeIdentity { name: ros2.to_string(), hash: Some(TypeHash(ty.type_hash().0)) })
     }
 
-    /// A message of `actionlib_msgs`.
+    /// Returns a message type of `actionlib_msgs`.
     pub(crate) fn actionlib(&self, name: &str) -> Result<Ros1Type, TypeError> {
         Ok(self.catalog.message(&TypeName::message("actionlib_msgs", name))?)
     }
 
-    /// The action of ROS 2 for one of ROS 1, `package/Name`.
+    /// Returns the ROS 2 action for a ROS 1 action, `package/Name`.
     pub(crate) fn ros2_action(&self, ros1: &str) -> Result<(TypeName, ActionPlans), TypeError> {
         let name = parse_type(ros1)?;
         let action = TypeName::new(&name.package, Namespace::Action, &name.name);
@@ -138,7 +139,7 @@ impl Types {
         Ok((ros2, plans))
     }
 
-    /// The action of ROS 1 for one of ROS 2.
+    /// Returns the plans for a ROS 2 action, for which it finds the ROS 1 action.
     pub(crate) fn ros1_action(&self, ros2: &TypeName) -> Result<ActionPlans, TypeError> {
         if !self.is_action(ros2) {
             return Err(TypeError::NoAction { ros2: ros2.to_string() });
@@ -199,7 +200,7 @@ impl Types {
     }
 }
 
-/// The name in the form `package/Name`, as ROS 1 registers it.
+/// Returns the name in the form `package/Name`, as in ROS 1 registrations.
 pub(crate) fn ros1_name(name: &TypeName) -> String {
     type_text(name)
 }

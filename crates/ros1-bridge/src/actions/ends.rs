@@ -1,4 +1,4 @@
-//! The topics of one action in ROS 1, which are released together.
+//! The ROS 1 topics of one action, which are all withdrawn when this is dropped.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use feros_ros1::{
 
 use crate::BridgeError;
 
-/// The most messages that wait for a subscriber.
+/// The limit on messages that wait for a subscriber.
 const QUEUE: usize = 100;
 
 /// The publications and subscriptions of one action.
@@ -96,7 +96,7 @@ impl Drop for Ends {
     }
 }
 
-/// Sends a message with the body that `write` writes, unless it fails.
+/// Sends a message whose body `write` writes. Sends nothing if `write` fails.
 pub(super) fn send<E>(
     publication: &Publication,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,

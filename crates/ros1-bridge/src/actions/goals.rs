@@ -1,4 +1,4 @@
-//! The goals that clients of actionlib have sent to a server of ROS 2, and their states.
+//! The goals that clients of actionlib have sent to a ROS 2 server, and their states.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -9,13 +9,13 @@ use feros_ros1::{Ros1GoalId, Ros1GoalStatus};
 
 use super::MOST_GOALS;
 
-/// A goal that the server of ROS 2 has accepted.
+/// A goal that the ROS 2 server has accepted.
 pub(super) type Goal = ClientGoalHandle<Serialized>;
 
-/// How long the status of a goal is published after its end, as by a server of actionlib.
+/// How long the status of a goal is published after its end, as an actionlib server does.
 const KEPT: Duration = Duration::from_secs(5);
 
-/// All goals by their names in ROS 1.
+/// All goals, by their ROS 1 names.
 #[derive(Default)]
 pub(super) struct Goals {
     all: BTreeMap<String, Entry>,
@@ -37,7 +37,7 @@ impl Goals {
         self.all.contains_key(id)
     }
 
-    /// A name for a goal without one.
+    /// Returns a name for a goal that has none.
     pub(super) fn new_name(&mut self) -> String {
         self.named += 1;
         format!("unnamed-{}", self.named)
@@ -48,14 +48,15 @@ impl Goals {
         self.all.insert(goal_id.id.clone(), Entry { about, handle: None, ended: None });
     }
 
-    /// Notes that the server has accepted a goal; returns whether it is to be canceled already.
+    /// Records that the server has accepted a goal; returns whether a client has already asked to
+    /// cancel it.
     pub(super) fn accepted(&mut self, id: &str, handle: Goal) -> bool {
         let Some(entry) = self.all.get_mut(id) else { return false };
         entry.handle = Some(handle);
         entry.about.status == Ros1GoalStatus::RECALLING
     }
 
-    /// Notes the end of a goal. If there are many goals, a new one that was refused is not kept.
+    /// Records the end of a goal. If there are many goals, a refused new goal is not stored.
     pub(super) fn end(&mut self, about: Ros1GoalStatus) {
         let id = about.goal_id.id.clone();
         if self.all.len() >= 2 * MOST_GOALS && !self.all.contains_key(&id) {
@@ -64,9 +65,9 @@ impl Goals {
         self.all.insert(id, Entry { about, handle: None, ended: Some(Instant::now()) });
     }
 
-    /// Cancels the goals that a request names: the goal of its name, the goals that are not younger
-    /// than its time, or all goals if it has neither. Returns the accepted ones; the others are
-    /// marked.
+    /// Cancels the goals that a request selects: the goal with its name, the goals that are not
+    /// newer than its time, or all goals if it has neither. Returns the accepted goals, for the
+    /// caller to cancel; goals that are not accepted yet are only marked.
     pub(super) fn cancel(&mut self, wish: &Ros1GoalId) -> Vec<Goal> {
         let is_all = wish.id.is_empty() && wish.stamp == (0, 0);
         let mut handles = Vec::new();
@@ -84,14 +85,14 @@ impl Goals {
         handles
     }
 
-    /// The state of a goal.
+    /// Returns the state of a goal.
     pub(super) fn status(&mut self, id: &str) -> Option<Ros1GoalStatus> {
         let entry = self.all.get_mut(id)?;
         entry.look();
         Some(entry.about.clone())
     }
 
-    /// The states of all goals; goals that ended some time ago are forgotten.
+    /// Returns the states of all goals. Forgets the goals that ended some time ago.
     pub(super) fn statuses(&mut self) -> Vec<Ros1GoalStatus> {
         self.all.retain(|_, entry| entry.ended.is_none_or(|at| at.elapsed() < KEPT));
         let look = |entry: &mut Entry| {
@@ -103,7 +104,7 @@ impl Goals {
 }
 
 impl Entry {
-    /// Updates the state from the handle. The end comes with the result.
+    /// Updates the state from the handle. The end of a goal is recorded when its result arrives.
     fn look(&mut self) {
         let Some(handle) = self.handle.as_ref().filter(|_| self.ended.is_none()) else { return };
         self.about.status = match handle.status() {

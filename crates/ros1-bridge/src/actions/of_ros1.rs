@@ -1,8 +1,8 @@
-//! A server of actionlib that gets goals from clients of ROS 2.
+//! An actionlib server that gets goals from clients of ROS 2.
 //!
-//! ROS 2 needs to know at once whether a goal is accepted; actionlib decides that later. So the
-//! bridge accepts each goal, which waits until the server starts it. A goal that the server rejects
-//! is aborted.
+//! ROS 2 needs to know immediately whether a goal is accepted, but actionlib decides this later. So
+//! the bridge accepts each goal, which then waits until the server starts it. If the server rejects
+//! the goal, the bridge aborts it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -25,36 +25,37 @@ use crate::BridgeError;
 use crate::counts::Counters;
 use crate::types::{ActionPlans, Types};
 
-/// How long to wait for the goal's handle, which may learn of canceling after the ROS 1 server.
+/// How long to wait until the goal's handle is canceling. The handle may learn of a cancel request
+/// later than the ROS 1 server.
 const CANCELING_WITHIN: Duration = Duration::from_secs(1);
 
-/// A server of ROS 1 that ROS 2 calls.
+/// A ROS 1 server that clients of ROS 2 use.
 pub(crate) struct OfRos1 {
     ros2: Node,
     name: String,
     goals: Arc<Goals>,
-    /// Before `ends`, so that goals end while the topics exist.
+    /// Declared before `ends`, so that the goals end while the topics still exist.
     server: Option<GenericActionServer>,
     ends: Ends,
-    /// The time since when the server of ROS 1 is not connected.
+    /// Since when the ROS 1 server has not been connected.
     silent_since: Option<Instant>,
     pub(crate) ros1_type: String,
 }
 
-/// The goals of an action, and the topics for them.
+/// The goals of an action, and the topics that they use.
 struct Goals {
     name: String,
     plans: ActionPlans,
     counters: Arc<Counters>,
     goal: Arc<Publication>,
     cancel: Arc<Publication>,
-    /// The goals by their names in ROS 1.
+    /// The active goals, by their ROS 1 names.
     active: Mutex<BTreeMap<String, Active>>,
 }
 
 struct Active {
     handle: ServerGoalHandle<Serialized>,
-    /// Whether the server of ROS 1 has reported the goal.
+    /// Whether the ROS 1 server has reported the goal.
     is_known: bool,
     is_to_be_canceled: bool,
 }
@@ -97,7 +98,8 @@ impl OfRos1 {
         })
     }
 
-    /// Serves in ROS 2 once all topics are connected, until they were not for a while.
+    /// Starts to serve in ROS 2 once all topics are connected, and stops when they have been
+    /// disconnected for a while.
     pub(crate) fn update(&mut self) {
         if !self.ends.are_connected() {
             let since = self.silent_since.get_or_insert_with(Instant::now);
@@ -127,12 +129,12 @@ impl OfRos1 {
         }
     }
 
-    /// Whether ROS 2 sees the action.
+    /// Whether the action is visible in ROS 2.
     pub(crate) fn is_served(&self) -> bool {
         self.server.is_some()
     }
 
-    /// Aborts the active goals, and stops serving.
+    /// Aborts the active goals and stops serving.
     fn leave(&mut self) {
         self.server = None;
         let left = std::mem::take(&mut *self.goals.active.lock());
@@ -148,10 +150,10 @@ impl Drop for OfRos1 {
     }
 }
 
-/// Accepts goals of ROS 2.
+/// Accepts goals from ROS 2.
 struct Decides {
     goals: Arc<Goals>,
-    /// The goal that is accepted next, in the form of ROS 1.
+    /// The goal that is about to be accepted, in the ROS 1 format.
     next: Option<(GoalId, Vec<u8>)>,
 }
 
@@ -259,7 +261,7 @@ impl Goals {
         }
         for handle in begun {
             if handle.status() == GoalStatus::Accepted {
-                // It may have started canceling meanwhile.
+                // The goal may be canceling by now.
                 let _ = handle.execute();
             }
         }
@@ -290,7 +292,7 @@ impl Goals {
         }
         let status = match about.status {
             Ros1GoalStatus::SUCCEEDED => GoalStatus::Succeeded,
-            // A newer goal may have replaced it, without a request from ROS 2.
+            // Without a cancel request from ROS 2, a newer goal may have replaced this one.
             Ros1GoalStatus::PREEMPTED | Ros1GoalStatus::RECALLED if active.is_to_be_canceled => {
                 GoalStatus::Canceled
             }
@@ -301,7 +303,7 @@ impl Goals {
     }
 }
 
-/// Ends a goal from any state.
+/// Ends a goal, whatever its state.
 fn end(handle: &ServerGoalHandle<Serialized>, status: GoalStatus, result: Vec<u8>) {
     if status == GoalStatus::Canceled {
         feros_ros1::waiting(|| {
@@ -323,7 +325,7 @@ fn end(handle: &ServerGoalHandle<Serialized>, status: GoalStatus, result: Vec<u8
     }
 }
 
-/// The name of a ROS 2 goal in ROS 1.
+/// Returns the ROS 1 name of a ROS 2 goal.
 fn name_of(id: &GoalId) -> String {
     let digits: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("ros2-{digits}")

@@ -1,4 +1,4 @@
-//! A server of ROS 2 that gets goals from clients of actionlib.
+//! A ROS 2 server that gets goals from clients of actionlib.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use crate::BridgeError;
 use crate::counts::Counters;
 use crate::types::{ActionPlans, Types};
 
-/// How often the statuses of all goals are published, as by a server of actionlib.
+/// How often the statuses of all goals are published, as an actionlib server does.
 const STATUS_EVERY: Duration = Duration::from_millis(200);
 
-/// A server of ROS 2 that ROS 1 calls.
+/// A ROS 2 server that clients of ROS 1 use.
 pub(crate) struct OfRos2 {
     ros1: feros_ros1::Node,
     name: String,
@@ -34,12 +34,12 @@ pub(crate) struct OfRos2 {
     client: GenericActionClient,
     plans: Arc<ActionPlans>,
     served: Option<(Arc<Server>, Ends)>,
-    /// The time since when the server of ROS 2 is absent.
+    /// Since when the ROS 2 server has been absent.
     gone_since: Option<Instant>,
     pub(crate) ros2_type: TypeName,
 }
 
-/// The server that ROS 1 sees.
+/// The server that is visible in ROS 1.
 struct Server {
     name: String,
     client: GenericActionClient,
@@ -50,7 +50,7 @@ struct Server {
     result: Arc<Publication>,
     goals: Mutex<Goals>,
     changed: Notify,
-    /// Whether the server of ROS 2 is absent.
+    /// Whether the ROS 2 server is absent.
     is_gone: AtomicBool,
     is_over: AtomicBool,
 }
@@ -78,7 +78,8 @@ impl OfRos2 {
         })
     }
 
-    /// Notes whether the server of ROS 2 is present; returns whether the action stays bridged.
+    /// Records whether the ROS 2 server is present; returns whether to continue bridging the
+    /// action.
     pub(crate) fn note_server(&mut self, is_there: bool) -> bool {
         if let Some((server, _)) = &self.served {
             server.is_gone.store(!is_there, Ordering::Release);
@@ -90,7 +91,7 @@ impl OfRos2 {
         self.gone_since.get_or_insert_with(Instant::now).elapsed() < GONE_AFTER
     }
 
-    /// Serves in ROS 1 once the server of ROS 2 is ready.
+    /// Starts to serve in ROS 1 once the ROS 2 server is ready.
     pub(crate) fn update(&mut self) {
         if self.served.is_some() || !self.client.server_is_ready() {
             return;
@@ -104,7 +105,7 @@ impl OfRos2 {
         }
     }
 
-    /// Whether ROS 1 sees the action.
+    /// Whether the action is visible in ROS 1.
     pub(crate) fn is_served(&self) -> bool {
         self.served.is_some()
     }
@@ -181,7 +182,7 @@ impl Server {
         }
         self.changed.notify_one();
         let (server, id) = (self.clone(), goal_id);
-        // A goal may take any time.
+        // A goal may take any time, so a task follows it.
         feros_ros1::spawn(async move { server.follow(&id, request).await });
     }
 
@@ -190,7 +191,7 @@ impl Server {
         self.end(&goal_id, Ros1GoalStatus::REJECTED, text, None);
     }
 
-    /// Follows a goal from the request to the result.
+    /// Follows a goal from its request to its result.
     async fn follow(self: &Arc<Self>, goal_id: &Ros1GoalId, request: Vec<u8>) {
         let ended = self.outcome(goal_id, request).await;
         match ended {
@@ -212,7 +213,8 @@ impl Server {
         }
     }
 
-    /// The outcome of a goal at the server of ROS 2, or else its status in ROS 1 and the reason.
+    /// Returns the result of a goal from the ROS 2 server, or the goal's ROS 1 status and the
+    /// reason why there is no result.
     async fn outcome(
         self: &Arc<Self>,
         goal_id: &Ros1GoalId,
@@ -241,7 +243,7 @@ impl Server {
         wait(result, is_over).await.ok_or_else(gone)?.map_err(|error| aborted(&error))
     }
 
-    /// Ends a goal in ROS 1; without a result of ROS 2, the result has default values.
+    /// Ends a goal in ROS 1. If ROS 2 has no result, the result has default values.
     fn end(&self, goal_id: &Ros1GoalId, status: u8, text: &str, result: Option<&[u8]>) {
         let about = Ros1GoalStatus { goal_id: goal_id.clone(), status, text: text.to_owned() };
         self.goals.lock().end(about.clone());
@@ -275,7 +277,7 @@ impl Server {
         };
         let handles: Vec<Goal> = self.goals.lock().cancel(&wish);
         for handle in handles {
-            // The outcome appears in the goal's status and result.
+            // The success of the cancel request shows in the goal's status and result.
             if let Err(error) = handle.cancel() {
                 Counters::add(&self.counters.failed);
                 self.counters.warn_once(format!("a goal of {} continues: {error}", self.name));
@@ -284,7 +286,7 @@ impl Server {
         self.changed.notify_one();
     }
 
-    /// Publishes the statuses of all goals at each change and periodically.
+    /// Publishes the statuses of all goals, after each change and periodically.
     async fn tell_statuses(&self) {
         while !self.is_over.load(Ordering::Acquire) {
             let _ = timeout(STATUS_EVERY, self.changed.notified()).await; // or the period is over

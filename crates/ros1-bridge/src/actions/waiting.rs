@@ -1,14 +1,14 @@
-//! Awaits a future, and checks meanwhile whether the wait is in vain.
+//! Awaits a future, and checks periodically whether the wait has become useless.
 
 use std::pin::pin;
 use std::time::Duration;
 
 use tokio::time::timeout;
 
-/// How often to check.
+/// The interval between checks.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// The output of a future; `None` if `is_over` becomes true first.
+/// Returns the output of a future; `None` if `is_over` becomes true first.
 pub(super) async fn wait<F: Future>(future: F, is_over: impl Fn() -> bool) -> Option<F::Output> {
     let mut future = pin!(future);
     loop {
