@@ -281,8 +281,7 @@ fn killed_peers_leave_and_come_again() {
         publisher.publish(&text("still"));
         assert_eq!(rospy.heard("/out")["message"]["data"], "still");
         client.wait_for_server(true);
-        // The connection to the previous server broke. The first attempt may still use it, so the
-        // client tries again.
+        // The connection to the previous server broke, so the call needs a new one.
         assert_eq!(client.call(&[0, 1, 0, 0, 1])[4], 1);
         drop(rospy);
         publisher.wait_for_matches(0);
