@@ -21,7 +21,7 @@ const WORK: Duration = Duration::from_micros(500);
 const ROUNDS: usize = 200;
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// The times at which the callbacks of a round began.
+/// The time of a round's rings, and the delays until its callbacks began.
 struct Begun {
     rung: Mutex<Instant>,
     delays: Mutex<Vec<Duration>>,
@@ -40,7 +40,7 @@ impl Begun {
     }
 }
 
-/// The processor time of this thread.
+/// The processor time that this thread has used.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)

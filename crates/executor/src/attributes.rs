@@ -1,27 +1,26 @@
-//! An executor's knowledge of an entity besides its work: everything that policies and callback
-//! groups use.
+//! The attributes of an entity: all that policies and callback groups need to know about it.
 
 use feros_sync::Arc;
 use std::fmt;
 use std::time::Duration;
 
-/// The kind of an entity, for policies that use it.
+/// The kind of an entity, for policies that order by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Kind {
-    /// One call of a callback at a time.
+    /// A timer, whose unit of work is one call of its callback.
     Timer,
-    /// Messages of a topic.
+    /// A subscription to a topic.
     Subscription,
-    /// Requests to a service.
+    /// A service server, which handles requests.
     Service,
-    /// Responses to a client.
+    /// A service client, which handles responses.
     Client,
-    /// Anything else, such as events and guard conditions.
+    /// Any other entity, such as an event handler or a guard condition.
     #[default]
     Other,
 }
 
-/// The properties of an entity that its executor gets. All of them are optional.
+/// The properties of an entity that its executor uses. All of them are optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attributes {
     /// The entity's kind, used by [`Ros`](crate::Ros).
@@ -39,8 +38,8 @@ pub struct Attributes {
     pub group: Option<ExclusiveGroup>,
 }
 
-/// Entities that never overlap, however many threads spin their executor. Clones are the same
-/// group.
+/// A group of entities that never overlap, however many threads spin their executor. Clones refer
+/// to the same group.
 ///
 /// The rule holds only among entities of the same executor. Belonging to a group costs nothing if a
 /// single thread spins the executor.
@@ -52,7 +51,7 @@ pub struct ExclusiveGroup(Arc<Identity>);
 struct Identity(#[allow(dead_code, reason = "takes up room")] u8);
 
 impl ExclusiveGroup {
-    /// A group without entities.
+    /// Makes a group without entities.
     pub fn new() -> Self {
         Self::default()
     }

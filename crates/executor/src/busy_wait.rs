@@ -1,6 +1,6 @@
-//! Polling for work for a while before sleeping: a thread that polls need not be woken, so a
-//! message costs neither the system call for waking nor the time that waking takes. The price is a
-//! processor.
+//! Polls for work for a while before sleeping: a thread that polls need not be woken, so a message
+//! costs neither the system call for waking nor the time that waking takes. The price is that
+//! polling occupies a processor.
 //!
 //! A thread polls only as long as that pays. After a poll in vain, it skips the poll before its
 //! next sleeps, and about twice as many after each further poll in vain, until a short sleep shows

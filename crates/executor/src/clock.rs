@@ -17,7 +17,7 @@ pub use feros_time::Time;
 /// `now` is called once per turn of an executor with timers on the clock, so it has to be cheap; it
 /// must not block.
 pub trait Clock: Send + Sync {
-    /// The time on this clock.
+    /// Returns the time on this clock.
     fn now(&self) -> Time;
 
     /// Whether the clock moves only when it is set (simulated time is on), instead of running.
@@ -34,13 +34,14 @@ pub trait Clock: Send + Sync {
 
 /// A watcher that is notified when a clock's time is set.
 pub trait TimeWatcher: Send + Sync {
-    /// Called on the thread that is about to set the time, with no lock of the clock held; the
-    /// clock still shows the old time.
+    /// Called before the time changes, on the thread that is about to set it, with no lock of the
+    /// clock held. The clock still shows the old time.
     fn time_will_change(&self, change: &TimeChange) {
         let _ = change;
     }
 
-    /// Called on the thread that set the time, with no lock of the clock held.
+    /// Called after the time has changed, on the thread that set it, with no lock of the clock
+    /// held.
     fn time_changed(&self, change: &TimeChange);
 }
 
@@ -98,17 +99,18 @@ fn read(id: ClockId) -> Time {
 pub struct RosClock {
     simulated: AtomicBool,
     simulated_nanos: AtomicI64,
-    /// Copied on (rare) registration, so that a `/clock` message only clones one pointer.
+    /// The list is copied at each registration, which is rare, so that a `/clock` message clones
+    /// only one pointer.
     watchers: Mutex<Arc<[Weak<dyn TimeWatcher>]>>,
 }
 
 impl RosClock {
-    /// ROS time that follows the system's clock.
+    /// Makes a clock whose ROS time follows the system's clock.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// ROS time that stands at `time` until it is set.
+    /// Makes a clock with simulated time, which stands at `time` until it is set.
     pub fn simulated_at(time: Time) -> Self {
         let clock = Self::new();
         clock.simulated_nanos.store(time.as_nanos(), Ordering::Relaxed);
@@ -197,7 +199,7 @@ mod tests {
     #[derive(Default)]
     struct Heard(Mutex<Vec<TimeChange>>);
 
-    /// The announced changes, and the clock's time at each.
+    /// A watcher that records the announced changes, each with the clock's time at that moment.
     struct Announced(Arc<RosClock>, Mutex<Vec<(TimeChange, Time)>>);
 
     impl TimeWatcher for Announced {

@@ -29,8 +29,8 @@ pub trait Executable: Send {
     fn execute(&mut self) -> Progress;
 
     /// The first half of [`execute`](Self::execute), for executors that take the inputs of several
-    /// entities before they run the first ([`Sequence`](crate::Sequence)): takes the input and
-    /// stores it. It calls no user code.
+    /// entities before they run the first ([`Sequence`](crate::Sequence)): takes the input of a
+    /// unit and stores it. It calls no user code.
     ///
     /// Then the executor calls [`run`](Self::run), or `execute` if the entity has been moved to
     /// another executor meanwhile; neither may lose the input. A body without an input does nothing
@@ -67,7 +67,7 @@ impl Entity {
         Self { body: Box::new(body), ringer, timer: None, supervisor: None, attributes }
     }
 
-    /// This entity, with attributes for policies and callback groups.
+    /// Returns this entity with these attributes for policies and callback groups.
     #[must_use]
     pub fn with(self, attributes: Attributes) -> Self {
         Self { attributes, ..self }
@@ -78,7 +78,7 @@ impl Entity {
         &self.attributes
     }
 
-    /// This entity, with a supervisor that handles its panics.
+    /// Returns this entity with a supervisor that handles its panics.
     #[must_use]
     pub fn supervised_by(self, supervisor: Arc<dyn Supervisor>) -> Self {
         Self { supervisor: Some(supervisor), ..self }

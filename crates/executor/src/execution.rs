@@ -16,7 +16,7 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// The current execution of this thread, the innermost if there are several.
+    /// The current execution of this thread; if executions are nested, the innermost one.
     pub fn current() -> Option<Self> {
         let number = CURRENT.get().map(|current| current.number)?;
         Some(Self { thread: thread::current().id(), number })
@@ -35,11 +35,11 @@ pub struct Obstacle {
 /// The shared resource of two entities that never run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shared {
-    /// The one thread that spins the executor.
+    /// The thread: only one thread spins the executor.
     Thread,
-    /// A callback group that is mutually exclusive.
+    /// The callback group, which is mutually exclusive.
     Group,
-    /// They are the same entity.
+    /// The entity itself: the two are the same entity.
     Entity,
 }
 

@@ -124,7 +124,7 @@ pub struct ExecutorHandle {
 }
 
 impl ExecutorHandle {
-    /// Like [`Executor::add`].
+    /// Adds an entity, like [`Executor::add`].
     ///
     /// # Errors
     ///
@@ -243,7 +243,7 @@ pub enum DetachError {
     ExecutorGone,
 }
 
-/// Makes an executor stop spinning. Outlives the executor without harm.
+/// A handle that makes an executor stop spinning. It may outlive the executor.
 #[derive(Debug, Clone)]
 pub struct Stopper {
     ready_set: Arc<ReadySet>,

@@ -13,7 +13,7 @@ pub(crate) struct Groups(Vec<Entry>);
 
 #[derive(Default)]
 struct Entry {
-    /// `None`: the entry is free.
+    /// The group; `None` if the entry is free.
     group: Option<ExclusiveGroup>,
     members: usize,
     is_busy: bool,
@@ -65,7 +65,7 @@ impl Groups {
         entry.parked.drain(..)
     }
 
-    /// Removes a member from the parked ones. Returns whether it was parked.
+    /// Removes a member from the parked members. Returns whether it was parked.
     pub(crate) fn dismiss(&mut self, number: GroupNumber, slot: Slot) -> bool {
         let parked = &mut self.0[number.0].parked;
         let place = parked.iter().position(|&member| member == slot);

@@ -1,11 +1,11 @@
-//! Guard conditions: a callback on the executor, triggered from anywhere.
+//! Guard conditions: callbacks on an executor that any thread can trigger.
 
 use crate::entity::{Entity, Progress};
 use crate::waitable::Waitable;
 use feros_doorbell::Ringer;
 use feros_sync::{Arc, AtomicBool, Ordering};
 
-/// Triggers a callback on the executor. Clones trigger the same callback.
+/// A guard condition, which triggers a callback on an executor. Clones trigger the same callback.
 ///
 /// ```
 /// use feros_executor::{Executor, GuardCondition};

@@ -48,14 +48,14 @@
 //! | module | holds |
 //! |---|---|
 //! | `executor`, `options`, `outcome`, `core` | the executor, its options, its results, and the state that its threads share |
-//! | `spin`, `spinner`, `worker_threads` | the spin functions, one thread that spins, and several |
+//! | `spin`, `spinner`, `worker_threads` | the spin functions, the loop of one thread, and spinning with several threads |
 //! | `leader_followers` | how several threads share the work |
 //! | `entity`, `table`, `attributes`, `execution` | entities, their slots, and the execution that a thread is in |
-//! | `policy`, `policies` | the trait of a policy, and a file for each; four of them use `policies/keyed` |
-//! | `groups`, `supervisor` | callback groups, and panics of callbacks |
+//! | `policy`, `policies` | the trait of a policy, and one file for each policy; four policies use `policies/keyed` |
+//! | `groups`, `supervisor` | callback groups, and the handling of panics in callbacks |
 //! | `timer`, `timer_core`, `timer_queues`, `deadlines`, `clock` | timers and clocks |
-//! | `wait_set`, `wait_set_pool`, `waitable`, `guard_condition` | waiting without an executor, and triggers from anywhere |
-//! | `busy_wait`, `processors`, `realtime` | polling before sleeping, processors and scheduling of threads |
+//! | `wait_set`, `wait_set_pool`, `waitable`, `guard_condition` | waiting without an executor, and callbacks that any thread triggers |
+//! | `busy_wait`, `processors`, `realtime` | polling before sleeping, and the processors and scheduling of threads |
 //!
 //! # Invariants
 //!

@@ -5,15 +5,15 @@ use crate::realtime::RealtimeError;
 /// The result of a spin function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome<T = ()> {
-    /// The awaited condition has come true.
+    /// The condition came true, or the future completed.
     Completed(T),
-    /// The time ran out first.
+    /// The time ran out before that.
     TimedOut,
-    /// [`Stopper::stop`](crate::Stopper::stop) was called first.
+    /// [`Stopper::stop`](crate::Stopper::stop) was called before that.
     Stopped,
 }
 
-/// The reason why an executor does not spin.
+/// The reason why an executor cannot spin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpinError {
@@ -32,7 +32,7 @@ pub enum SpinError {
          it, or wait on an executor of its own in another thread"
     )]
     InsideCallback,
-    /// The system cannot start another thread.
+    /// The system cannot start a worker thread.
     #[error(
         "thread `{name}` of the executor cannot be started: {reason}; give it fewer threads, or raise `ulimit -u`"
     )]

@@ -37,11 +37,11 @@ pub trait Policy: Send {
 /// One turn's work on an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// A whole unit: [`Executable::execute`](crate::Executable::execute).
+    /// Execute a whole unit: [`Executable::execute`](crate::Executable::execute).
     Execute,
-    /// The input of a unit: [`Executable::take`](crate::Executable::take).
+    /// Take the input of a unit: [`Executable::take`](crate::Executable::take).
     Take,
-    /// The rest of the unit: [`Executable::run`](crate::Executable::run).
+    /// Do the rest of the unit: [`Executable::run`](crate::Executable::run).
     Run,
 }
 

@@ -20,11 +20,12 @@ const MOMENT: Duration = Duration::from_millis(4);
 #[derive(Debug)]
 pub(crate) struct Processors {
     epoch: Instant,
-    /// By thread number: 0 while the thread does not compute, otherwise a [`note`].
+    /// The notes by thread number: 0 while the thread does not compute, otherwise a [`note`].
     notes: Box<[AtomicU64]>,
 }
 
-/// The low bits are the processor's number plus one, the others the time in microseconds.
+/// Makes a note. Its low bits are the processor's number plus one, and the other bits the time in
+/// microseconds.
 fn note(processor: usize, micros: u64) -> u64 {
     micros << 16 | (processor as u64 + 1) & 0xffff
 }
@@ -81,7 +82,8 @@ fn leave(processor: usize) {
     let mut others = allowed;
     others.unset(processor);
     if others.count() > 0 && sched_setaffinity(None, &others).is_ok() {
-        // All of these processors were allowed before; a refusal can only mean that fewer are now.
+        // All of these processors were allowed before, so a refusal can only mean that fewer are
+        // allowed now.
         let _ = sched_setaffinity(None, &allowed);
     }
 }

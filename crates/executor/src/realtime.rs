@@ -198,7 +198,7 @@ fn schedule(scheduling: Scheduling) -> Result<(), RealtimeError> {
     };
     let (policy, priority) = match scheduling {
         Scheduling::Other => {
-            // Nice value 0 on the library's scale of 0 to 99.
+            // 49 is nice value 0 on the library's scale of 0 to 99.
             let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other);
             (
                 policy,
@@ -271,6 +271,6 @@ fn touch_stack(bytes: usize) {
         let mut piece = [0_u8; PIECE];
         black_box(&mut piece);
         touch_stack(bytes.saturating_sub(PIECE));
-        black_box(&mut piece); // so that the call above is no tail call
+        black_box(&mut piece); // prevents the call above from being a tail call
     }
 }

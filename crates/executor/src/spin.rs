@@ -23,8 +23,8 @@ impl Executor {
     ///
     /// # Panics
     ///
-    /// If a callback panics; this holds for all spin functions. The executor can be spun again
-    /// afterwards; the entity is still in it, and ready.
+    /// If a callback panics; the same is true of all spin functions. The executor can be spun again
+    /// afterwards, and still has the entity, which is ready.
     pub fn spin(&self) -> Result<(), SpinError> {
         SpinGuard::begin(&self.core)?.run_all_threads(None, None::<fn() -> Option<()>>)?;
         Ok(())

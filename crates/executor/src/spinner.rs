@@ -1,4 +1,4 @@
-//! A thread that spins: turns, with sleep between them.
+//! The loop of a thread that spins: it alternates turns and sleep.
 
 use crate::core::{CONTROL, Core};
 use crate::outcome::Outcome;
@@ -72,7 +72,7 @@ impl Spinner<'_> {
     }
 
     pub(crate) fn take_stop(&self) -> bool {
-        // Reading first keeps the turn free of a read-modify-write.
+        // The flag is read first, so that a turn usually needs no read-modify-write operation.
         self.core.stop.load(Ordering::Relaxed) && self.core.stop.swap(false, Ordering::Acquire)
     }
 

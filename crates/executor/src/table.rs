@@ -65,7 +65,7 @@ enum EntityState {
     Detached(Box<Entity>),
 }
 
-/// Why an entity was not added to an executor.
+/// The reason why an entity was not added to an executor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddError {
@@ -77,7 +77,7 @@ pub enum AddError {
         /// The number of slots of a doorbell, less the one for the executor itself.
         capacity: usize,
     },
-    /// The ringer belongs to another entity already.
+    /// The ringer already belongs to another entity.
     #[error(
         "the entity's ringer belongs to another entity of an executor: give each entity a ringer of its own"
     )]
@@ -174,13 +174,14 @@ impl Table {
         Ok(slot)
     }
 
-    /// Executes a step of an entity that was [picked](Entries::pick), and notes whether something
-    /// is ready afterwards. `is_alone`: no other thread spins the executor.
+    /// Executes a step of an entity that was [picked](Entries::pick), and stores in `has_ready`
+    /// whether any entity is ready afterwards. `is_alone`: whether no other thread spins the
+    /// executor.
     ///
     /// # Panics
     ///
-    /// If the body panics and no supervisor catches it; then the entity is back in its slot, and
-    /// ready.
+    /// If the body panics and no supervisor catches the panic. The entity is then back in its slot,
+    /// and ready.
     pub(crate) fn execute(
         &self,
         Picked { slot, entity, step, found_nanos, group }: Picked,
@@ -189,8 +190,8 @@ impl Table {
         is_alone: bool,
     ) {
         feros_trace::begin_turn(found_nanos);
-        // A panic may leave work behind, so the guard assumes that until the body returns its
-        // progress.
+        // A panic may leave work behind, so the guard assumes that more work waits until the body
+        // returns its progress.
         let progress = Progress::More;
         let entity = Some(entity);
         let mut running = Running { table: self, slot, entity, progress, requeue, has_ready };
@@ -235,7 +236,7 @@ impl Table {
             }
             EntityState::Detaching => {
                 if progress == Progress::More {
-                    entity.ringer.ring(); // pending, since the entity is detached
+                    entity.ringer.ring(); // stays pending, since the entity is detached
                 }
                 entry.state = EntityState::Detached(entity);
                 drop(guard);
@@ -409,7 +410,7 @@ impl Entries {
             matches!(self.slots[slot.index()].state, EntityState::Running { again: true, .. });
         ringer.detach();
         if was_ready || is_owed {
-            ringer.ring(); // pending from now on
+            ringer.ring(); // stays pending
         }
     }
 

@@ -1,4 +1,4 @@
-//! Timers: calls of a callback, once or periodically.
+//! Timers, which call a callback once or periodically.
 //!
 //! A timer's own state determines when it is due. The deadlines in the executor's queue are only
 //! hints for when to check that state. So whatever happens concurrently, a timer never fires early

@@ -130,7 +130,7 @@ impl TimerCore {
         let Some(next) = schedule.next else { return };
         let &TimeChange { before, after, source_changed } = change;
         if source_changed {
-            // Zero means "not known yet": there is no elapsed part of the period to carry over.
+            // A time of zero is unknown, so there is no elapsed part of the period to carry over.
             if before != Time::ZERO && after != Time::ZERO {
                 let shift = |time: Time| {
                     let offset = i128::from(after.as_nanos()) - i128::from(before.as_nanos());
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn the_next_deadline_stays_on_the_grid() {
         let cases = [
-            // expected, now, period -> next, skipped
+            // The columns: expected, now, period, next, skipped.
             (100, 100, 10, 110, 0),
             (100, 109, 10, 110, 0),
             (100, 110, 10, 110, 0),

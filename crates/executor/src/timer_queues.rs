@@ -90,7 +90,7 @@ impl TimerQueues {
     /// Whether there may be an earliest deadline that [`timeout`](Self::timeout) has not returned
     /// yet.
     pub(crate) fn take_new(&self) -> bool {
-        // Reading first keeps the turn free of a read-modify-write.
+        // The flag is read first, so that a turn usually needs no read-modify-write operation.
         self.is_new.load(Ordering::Relaxed) && self.is_new.swap(false, Ordering::Acquire)
     }
 
@@ -114,7 +114,7 @@ pub(crate) struct TimerQueue {
 
 #[derive(Default)]
 struct Entries {
-    /// By slot number.
+    /// The timers by slot number.
     timers: Vec<Option<Arc<TimerCore>>>,
     deadlines: Deadlines,
 }
@@ -194,7 +194,7 @@ impl DeadlineQueue for TimerQueue {
 impl TimeWatcher for TimerQueue {
     fn time_changed(&self, change: &TimeChange) {
         let mut entries = self.entries.lock();
-        // Otherwise only the earliest deadline is checked.
+        // If the deadlines stay, only the earliest one is checked.
         if change.moves_deadlines() {
             entries.timers().for_each(|timer| timer.adapt_to(change));
             let Entries { timers, deadlines } = &mut *entries;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Entities that one thread waits for, until some are ready.
+/// A set of entities, for which one thread waits until some are ready.
 ///
 /// The same entity may be in several wait sets, and in an executor as well. Being ready is a state,
 /// not an event: as long as nobody takes from a ready entity, it is ready in the next wait as well.

@@ -1,5 +1,5 @@
-//! A turn allocates nothing: not for rings, executions, periodic timers or sleeps, whatever else is
-//! idle.
+//! Tests that turns allocate nothing for rings, executions, periodic timers or sleeps, however many
+//! entities are idle.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;

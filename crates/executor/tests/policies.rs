@@ -11,14 +11,15 @@ const NO_WAIT: Option<Duration> = Some(Duration::ZERO);
 /// The executed entities, in order.
 type Order = Arc<Mutex<Vec<String>>>;
 
-/// An executor whose entities note their names and the number of units they still have.
+/// An executor whose entities record their names, and the number of units that each of them still
+/// has.
 struct Bench {
     executor: Executor,
     order: Order,
     ringers: Vec<(String, Ringer)>,
 }
 
-/// A body that notes its steps and has `units` to do.
+/// A body that records its steps and has `units` units of work.
 struct Noted {
     name: String,
     units: usize,
@@ -88,7 +89,7 @@ impl Bench {
         std::mem::take(&mut *self.order.lock().unwrap())
     }
 
-    /// Executes until nothing is ready; returns all executed entities.
+    /// Executes until no entity is ready; returns all executed entities.
     fn rest(&self) -> Vec<String> {
         while self.executor.spin_once(NO_WAIT).unwrap() != Outcome::TimedOut {}
         std::mem::take(&mut *self.order.lock().unwrap())
@@ -307,8 +308,8 @@ fn an_input_taken_before_its_entity_moves_is_not_lost() {
     assert_eq!(*bench.order.lock().unwrap(), ["b"]);
 }
 
-/// A timer whose every call takes longer than its period is always ready. A service gets its turn
-/// within as many turns as there are entities, and the timer's missed calls are skipped and
+/// A timer is always ready if each of its calls takes longer than its period. A service gets its
+/// turn within as many turns as there are entities, and the timer's missed calls are skipped and
 /// counted.
 #[test]
 fn a_timer_that_is_always_late_starves_nobody() {

@@ -92,7 +92,7 @@ fn a_ringer_belongs_to_one_entity_and_slots_are_limited_and_reused() {
     assert_eq!(executor.add(counter().1).unwrap_err(), AddError::Full { capacity: CAPACITY });
     rest.truncate(100);
     drop(handle);
-    ringer.ring(); // must not reach the slot's next owner
+    ringer.ring(); // must not reach the next entity in the slot
     let (late_ringer, late, count) = counter();
     let _late = executor.add(late).unwrap();
     assert_eq!(executor.spin_some(Duration::MAX).unwrap(), 0);
@@ -166,7 +166,7 @@ fn detach_waits_for_the_callback_that_runs() {
     assert!(was_finished);
     executor.stopper().stop();
     spinning.join().unwrap().unwrap();
-    // It can be added to another executor.
+    // The entity can be added to another executor.
     let other = Executor::new();
     let _handle = other.add(entity).unwrap();
     go_on.send(()).unwrap();
@@ -316,7 +316,7 @@ fn a_future_is_completed_by_a_callback_or_another_thread() {
         let mut rounds = 100;
         std::future::poll_fn(|context| {
             rounds -= 1;
-            context.waker().wake_by_ref(); // from within the poll
+            context.waker().wake_by_ref(); // wakes the task from within its poll
             if rounds == 0 { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;

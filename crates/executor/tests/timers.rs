@@ -114,15 +114,15 @@ fn cancel_reset_and_a_new_period_take_effect_at_once() {
 fn time_jumping_back_re_arms_the_timer() {
     let bench = Bench::periodic(1_000, 100);
     assert_eq!(bench.advance_to(1_100).len(), 1);
-    // Not before the last call: the deadline stays.
+    // These times are not before the last call, so the deadline stays.
     assert_eq!(bench.advance_to(1_150), []);
     assert_eq!(bench.advance_to(1_120), []);
     assert_eq!(bench.until_next(), Some(80));
-    // Before the last call: a full period from there.
+    // This time is before the last call, so a full period begins there.
     assert_eq!(bench.advance_to(10), []);
     assert_eq!(bench.until_next(), Some(100));
     assert_eq!(bench.advance_to(110), [call(110, 110, 0)]);
-    // Far ahead: one call.
+    // This time is far ahead, but leads to only one call.
     assert_eq!(bench.advance_to(1_000_000), [call(210, 1_000_000, 9_997)]);
 }
 
@@ -136,7 +136,8 @@ fn turning_simulated_time_on_and_off_keeps_the_rest_of_the_wait() {
     bench.clock.set_simulated(true);
     let rest = bench.timer.time_until_next().unwrap();
     assert!(rest > Duration::from_secs(3_000) && rest <= Duration::from_secs(3_600), "{rest:?}");
-    // A source without a known time carries nothing over; its first time counts as a jump back.
+    // A source without a known time carries no elapsed time over; its first time counts as a jump
+    // back.
     bench.clock.set_simulated(false);
     bench.clock.set_time(at(0));
     bench.clock.set_simulated(true);
@@ -187,7 +188,7 @@ fn a_callback_may_reset_and_cancel_its_own_timer() {
     }
     assert_eq!(count.load(Ordering::SeqCst), 3);
     assert!(timer.is_canceled());
-    own.lock().unwrap().take(); // otherwise a cycle remains
+    own.lock().unwrap().take(); // breaks a reference cycle
 }
 
 #[test]

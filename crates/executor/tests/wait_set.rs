@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The timeout for a check without waiting.
 const NOW: Option<Duration> = Some(Duration::ZERO);
 
-/// Ready as long as there are messages.
+/// An entity that is ready as long as there are messages.
 #[derive(Default)]
 struct Inbox {
     ringer: Ringer,
@@ -43,7 +43,7 @@ impl Waitable for Inbox {
 #[test]
 fn all_that_are_ready_are_reported_until_taken() {
     let inboxes = [(); 3].map(|()| Arc::new(Inbox::default()));
-    inboxes[0].put(); // before it is in the set
+    inboxes[0].put(); // before the entity is in the set
     let mut wait_set = WaitSet::new();
     assert!(wait_set.is_empty());
     for (index, inbox) in inboxes.iter().enumerate() {
@@ -104,7 +104,7 @@ fn no_wake_up_is_lost_in_two_wait_sets_and_an_executor() {
             wait_set.add(inbox);
             for _ in 0..ROUNDS {
                 assert_eq!(wait_set.wait(None), [0]);
-                round.wait(); // both have been woken
+                round.wait(); // both waiting threads have been woken
                 round.wait(); // the message is taken
             }
         })
@@ -256,7 +256,7 @@ fn a_ring_of_another_process_is_relayed() {
     let slot = place.try_iter().last().flatten().unwrap().slot;
     let waiting = spawn("other", move || other.wait(None).to_vec());
     inbox.messages.store(1, Ordering::Release);
-    memory.ring(slot); // and not the ringer
+    memory.ring(slot); // the doorbell, not the ringer
     assert_eq!(wait_set.wait(None), [0]);
     assert_eq!(waiting.join().unwrap(), [0]);
     drop(observed);

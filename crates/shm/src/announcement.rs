@@ -39,16 +39,18 @@ pub struct Announcement {
     pub pid: u32,
     /// The token of that process, from [`process_token`].
     pub token: u64,
-    /// A publisher's random id, a subscription's [`EntryId`](crate::EntryId), a client's
-    /// [`CallMemory::endpoint`](crate::CallMemory::endpoint) (0 if it has none); 0 for a server.
+    /// The number of the endpoint: a publisher's random id, a subscription's
+    /// [`EntryId`](crate::EntryId), or a client's
+    /// [`CallMemory::endpoint`](crate::CallMemory::endpoint) (0 without call memory). It is 0 for a
+    /// server.
     pub endpoint: u64,
     /// The transports that the endpoint may use.
     pub transports: TransportSet,
     /// The file number of the process segment, or the reason why the process has none or the
     /// endpoint cannot use it.
     pub shared_memory: Result<u32, Obstacle>,
-    /// Publishers whose shared memory this subscription could not open. At most eight are
-    /// announced.
+    /// The publishers whose shared memory this subscription could not open. At most eight of them
+    /// are announced.
     pub declined: Vec<Declined>,
 }
 

@@ -258,7 +258,7 @@ impl Builder {
     }
 }
 
-/// iceoryx2's handle of a side.
+/// The handle through which iceoryx2 sees one side.
 #[derive(Debug)]
 pub(crate) struct Handle(Arc<Connected>);
 

@@ -1,4 +1,5 @@
-//! Connections that a subscription could not open, with the reasons, as it announces them.
+//! The connections that a subscription could not open, with the reasons, in the form in which the
+//! subscription announces them.
 //!
 //! An obstacle of the endpoint itself applies to all its matches. An obstacle to the shared memory
 //! of one publisher does not, so it is announced with that publisher's id. In the announcement,

@@ -73,7 +73,7 @@ pub enum UnavailableError {
     /// iceoryx2 refused.
     #[error("shared memory is not available: {what}: {cause}")]
     Refused {
-        /// The thing that iceoryx2 was asked to make.
+        /// The name of the thing that iceoryx2 could not make.
         what: &'static str,
         /// iceoryx2's error.
         cause: String,
@@ -245,7 +245,7 @@ pub enum SendError {
     /// The loan belongs to another publisher.
     #[error("the message was lent by another publisher")]
     Foreign,
-    /// iceoryx2 refused; some receivers may have got the message.
+    /// iceoryx2 refused; some receivers may have the message.
     #[error("the message could not be delivered to all receivers: {cause}")]
     Refused {
         /// iceoryx2's error.

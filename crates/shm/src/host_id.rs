@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 /// The location of a process, as far as sharing memory is concerned.
 ///
-/// The parts are stored separately, so that a user can be told which part differs.
+/// The parts are stored separately, so that error messages can name the part that differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct HostId {
     /// Identifies the running kernel: the 128 random bits of its boot id, folded into 64. It is the

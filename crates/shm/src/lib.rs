@@ -23,16 +23,16 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `announcement`, `declined`, `reason`, `classify` | what endpoints announce, and the transport of a match, with the reasons against shorter ones |
+//! | `announcement`, `declined`, `reason`, `classify` | what endpoints announce, and the transport of a match, with the reasons against shorter transports |
 //! | `host_id`, `transport_set`, `token`, `format_version`, `limits` | the location of a process, allowed transports, identities, the version of all formats, limits of the system |
 //! | `segment`, `peer` | the process segment, and the segment of another process |
-//! | `node`, `space`, `sweep`, `dead` | one iceoryx2 node per process, the user's folder, and removal of what killed processes left |
-//! | `publisher`, `pool`, `chunks`, `populate` | a publisher's memory: its chunks, their users, their pages |
+//! | `node`, `space`, `sweep`, `dead` | the iceoryx2 node of a process, the user's folder, and the removal of what killed processes left |
+//! | `publisher`, `pool`, `chunks`, `populate` | a publisher's memory: its chunks, the subscriptions that hold them, and their pages |
 //! | `link`, `receiving_end`, `port`, `sample` | a subscription's connection to one publisher, and its messages |
 //! | `connection`, `ring`, `sending_end` | one connection: made and ended by iceoryx2, with Feros's own rings (decision 0013) |
 //! | `ipc`, `storage`, `closed_storage`, `service`, `reentrant` | the configuration of iceoryx2, and the files that it is given (decision 0011) |
-//! | `call` | the memory of calls: what a client gives, and the channels that servers claim |
-//! | `process_handle`, `process_end` | other processes, and their ends |
+//! | `call` | the memory of calls, which a client provides, and the channels in it, which servers claim |
+//! | `process_handle`, `process_end` | handles of other processes, and reports when they end |
 //! | `error` | the errors |
 //!
 //! # Invariants
@@ -41,7 +41,7 @@
 //!   same user can cause lost messages, but can cause a crash only through iceoryx2's internal
 //!   files (`SECURITY.md`), which only processes that share them read.
 //! - No access allocates a page: pages are present before they are written, so a full `/dev/shm`
-//!   ends no process.
+//!   cannot end a process with a signal.
 //! - Every change to the layout of memory that processes share increments [`FORMAT_VERSION`].
 #![deny(unsafe_code)] // allowed again where memory is mapped
 #![cfg_attr(loom, allow(dead_code, unreachable_pub))] // used only by modules without loom

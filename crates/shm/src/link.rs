@@ -310,8 +310,8 @@ impl Link {
         let left = left.ok_or(Refused::Place)? as u64;
         // SAFETY: the mapping contains `place` and at least `HEAD_BYTES` bytes behind it.
         let (start, cdr) = unsafe { (taken.start.add(place), taken.start.add(place + HEAD_BYTES)) };
-        // SAFETY: the header lies in mapped, readable memory, and is aligned; a racing write by a
-        // hostile publisher changes numbers only.
+        // SAFETY: the header lies in mapped, readable memory, and is aligned; a concurrent write by
+        // a hostile publisher changes only numbers.
         let header = unsafe { start.cast::<WireHeader>().read_volatile() };
         if header.version != FORMAT_VERSION {
             return Err(Refused::Version { found: header.version, expected: FORMAT_VERSION });

@@ -40,7 +40,7 @@ pub enum PeerError {
     OtherUser {
         /// The other process's id.
         pid: u32,
-        /// The owner.
+        /// The user that owns the memory.
         uid: u32,
     },
     /// The file does not match the announcement.

@@ -121,7 +121,7 @@ impl Pool {
         self.chunks.seen()
     }
 
-    /// The memory itself, for loans that outlive the port.
+    /// The mapping of the memory, for loans that outlive the port.
     pub(crate) fn memory(&self) -> &Arc<Mapping> {
         &self.memory
     }
@@ -218,7 +218,7 @@ impl Pool {
         chunk: usize,
         header: WireHeader,
     ) -> Result<usize, ConnectionFailure> {
-        // SAFETY: the chunk is lent, so nobody else reads or writes it; its pages are present, and
+        // SAFETY: the chunk is lent, so nothing else reads or writes it; its pages are present, and
         // chunks are aligned to 8.
         unsafe { self.chunk(chunk).cast::<WireHeader>().write(header) };
         let (stride, chunks) = (self.stride, &mut self.chunks);

@@ -1,8 +1,8 @@
 //! Reports when processes end, even if they are killed. Without such reports, a thread that sleeps
 //! at a doorbell would wait forever for a ring from a dead process.
 //!
-//! One thread of this process sleeps until a watched process ends. It starts with the first watch
-//! and ends with the last.
+//! One thread of this process sleeps until a watched process ends. The thread starts with the first
+//! watch and ends with the last one.
 
 use std::fmt;
 use std::io;
@@ -147,7 +147,7 @@ fn wait(alarm: &OwnedFd, peers: &[Arc<Peer>]) {
     let interval = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK_INTERVAL.subsec_nanos()) };
     match poll(&mut waited_for, (!has_all).then_some(&interval)) {
         Ok(_) | Err(Errno::INTR) => {}
-        // The system lacks memory: a late notice is better than none.
+        // The system lacks memory. Checking later is better than not at all.
         Err(_) => std::thread::sleep(LOOK_INTERVAL),
     }
     // This resets the alarm; later changes of the watches write to it again.

@@ -41,7 +41,7 @@ pub enum Obstacle {
     Denied,
     /// A table of the process's shared memory is full.
     TableFull,
-    /// The process was forked from one that already had shared memory.
+    /// The process was forked from a process that already had shared memory.
     Forked,
     /// The history depth of the subscription is larger than the queues in shared memory.
     LongHistory,

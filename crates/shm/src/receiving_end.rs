@@ -46,7 +46,7 @@ pub(crate) struct ReceivingEnds {
     max_held: usize,
 }
 
-/// A message that was taken, and its claimed location.
+/// A message that was taken, with the location that the publisher claims.
 #[derive(Debug)]
 pub(crate) struct Taken {
     /// The number of the end through which the message came, from 1.

@@ -85,7 +85,7 @@ impl Size {
     }
 }
 
-/// Both rings, as they lie in memory.
+/// The two rings, as they lie in memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ring<'a> {
     positions: &'a Positions,
@@ -154,7 +154,7 @@ impl<'a> Ring<'a> {
         self.pass(read).then_some(oldest)
     }
 
-    /// Moves `read` on by one and returns true, unless the other side has moved it first.
+    /// Moves `read` on by one. Returns false if the other side has moved it before.
     fn pass(&self, read: u64) -> bool {
         let (next, position) = (read.wrapping_add(1), &self.positions.read);
         position.compare_exchange(read, next, Ordering::AcqRel, Ordering::Acquire).is_ok()

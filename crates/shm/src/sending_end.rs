@@ -34,7 +34,7 @@ pub(crate) struct SendingEnd {
     written: u64,
     reclaimed: u64,
     held: Held,
-    /// Whether the subscription has returned impossible values, so that this end sends no more
+    /// Whether the subscription has returned impossible values. If so, this end no longer sends
     /// messages. The first impossible value ends the connection, because its source may produce
     /// more without end.
     is_broken: bool,

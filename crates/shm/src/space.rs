@@ -62,8 +62,8 @@ impl Space {
 
     /// Removes the folder and the node counter if no process uses them any longer.
     ///
-    /// A process that waits for the lock meanwhile sees that the folder was removed, and makes a
-    /// new one with a new prefix.
+    /// If another process waits for the lock meanwhile, it sees that the folder was removed, and
+    /// makes a new folder with a new prefix.
     pub(crate) fn remove_if_unused(&self, _lock: &SpaceLock) {
         let is_empty = |name: &str| match fs::read_dir(self.folder.join(name)) {
             Ok(mut entries) => entries.next().is_none(),
@@ -291,7 +291,7 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         let take = || SpaceLock::take(&folder, Duration::ZERO).unwrap().unwrap();
         let first = take();
-        let of_the_forked = first.folder.try_clone().unwrap(); // as fork does
+        let of_the_forked = first.folder.try_clone().unwrap(); // a forked process gets such a copy
         first.finish();
         take().finish();
         drop(of_the_forked);

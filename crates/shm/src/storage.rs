@@ -42,7 +42,7 @@ pub(crate) type WholeStorage<T> = Storage<T, true>;
 /// A storage with memory for what was written while it was made, including its first pages.
 pub(crate) type SparseStorage<T> = Storage<T, false>;
 
-/// The same names as iceoryx2's own storage.
+/// The names are the same as those of iceoryx2's own storage.
 type Configuration<T> = posix_shared_memory::Configuration<T>;
 type Names<T> = posix_shared_memory::Storage<T>;
 

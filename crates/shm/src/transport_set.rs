@@ -12,7 +12,7 @@ pub struct TransportSet(u8);
 impl TransportSet {
     /// Every transport.
     pub const ALL: Self = Self(0b111);
-    /// No transport at all; nothing can be delivered.
+    /// No transport, so that no message can be delivered.
     pub const NONE: Self = Self(0);
     /// The environment variable that restricts the transports of all endpoints of a process.
     pub const ENVIRONMENT_VARIABLE: &'static str = "FEROS_TRANSPORTS";

@@ -14,7 +14,7 @@ use feros_shm::{
 
 const CLIENT: [u8; 16] = [7; 16];
 
-/// This process, as another process sees it.
+/// Returns this process as another process would see it.
 fn this_process() -> Arc<Peer> {
     let segment = ProcessSegment::of_this_process().unwrap();
     let token: NonZeroU64 = segment.token();

@@ -367,7 +367,8 @@ fn scribbled_rings_cost_messages_and_nothing_else() {
     }
 }
 
-/// One ring may announce the last message of a pool and the first of the next one.
+/// One ring of the doorbell may announce both the last message of a pool and the first message of
+/// the next pool.
 #[test]
 fn a_message_of_a_pool_that_has_grown_is_known_to_wait() {
     let space = Space::new("grown");
@@ -483,7 +484,8 @@ fn several_threads_publish_while_others_take() {
     assert_eq!(publisher.pool().lent, 0);
 }
 
-/// A stopped process may hold the lock of the user's folder forever.
+/// A pool must not wait for the lock of the user's folder, since a stopped process may hold that
+/// lock forever.
 #[test]
 fn a_pool_does_not_wait_for_others_to_grow() {
     let space = Space::new("locked");

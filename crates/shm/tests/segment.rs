@@ -269,7 +269,8 @@ fn a_killed_publisher_leaves_entry_and_doorbell_usable() {
         subscription.wait();
         subscription.wait();
         publisher.kill();
-        // The publisher was killed while it rang, and may have left a flag without a wake-up.
+        // The publisher was killed while it rang, so it may have set the flag without waking the
+        // subscription.
         subscription.doorbell.nudge();
         subscription.doorbell.take(slot());
         let own = open(&subscription.announcement()).unwrap();
@@ -492,7 +493,7 @@ fn another_user_cannot_map_the_segment() {
     let why = Obstacle::Denied;
     let by = Side::Subscription;
     assert_eq!(error.reason(by), Reason::SharedMemoryUnavailable { by, why });
-    // The file's mode stops a process that reaches the file in another way.
+    // The file's mode also stops a process that finds the file in another way.
     let path = format!("/proc/{}/fd/{}", announcement.pid, announcement.shared_memory.unwrap());
     let mode = std::fs::metadata(Path::new(&path)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);

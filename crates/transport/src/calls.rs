@@ -22,7 +22,7 @@ pub(crate) mod registry;
 pub(crate) mod routes;
 pub(crate) mod waiting;
 
-/// Requests that the engine does not see are numbered from here on. The engine counts its requests
+/// The number of the first request that the engine does not see. The engine counts its requests
 /// from 1 and never reaches this number.
 pub(crate) const FIRST_LOCAL_NUMBER: i64 = 1 << 62;
 

@@ -1,4 +1,4 @@
-//! Counters of messages by transport.
+//! Counters of messages, by transport.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -237,7 +237,8 @@ impl<E: Event> Waiting<E> {
 /// A flag that shows whether an endpoint has events to take; reading it costs one load.
 pub(crate) struct PendingEvents {
     is_pending: AtomicBool,
-    /// Losses on the intra-process and shared-memory transports that an event has reported.
+    /// The number of losses on the intra-process and shared-memory transports that events have
+    /// reported.
     told_losses: AtomicU64,
     notify: Notify,
 }

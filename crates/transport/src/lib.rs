@@ -13,14 +13,14 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `publisher`, `subscription`, `service`, `client` | the untyped ends |
+//! | `publisher`, `subscription`, `service`, `client` | the untyped handles of the endpoints |
 //! | `routing` | a publisher's matches by transport, and whether the engine has to send |
-//! | `sending` | one publish |
-//! | `receiving`, `local_link` | the order of received messages, and one publisher apart from the engine |
+//! | `sending` | publishing one message |
+//! | `receiving`, `local_link` | one order of received messages, and the interface of connections that bypass the engine |
 //! | `intra_process` | queues, and the registry of this process |
-//! | `shared_memory` | the handshake of a match, both sides, retries, and the thread of upkeep |
-//! | `calls` | requests and responses on the local transports |
-//! | `events`, `counters`, `graph`, `bytes` | events by kind, counts by transport, transports of other processes, reused memory |
+//! | `shared_memory` | the handshake of a match, both of its sides, retries, and the upkeep thread |
+//! | `calls` | requests and responses over the local transports |
+//! | `events`, `counters`, `graph`, `bytes` | events by kind, counts by transport, transports between other processes, reused buffers |
 //!
 //! # Invariants
 //!

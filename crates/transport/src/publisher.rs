@@ -32,7 +32,7 @@ pub struct PublisherOptions<'a> {
     pub type_hash: Option<TypeHash>,
     /// The publisher's QoS policies.
     pub qos: QosProfile,
-    /// Whether publishing waits for the network.
+    /// The mode, which determines whether publishing waits for the network.
     pub mode: PublishMode,
     /// The transports that messages may take.
     pub transports: TransportSet,

@@ -1,4 +1,4 @@
-//! Publishing one message on every transport that needs it.
+//! Publishes one message over every transport that needs it.
 //!
 //! ```text
 //!            routes have changed, or the room is taken

@@ -13,7 +13,7 @@ fn slot(index: usize) -> Slot {
     Slot::new(index).unwrap()
 }
 
-/// Ready slots, in the order of their rings.
+/// The ready slots, in the order of their rings.
 #[derive(Default)]
 struct Queue(Vec<Slot>);
 

@@ -1,4 +1,4 @@
-//! Earliest deadline first.
+//! The policy that executes the earliest deadline first.
 
 use super::keyed::{BySlot, KeyedQueue};
 use crate::attributes::Attributes;

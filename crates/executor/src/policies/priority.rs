@@ -1,4 +1,4 @@
-//! Fixed priorities.
+//! The policy with fixed priorities.
 
 use super::keyed::{BySlot, KeyedQueue};
 use crate::attributes::Attributes;

@@ -1,4 +1,5 @@
-//! A fixed order with a condition for beginning, as in the executor of rclc.
+//! The policy with a fixed order and a condition for the beginning of a round, as in the executor
+//! of rclc.
 
 use super::keyed::{BySlot, KeyedQueue};
 use crate::attributes::Attributes;
@@ -63,7 +64,7 @@ impl ReadyPositions<'_> {
         self.iter().any(|ready| ready == position)
     }
 
-    /// The positions, in no particular order.
+    /// Iterates over the positions, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         let keys = self.waiting.iter().filter_map(|slot| self.sequence.value(slot));
         keys.filter(|key| is_member(key)).map(|&(_, position, _)| position)

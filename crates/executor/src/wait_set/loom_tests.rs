@@ -8,7 +8,7 @@ use feros_doorbell::Ringer;
 use feros_sync::{AtomicUsize, Ordering};
 use loom::thread;
 
-/// Ready as long as there are messages.
+/// An entity that is ready as long as there are messages.
 struct Inbox {
     ringer: Ringer,
     messages: loom::sync::Arc<AtomicUsize>,
@@ -65,7 +65,7 @@ fn no_wake_up_is_lost_with_two_entities() {
     });
 }
 
-/// One entity in two wait sets, each with a thread of its own: both are woken.
+/// One entity is in two wait sets, each with its own thread; both threads are woken.
 #[test]
 fn both_wait_sets_of_an_entity_are_woken() {
     explore(2, || {

@@ -27,7 +27,7 @@ impl Mapped {
     }
 
     /// Maps the same memory at another address, as another process would.
-    #[allow(dead_code)] // each program that includes this file uses what it needs
+    #[allow(dead_code)] // not every test program uses this function
     pub(crate) fn again(&self) -> Arc<Self> {
         Self::of(Arc::clone(&self.file))
     }
@@ -44,8 +44,8 @@ impl Mapped {
     /// The doorbell's memory as another process may see it.
     #[allow(dead_code)]
     pub(crate) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: the size is that of the mapping, which is page aligned, and atomics of any value
-        // are valid.
+        // SAFETY: the size is that of the mapping, which is page aligned, and atomics are valid
+        // with any value.
         unsafe {
             std::slice::from_raw_parts(self.memory.as_ptr().cast(), size_of::<Doorbell>() / 8)
         }
@@ -66,7 +66,7 @@ impl DoorbellMemory for Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and no borrow of it is left.
+        // SAFETY: this value owns the mapping, and no borrow of it is left.
         unsafe { munmap(self.memory.as_ptr().cast(), size_of::<Doorbell>()) }.unwrap();
     }
 }

@@ -23,7 +23,7 @@ fn announcement() -> Announcement {
     }
 }
 
-/// The announcement of a subscription in another process of the same host and user.
+/// Makes the announcement of a subscription in another process of the same host and user.
 fn neighbour() -> Announcement {
     Announcement { pid: 43, token: 8, ..announcement() }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::layout::{ARENA_BYTES, MAX_WAITING};
 
-/// Messages begin at multiples of this: a cache line.
+/// The alignment of messages: a cache line.
 const ALIGNMENT: usize = 64;
 
 /// The ranges of the messages of one direction that are not taken yet, the oldest first.

@@ -68,7 +68,7 @@ pub enum SendToChannelError {
     /// The other side has written impossible values.
     #[error(transparent)]
     Scribbled(#[from] Scribbled),
-    /// The function that writes the message gave up.
+    /// The function that writes the message failed.
     #[error("the message could not be serialized")]
     Aborted,
 }
@@ -90,7 +90,7 @@ struct Outgoing {
     present_bytes: usize,
 }
 
-/// One side of a channel. Any number of threads may send and take.
+/// One side of a channel. Any number of threads may use it to send and take messages.
 pub(super) struct Channel {
     mapping: Arc<CallMapping>,
     index: usize,

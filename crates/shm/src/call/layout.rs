@@ -28,7 +28,7 @@ pub(super) struct Layout {
 #[cfg_attr(not(loom), repr(C, align(4096)))]
 #[cfg_attr(loom, derive(Default))] // loom's stacks are too small for the alignment
 pub(super) struct Claims {
-    /// Set by the client when it ends.
+    /// Set by the client when the client ends.
     pub(super) client_left: AtomicU32,
     /// The client's endpoint that receives responses through the engine.
     replies: [AtomicU64; 2],

@@ -15,8 +15,7 @@ use super::layout::{FILE_BYTES, Layout};
 /// A mapped file, unmapped on drop.
 pub(super) struct CallMapping(NonNull<u8>);
 
-// SAFETY: the mapping belongs to the process and not to a thread, and is unmapped by its one owner
-// only.
+// SAFETY: the mapping belongs to the process, not to a thread, and only its single owner unmaps it.
 unsafe impl Send for CallMapping {}
 // SAFETY: a shared reference gives access to atomics, and to arenas whose owners (`Channel`) lend
 // each part to one thread at a time.
@@ -43,8 +42,8 @@ impl CallMapping {
         unsafe { self.0.cast().as_ref() }
     }
 
-    /// Provides memory for these bytes of the file, so that a lack of memory is an error here
-    /// rather than a signal at the first touch.
+    /// Provides memory for these bytes of the file, so that a lack of memory causes an error here
+    /// rather than a signal at the first access.
     pub(super) fn provide(&self, offset_bytes: usize, size_bytes: usize) -> Result<(), Errno> {
         check(offset_bytes, size_bytes);
         let page = page_size();
@@ -53,7 +52,7 @@ impl CallMapping {
         let address = self.0.as_ptr().wrapping_add(begin).cast();
         // SAFETY: populating changes no content, and the range lies within the mapping.
         match unsafe { madvise(address, end - begin, Advice::LinuxPopulateWrite) } {
-            // A kernel before 5.14 provides the memory at the first touch.
+            // A kernel before 5.14 provides the memory only at the first access.
             Err(Errno::INVAL) => Ok(()),
             other => other,
         }
@@ -94,8 +93,8 @@ fn check(offset_bytes: usize, size_bytes: usize) {
 
 impl Drop for CallMapping {
     fn drop(&mut self) {
-        // SAFETY: the address and size are those of our mapping; references to it borrow `self`, so
-        // none is left.
+        // SAFETY: the address and size are those of this mapping; references to it borrow `self`,
+        // so none is left.
         let unmapped = unsafe { munmap(self.0.as_ptr().cast(), FILE_BYTES) };
         debug_assert_eq!(unmapped, Ok(()));
     }

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use super::layout::{ARENA_BYTES, Layout, MAX_SERVERS};
 
-/// Messages begin at multiples of this.
+/// The alignment of messages.
 const LINE_BYTES: usize = 64;
 
 pub(super) struct CallMapping {

@@ -105,8 +105,8 @@ impl ServerChannel {
         self.channel.layout().claims.replies()
     }
 
-    /// Whether the client has written impossible values, after which no more requests come through
-    /// the channel.
+    /// Whether the client has written impossible values. If so, the channel yields no more
+    /// requests.
     pub fn is_scribbled(&self) -> bool {
         self.channel.is_scribbled()
     }

@@ -122,7 +122,7 @@ fn first_word(epoch: u32, number: u64) -> u64 {
     u64::from(epoch) << NUMBER_BITS | number & NUMBERS
 }
 
-/// A publisher's reference to an attachment that it has found.
+/// A publisher's reference to its attachment in an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) index: usize,

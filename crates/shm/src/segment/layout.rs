@@ -51,24 +51,24 @@ pub(crate) enum WrongContent {
 }
 
 impl Layout {
-    /// The extent of the header.
+    /// The byte range of the header.
     pub(crate) const HEADER: Extent = Extent { offset_bytes: 0, size_bytes: size_of::<Header>() };
 
-    /// The extent of the doorbell at `index`.
+    /// The byte range of the doorbell at `index`.
     pub(crate) fn extent_of_doorbell(index: usize) -> Extent {
         assert!(index < MAX_DOORBELLS);
         let size_bytes = size_of::<Doorbell>();
         Extent { offset_bytes: offset_of!(Self, doorbells) + index * size_bytes, size_bytes }
     }
 
-    /// The extent of the entry at `index`.
+    /// The byte range of the entry at `index`.
     pub(crate) fn extent_of_entry(index: usize) -> Extent {
         assert!(index < MAX_SUBSCRIPTIONS);
         let size_bytes = size_of::<Entry>();
         Extent { offset_bytes: offset_of!(Self, entries) + index * size_bytes, size_bytes }
     }
 
-    /// Writes the words that [`Layout::check`] checks.
+    /// Writes the words of the header that [`Layout::check`] checks.
     pub(crate) fn sign(&self, token: u64) {
         self.header.token.store(token, Ordering::Relaxed);
         self.header.version.store(FORMAT_VERSION, Ordering::Relaxed);

@@ -12,8 +12,7 @@ use std::ptr::{self, NonNull};
 /// A mapped segment, unmapped on drop.
 pub(crate) struct Mapping(NonNull<Layout>);
 
-// SAFETY: the mapping belongs to the process and not to a thread, and is unmapped by its one owner
-// only.
+// SAFETY: the mapping belongs to the process, not to a thread, and only its single owner unmaps it.
 unsafe impl Send for Mapping {}
 // SAFETY: a shared reference gives access to atomics alone.
 unsafe impl Sync for Mapping {}
@@ -47,8 +46,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the address and size are those of our mapping; references to it borrow `self`, so
-        // none is left.
+        // SAFETY: the address and size are those of this mapping; references to it borrow `self`,
+        // so none is left.
         let unmapped = unsafe { munmap(self.0.as_ptr().cast(), SEGMENT_BYTES) };
         debug_assert_eq!(unmapped, Ok(()));
     }

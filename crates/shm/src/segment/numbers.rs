@@ -46,7 +46,8 @@ impl Numbers {
         self.returned.push(number);
     }
 
-    /// Returns a fresh number whose slot could not be prepared.
+    /// Gives back a number that was assigned for the first time, but whose slot could not be
+    /// prepared.
     pub(super) fn give_back_fresh(&mut self, number: usize) {
         debug_assert_eq!(number + 1, self.fresh);
         self.fresh = number;

@@ -135,7 +135,7 @@ impl AttachmentsFull {
     }
 }
 
-/// The memory of this process that other processes of its host can reach.
+/// The process segment: memory of this process that other processes of its host can access.
 pub struct ProcessSegment {
     mapping: Mapping,
     file: OwnedFd,

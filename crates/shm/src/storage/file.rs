@@ -103,7 +103,7 @@ pub(crate) struct Mapping {
     size_bytes: usize,
 }
 
-// SAFETY: the mapping belongs to the process and not to a thread, and is unmapped by its one owner.
+// SAFETY: the mapping belongs to the process, not to a thread, and only its single owner unmaps it.
 unsafe impl Send for Mapping {}
 // SAFETY: a shared reference only gives addresses.
 unsafe impl Sync for Mapping {}
@@ -133,8 +133,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: address and size are those of our mapping; users of its address keep the mapping
-        // alive.
+        // SAFETY: the address and size are those of this mapping; users of the address keep the
+        // mapping alive.
         let unmapped = unsafe { munmap(self.start.as_ptr().cast(), self.size_bytes) };
         debug_assert_eq!(unmapped, Ok(()));
     }

@@ -34,10 +34,10 @@ const BUSY_INTERVAL: Duration = Duration::from_micros(200);
 /// transport, on which they could overtake it. That ends after this time.
 const OVERTAKING: Duration = Duration::from_secs(1);
 
-/// A server that has not opened its channel is checked again after this time, which doubles with
+/// The time after which a server that has not opened its channel is checked again. It doubles with
 /// each check ...
 const FIRST_LOOK: Duration = Duration::from_millis(1);
-/// ... up to this many checks; after that, each call checks.
+/// ... up to this many checks. After that, only calls check.
 const MOST_LOOKS: u32 = 14;
 
 /// The parts of which a caller is made.
@@ -143,7 +143,7 @@ impl Caller {
         self.shown.get().is_some()
     }
 
-    /// Whether servers of other processes may ever learn where to ring.
+    /// Whether servers of other processes may learn where to ring at some time.
     pub(crate) fn may_be_rung_by_others(&self) -> bool {
         self.memory.is_some()
     }
@@ -172,8 +172,8 @@ impl Caller {
         let finder = Finder { announced: &self.announced, memory: self.memory.as_deref() };
         let routes = Arc::new(finder.find(servers, generation));
         *self.routes.write() = Arc::clone(&routes);
-        // The engine has to be told, since it would notice the end of these servers only after they
-        // have been silent for some time.
+        // This speeds up the engine, which would notice the end of these servers only after some
+        // time of silence.
         routes.ended.iter().for_each(|server| self.engine.forget_ended(*server));
         if routes.servers.iter().any(|route| matches!(route.way, Way::SharedMemory(_))) {
             self.show_place();
@@ -451,8 +451,8 @@ impl From<SendToChannelError> for Unsent {
 }
 
 impl KeepUp for Caller {
-    /// Checks whether servers have opened their channels, since otherwise it may take long until a
-    /// thread checks.
+    /// Checks whether servers have opened their channels. Without this, it may take long until
+    /// another thread checks.
     fn keep_up(&self) -> Option<Instant> {
         let former = Arc::clone(&self.routes.read());
         let routes = self.routes();

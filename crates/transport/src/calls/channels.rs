@@ -23,10 +23,9 @@ use crate::calls::inbox::MOST_RESPONSES;
 use crate::graph::{MatchTransport, network_is_allowed};
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// A client whose memory could not be opened is tried again after this time, which doubles with
-/// each try ...
+/// The time after which opening a client's memory is tried again. It doubles with each try ...
 const FIRST_RETRY: Duration = Duration::from_secs(1);
-/// ... up to this.
+/// ... up to this time.
 const LAST_RETRY: Duration = Duration::from_secs(16);
 
 /// The channel of one client.
@@ -169,7 +168,7 @@ impl ServerChannels {
         }
     }
 
-    /// The upkeep of the channels. It is asked to run when the matches may have changed.
+    /// The upkeep of the channels, which has to run when the matches may have changed.
     pub(crate) fn upkeep(&self) -> &Upkeep {
         &self.upkeep
     }

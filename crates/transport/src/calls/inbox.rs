@@ -102,7 +102,7 @@ impl RequestQueue {
         Ok(())
     }
 
-    /// Takes no more requests, since the server has ended. Pending requests get no response.
+    /// Closes the queue, since the server has ended. Pending requests get no response.
     pub(crate) fn close(&self) {
         let left = {
             let mut queue = self.requests.queue.lock();
@@ -176,7 +176,7 @@ impl ResponseInbox {
         Ok(())
     }
 
-    /// Takes no more responses, since the client has left.
+    /// Closes the inbox, since the client has left.
     pub(crate) fn close(&self) {
         let left = {
             let mut queue = self.responses.queue.lock();

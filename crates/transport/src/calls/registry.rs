@@ -49,7 +49,7 @@ pub(crate) fn begin_registration() -> RwLockReadGuard<'static, ()> {
 /// Keeps a queue registered until this is dropped.
 pub(crate) struct Registration(Gid);
 
-/// Registers the queue of a server, where clients find it.
+/// Registers the queue of a server, so that clients find it.
 pub(crate) fn register(server: Gid, queue: &Arc<RequestQueue>) -> Registration {
     REGISTRY.queues.lock().insert(server, Arc::downgrade(queue));
     REGISTRY.generation.fetch_add(1, Ordering::AcqRel);

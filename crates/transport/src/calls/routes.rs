@@ -13,7 +13,7 @@ use crate::calls::inbox::RequestQueue;
 use crate::calls::registry;
 use crate::graph::{MatchTransport, network_is_allowed};
 
-/// How one server is reached.
+/// The way in which one server is reached.
 pub(crate) enum Way {
     IntraProcess(Arc<RequestQueue>),
     SharedMemory(Arc<ClientChannel>),
@@ -56,7 +56,7 @@ pub(crate) struct ServerRoutes {
     pub(crate) needs_engine: bool,
 }
 
-/// The inputs for finding routes.
+/// The data needed to find routes.
 pub(crate) struct Finder<'a> {
     pub(crate) announced: &'a Announced,
     pub(crate) memory: Option<&'a CallMemory>,

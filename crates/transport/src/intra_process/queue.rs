@@ -79,7 +79,8 @@ pub(crate) struct Queue<O: Object> {
     ringer: Ringer,
 }
 
-/// Delivers the messages that wait in the queue of a subscription with direct dispatch.
+/// A function that delivers the messages that wait in the queue of a subscription with direct
+/// dispatch.
 pub(crate) type DirectRun = Arc<dyn Fn() + Send + Sync>;
 
 /// A queue whose user does not know the type of its messages.

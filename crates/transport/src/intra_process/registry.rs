@@ -1,8 +1,8 @@
 //! A registry of the subscriptions of this process. In it, a publisher finds the queue of a
 //! subscription that the engine reports as a match.
 //!
-//! The registry belongs to the process rather than to a context: two contexts of a process share
-//! memory too.
+//! The registry belongs to the process rather than to a context, because two contexts of a process
+//! can exchange objects too.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -56,7 +56,7 @@ pub(crate) fn begin_registration() -> RwLockReadGuard<'static, ()> {
 /// Keeps a queue registered until this is dropped.
 pub(crate) struct Registration(Gid);
 
-/// Registers the queue of a subscription, where publishers find it.
+/// Registers the queue of a subscription, so that publishers find it.
 pub(crate) fn register(subscription: Gid, queue: Arc<impl AnyQueue + 'static>) -> Registration {
     let queue: Arc<dyn AnyQueue> = queue;
     registry().queues.lock().insert(subscription, Arc::downgrade(&queue));

@@ -177,7 +177,7 @@ impl<O: Object> Receiver<O> {
     }
 }
 
-/// The engine as the reorder sees it.
+/// The engine's side of the reorder, for this receiver.
 struct Engine<'a> {
     engine: &'a dyn EngineSubscription,
     /// Whether the network transport is allowed.

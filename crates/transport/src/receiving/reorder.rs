@@ -35,7 +35,7 @@ struct LocalPublisher {
 }
 
 impl LocalPublisher {
-    /// Makes a publisher whose messages have not come over a local transport yet.
+    /// Makes the record of a publisher whose messages have not yet come over a local transport.
     fn new(gid: Gid, last: Stamp, last_number: u64) -> Self {
         Self { gid, is_heard: false, last, last_number, has_left: false }
     }
@@ -66,8 +66,8 @@ enum Source {
 }
 
 /// Before the first message of a publisher over a local transport, the publisher's earlier messages
-/// in the engine are delivered. They are looked for among at most this many of the engine's
-/// samples, as many as a history of usual depth holds.
+/// in the engine are delivered. At most this many of the engine's samples are delivered for this,
+/// as many as a history of usual depth holds.
 const DRAIN_LIMIT: usize = 1024;
 
 /// The transports of one subscription, and what is known of its publishers.
@@ -301,7 +301,7 @@ impl<O: Object> Reorder<O> {
         None
     }
 
-    #[inline(never)] // likewise
+    #[inline(never)] // rarely called if most messages are local
     fn take_engine(&mut self, links: &[impl LocalLink]) -> Option<Sample> {
         let sample = self.engine_head.take()?;
         let (publisher, stamp) = (sample.info.publisher_gid, stamp_of(&sample));
@@ -366,7 +366,7 @@ impl<O: Object> Reorder<O> {
 
     /// Takes the head of the queue; without the message if that has expired. If a publisher has
     /// pushed the head out meanwhile, this takes the next message, which is newer.
-    #[inline(never)] // likewise
+    #[inline(never)] // keeps the code for other transports compact
     fn take_queued(&mut self, publisher: Gid) -> Option<(Envelope, Option<Received<O>>)> {
         let (envelope, object) = self.queue.take_if(|head| head.publisher == publisher)?;
         let is_alive = envelope.expires.is_none_or(|end| Instant::now() < end);

@@ -134,7 +134,7 @@ impl Sender {
         })
     }
 
-    /// Publishes one message on every transport that a subscription needs.
+    /// Publishes one message over every transport that a subscription needs.
     pub(crate) fn publish(
         &self,
         message: &mut impl Outgoing,

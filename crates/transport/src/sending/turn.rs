@@ -181,7 +181,7 @@ impl Turn<'_> {
         endpoint.counters.intra_process.count(routes.len(), size_bytes);
     }
 
-    #[inline(never)] // likewise
+    #[inline(never)] // keeps the code of one transport together
     fn send_by_network<M: Outgoing>(
         &self,
         prepared: &mut Prepared<M>,

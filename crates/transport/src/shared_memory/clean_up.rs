@@ -1,7 +1,7 @@
 //! Removes the remains of killed processes, once for all processes that end at about the same time.
 //!
-//! A clean-up checks every file of this user in `/dev/shm`. With one clean-up per ended match, the
-//! end of a process with many endpoints would cause as many checks of as many files.
+//! A clean-up checks every file of this user in `/dev/shm`. With a clean-up for each ended match,
+//! the end of a process with many endpoints would cause as many checks of all files.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};

@@ -15,7 +15,7 @@ use feros_sync::Mutex;
 /// How long a publisher's first answer stays valid. Each further answer stays valid twice as long
 /// as the previous one ...
 const FIRST_HOLD: Duration = Duration::from_secs(1);
-/// ... up to this.
+/// ... up to this time.
 const LAST_HOLD: Duration = Duration::from_secs(16);
 
 /// The publishers at which a subscription of this process has found no free slot.

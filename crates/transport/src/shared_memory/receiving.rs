@@ -92,7 +92,7 @@ impl SharedMemoryReceiving {
         }
     }
 
-    /// The upkeep of the connections. It is asked to run when the matches may have changed.
+    /// The upkeep of the connections, which has to run when the matches may have changed.
     pub(crate) fn upkeep(&self) -> &Upkeep {
         &self.upkeep
     }

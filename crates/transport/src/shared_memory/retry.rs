@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 use feros_shm::{LinkObstacle, Obstacle};
 
-/// A connection that could not be opened yet is tried again after this time, which doubles with
-/// each try, unless a publisher signals that it is ready ...
+/// The time after which a connection that may only need more time is tried again, unless a
+/// publisher signals before that it is ready. It doubles with each try ...
 const FIRST_RETRY: Duration = Duration::from_millis(1);
-/// ... up to this.
+/// ... up to this time.
 const LAST_RETRY: Duration = Duration::from_secs(1);
-/// A connection that failed is tried again after this time, which doubles with each try ...
+/// The time after which a connection that failed is tried again. It doubles with each try ...
 const FIRST_RETRY_OF_FAILED: Duration = Duration::from_secs(1);
-/// ... up to this ...
+/// ... up to this time ...
 const LAST_RETRY_OF_FAILED: Duration = Duration::from_secs(16);
 /// ... or up to this if the publisher or the subscription has as many connections as it may: if
 /// hundreds of them share a topic, most pairs wait for a slot, and each try takes a lock of the

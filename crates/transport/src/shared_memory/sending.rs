@@ -24,10 +24,9 @@ use crate::shared_memory::options::SharedMemoryOptions;
 const ACKNOWLEDGEMENT_WAIT: Duration = Duration::from_millis(2);
 /// ... which it does at most once in this interval.
 const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(100);
-/// Shared memory that could not be made is tried again after this time, which doubles with each try
-/// ...
+/// The time after which making shared memory is tried again. It doubles with each try ...
 const FIRST_RETRY: Duration = Duration::from_secs(1);
-/// ... up to this.
+/// ... up to this time.
 const LAST_RETRY: Duration = Duration::from_secs(16);
 
 /// A publisher's side of the shared-memory transport. Its shared memory is made for the first match
@@ -292,8 +291,8 @@ impl SharedMemorySending {
                 if found.qos.reliability != Reliability::Reliable
                     || self.is_acknowledged(engine, &[found.gid]) =>
             {
-                // The attachment is read again, since the subscription may have attached anew after
-                // the engine was asked.
+                // The attachment is read again, since the subscription may have attached anew since
+                // the acknowledgements were checked.
                 let Some(attachment) = route.peer.attachment(self.id) else {
                     route.state = Handshake::Offered;
                     return Ok(());

@@ -161,7 +161,7 @@ fn two_threads_that_wait_for_room_are_both_woken() {
     });
 }
 
-/// Two threads of the subscription take messages.
+/// Two threads of the subscription take messages at the same time.
 #[test]
 fn two_threads_that_count_wake_for_both_messages() {
     explore(|| {
