@@ -1,6 +1,6 @@
 /* Why this exists: every C and C++ peer of the laboratory shares this code, so that all of them take the same arguments,
- * publish at the same pace, and stamp messages and report measurements in the same way. README.md beside it is the contract
- * in words.
+ * publish at the same pace, and stamp messages and report measurements in the same way. README.md in this folder is the
+ * contract in words.
  *
  * For C11 and C++17, everything static. A peer in outline:
  *
@@ -39,7 +39,7 @@
 enum { CONTRACT_VERSION = 1, CONTRACT_WRONG_ARGUMENTS = 64, CONTRACT_NOT_INSTALLED = 69 };
 /* A stamp: nanoseconds and number, in `bytes` as 8 bytes each (little-endian), in `string` as 16 hex digits each. */
 enum { CONTRACT_STAMP_BYTES = 16, CONTRACT_STAMP_DIGITS = 32 };
-/* Samples are written once a second, or when this many wait. */
+/* Samples are written once a second, or when this many are waiting. */
 enum { CONTRACT_SAMPLES_WAITING = 65536 };
 
 enum contract_role { CONTRACT_TALKER, CONTRACT_LISTENER, CONTRACT_RELAY, CONTRACT_PAIR, CONTRACT_CHAIN, CONTRACT_NODES,
@@ -107,7 +107,7 @@ static inline void contract_work(const struct contract *c) {
   }
 }
 
-/* Waits up to this long for the end of standard input (the laboratory's way to stop a program); returns whether to stop. */
+/* Waits up to this long for the end of standard input, by which the laboratory stops a program; returns whether to stop. */
 static inline bool contract_wait_stopped(const struct contract *c, uint64_t millis) {
   const uint64_t until = contract_now() + millis * 1000000u;
   for (;;) {
@@ -226,7 +226,7 @@ static inline void contract_value(const char *name, double value) {
   contract_write(&line);
 }
 
-/* Reports why the program cannot go on, and ends it. `kind`: unsupported, no-licence, not-matched or failed. */
+/* Reports why the program cannot go on, and ends the program. `kind`: unsupported, no-licence, not-matched or failed. */
 #if defined(__GNUC__)
 __attribute__((noreturn))
 #endif
@@ -343,8 +343,8 @@ static inline bool contract_take(struct contract *c, const char *name, const cha
   return true;
 }
 
-/* Locks the memory that the process has and will have, if the laboratory asks for it. After a refusal, which is reported, the
- * run goes on: the laboratory checks from outside which memory is locked. Pages are locked from their first use on: a message
+/* Locks the process's present and future memory, if the laboratory asks for it. A refusal is reported, and the run goes on:
+ * the laboratory checks from outside which memory is locked. Pages are locked from their first use on, so that a message
  * ring in shared memory is not filled when it is mapped. */
 static inline void contract_lock_memory(void) {
   const char *asked = getenv("FEROS_LAB_LOCK_MEMORY");
@@ -394,7 +394,7 @@ static inline void contract_parse(struct contract *c, int argc, char **argv, str
 
 /* --- stamps ------------------------------------------------------------------------------------------------------ */
 
-/* Fills a payload of c->size_bytes once: without `--fill each` only the stamp changes later. */
+/* Fills a payload of c->size_bytes once; without `--fill each`, only the stamp changes later. */
 static inline void contract_fill(const struct contract *c, void *payload) {
   memset(payload, c->is_string ? 'z' : 0x5a, c->size_bytes);
 }
@@ -425,7 +425,7 @@ static inline uint64_t contract_stamp_loan(const struct contract *c, void *paylo
   return at;
 }
 
-/* The same in the program's own memory. */
+/* Like the function before, but for the program's own memory. */
 static inline uint64_t contract_stamp(const struct contract *c, void *payload, uint64_t number) {
   return contract_stamp_loan(c, payload, number, 0);
 }
@@ -511,7 +511,7 @@ static CONTRACT_APART bool contract_pace_next(struct contract_pace *pace, uint64
 
 /* --- what was measured ------------------------------------------------------------------------------------------- */
 
-/* Triples of numbers: preallocated, written once a second. */
+/* Triples of numbers, in preallocated memory, written once a second. */
 struct contract_triples {
   uint64_t *values[3];
   size_t length, capacity;
@@ -552,7 +552,7 @@ static inline void contract_triples_write(struct contract_triples *t, struct con
   t->written = contract_now();
 }
 
-/* The messages that one subscription received; only one thread at a time notes. */
+/* The messages that one subscription received; only one thread at a time may note messages. */
 struct contract_samples {
   const struct contract *c;
   unsigned subscription;
@@ -578,15 +578,15 @@ static inline void contract_samples_write(struct contract_samples *s) {
   contract_triples_write(&s->triples, &line, names);
 }
 
-/* Whether the last message of the run has come. False in runs of --seconds: there the end of standard input ends the
+/* Whether the last message of the run has come. Always false in runs of --seconds, where the end of standard input ends the
  * program. */
 static inline bool contract_samples_done(const struct contract_samples *s) {
   const struct contract *c = s->c;
   return c->seconds == 0 && c->warm_up + c->count > 0 && __atomic_load_n(&s->next, __ATOMIC_ACQUIRE) >= c->warm_up + c->count;
 }
 
-/* The inspected parts of a received payload. A caller whose engine may overwrite a payload during reading first inspects it,
- * then asks whether it was still valid, and notes it if so. */
+/* The inspected parts of a received payload. If the engine may overwrite a payload during reading, the caller first inspects
+ * the payload, then asks the engine whether it is still valid, and only then notes it. */
 struct contract_seen {
   uint64_t nanos, number;
   size_t size;
@@ -601,8 +601,8 @@ static inline struct contract_seen contract_see(const struct contract *c, const 
   return seen;
 }
 
-/* Notes an inspected payload; `now` was read first in the callback. Returns whether it was the last message. Computes
- * --work-micros, as a user's callback would. */
+/* Notes an inspected payload; `now` was read first in the callback. Returns whether it was the last message. Computes for
+ * --work-micros, like a user's callback. */
 static inline bool contract_note_seen(struct contract_samples *s, struct contract_seen seen, uint64_t now) {
   const uint64_t nanos = seen.nanos, number = seen.number;
   const size_t size = seen.size, stamp = s->c->is_string ? (size_t) CONTRACT_STAMP_DIGITS : (size_t) CONTRACT_STAMP_BYTES;
@@ -647,7 +647,7 @@ static inline void contract_published_write(struct contract_published *p) {
   contract_triples_write(&p->triples, &line, names);
 }
 
-/* Notes a publish call by the time of its stamp and the time after it. */
+/* Notes a call of publish, by the time of the stamp and the time after the call. */
 static CONTRACT_APART void contract_note_published(struct contract_published *p, uint64_t number, uint64_t at, uint64_t after) {
   if (p->sent++ == 0) p->first_nanos = at;
   p->last_nanos = at;

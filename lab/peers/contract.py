@@ -135,7 +135,7 @@ def error(kind, text):
 
 
 def wait_stopped(arguments, seconds=0.0):
-    """Waits up to this long for the end of standard input or of the time; returns whether one came."""
+    """Waits up to this long for the end of standard input or for the time limit; returns whether one of them came."""
     until = min(now_nanos() + int(seconds * 1e9), arguments.end_nanos)
     while True:
         left = max(until - now_nanos(), 0) / 1e9
@@ -146,7 +146,7 @@ def wait_stopped(arguments, seconds=0.0):
 
 
 def work(arguments):
-    """Computes for --work-micros of processor time."""
+    """Computes for the processor time --work-micros."""
     if arguments.work_micros:
         end = time.thread_time_ns() + arguments.work_micros * 1000
         while time.thread_time_ns() < end:
@@ -181,7 +181,7 @@ def pace(arguments):
 
 
 def payload(arguments):
-    """A payload of `bytes`; only the stamp changes later."""
+    """A payload of type `bytes`; only the stamp changes later."""
     return bytearray(b"\x5a" * arguments.size)
 
 
@@ -191,7 +191,7 @@ def filling(arguments, number):
 
 
 def stamp(arguments, payload, number):
-    """Fills the payload if asked to, writes the stamp, the time last, and returns that time. The publish call follows directly."""
+    """Fills the payload if asked to, writes the stamp with the time last, and returns the time. The publish call comes next."""
     if arguments.fill == "each":
         whole = (ctypes.c_char * arguments.size).from_buffer(payload)
         ctypes.memset(whole, filling(arguments, number), arguments.size)
@@ -202,7 +202,7 @@ def stamp(arguments, payload, number):
 
 
 def text_payload(arguments, number):
-    """The rest of a `string` payload behind its stamp, made anew if asked to."""
+    """The rest of a `string` payload after its stamp, made anew if the arguments ask for it."""
     return ("z" if arguments.fill == "none" else chr(filling(arguments, number))) * (arguments.size - STAMP_DIGITS)
 
 
@@ -212,7 +212,7 @@ def text_stamp(now, number):
 
 
 def read_stamp(arguments, payload):
-    """Reads time and number from bytes or from text."""
+    """Reads the time and the number from bytes or from a string."""
     if len(payload) != arguments.size:
         error("failed", f"a received payload has {len(payload)} bytes, {arguments.size} were sent")
     is_text = isinstance(payload, str)
@@ -228,7 +228,7 @@ def read_stamp(arguments, payload):
 
 
 class _Rows:
-    """Three columns of numbers, written at most once a second while messages are under way."""
+    """Three columns of numbers, written at most once a second while messages are on their way."""
 
     def __init__(self, arguments):
         self.keeps, self.columns, self.written = arguments.keeps_samples, [array("Q") for _ in range(3)], now_nanos()
@@ -289,7 +289,7 @@ class Published:
         }
 
     def note(self, number, at):
-        """Notes a publish call that has just returned, by the time of its stamp."""
+        """Notes a call of publish that has just returned, by the time of its stamp."""
         now = now_nanos()
         self.first_nanos = self.first_nanos or at
         self.last_nanos = at

@@ -68,7 +68,7 @@ def qos(of_writer):
 
 
 def check():
-    """Checks the parts that need no licence: the type and the QoS."""
+    """Checks the parts that do not need a licence: the type and the QoS."""
     TYPE()
     qos(True), qos(False)
     return dds.ProductVersion.current

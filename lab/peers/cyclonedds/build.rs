@@ -1,4 +1,4 @@
-//! Builds the C program, linked with the same library that Feros is built on.
+//! Builds the C program, linked with the same library as Feros.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,10 +1,10 @@
-/* Why this exists: the engine of Feros without Feros. It shows what a C program gets that calls only the API of Cyclone DDS:
- * the floor of every ROS 2 client on Cyclone DDS.
+/* Why this exists: the engine of Feros without Feros. It shows the numbers of a C program that calls only the API of Cyclone
+ * DDS, which no ROS 2 client on Cyclone DDS can beat.
  *
- * How fair it is: the QoS of a ROS 2 profile, plain CDR, a type with one field. It keeps one sample and takes every message
- * into it, so that the payload's memory is allocated once. `--receive waitset` (default): a thread of this program waits and
- * takes, as an executor would; `listener`: the callback runs on the engine's receiving thread, which is the fastest mode of
- * the API. */
+ * How fair it is: it uses the QoS of a ROS 2 profile, plain CDR, and a type with one field. It keeps one sample and takes
+ * every message into it, so that the payload's memory is allocated once. `--receive waitset` (default): a thread of this
+ * program waits and takes, like an executor; `listener`: the callback runs on the engine's receiving thread, which is the
+ * fastest mode of the API. */
 #include <pthread.h>
 
 #include "dds/dds.h"
@@ -326,7 +326,7 @@ static void chain(dds_entity_t participant) {
   contract_end(&sending[0].published, samples, 1);
 }
 
-/* There are no nodes; a participant comes nearest. One already exists. */
+/* DDS has no nodes; a participant comes nearest. One already exists. */
 static void nodes(void) {
   for (uint64_t i = 1; i < c.nodes; i++) new_participant();
   contract_ready();

@@ -1,4 +1,5 @@
-// Why this exists: Fast DDS itself, without a client library above it, through its C++ API. The contract is in ../README.md.
+// Why this exists: to measure Fast DDS itself, without a client library above it, through its C++ API. The contract is in
+// ../README.md.
 //
 // How fair it is: Fast DDS as it is installed (2 of Debian's package, or 3: ../fastdds3); `participant_qos` has the settings
 // of the variants. The payload is an unbounded sequence of octets or string, in CDR, written here by hand as its generator
@@ -43,7 +44,7 @@ using versions::ReturnCode_t;
 
 constexpr int ACKNOWLEDGED_WITHIN_SECONDS = 2;
 constexpr uint64_t GONE_WITHIN_MILLIS = 200;
-/// How long a relay waits for a subscription to its output, which the talker cannot await.
+/// The time that a relay waits for a subscription to its output, for which the talker cannot wait.
 constexpr uint64_t ONWARD_WITHIN_MILLIS = 5000;
 constexpr uint32_t SEGMENT_BYTES = 64 << 20;
 constexpr uint32_t SOCKET_BUFFER_BYTES = 12 << 20;
@@ -193,7 +194,7 @@ class Domain {
     qos.durability().kind = c.is_transient_local ? TRANSIENT_LOCAL_DURABILITY_QOS : VOLATILE_DURABILITY_QOS;
     qos.history().kind = c.is_keep_all ? KEEP_ALL_HISTORY_QOS : KEEP_LAST_HISTORY_QOS;
     qos.history().depth = int32_t(c.depth);
-    // The limit of samples that a reader or writer keeps, 5000 by default, must not be below the depth.
+    // The limit on samples that a reader or writer keeps, 5000 by default, must not be below the depth.
     if (int32_t(c.depth) > qos.resource_limits().max_samples_per_instance) {
       qos.resource_limits().max_samples_per_instance = int32_t(c.depth);
       qos.resource_limits().max_samples = int32_t(c.depth);
@@ -216,7 +217,7 @@ class Domain {
   Subscriber *subscriber_;
 };
 
-/// A subscription and its callback; in a relay also the writer that passes messages on.
+/// A subscription and its callback, and in a relay also the writer that passes messages on.
 class Reader : public DataReaderListener {
  public:
   Reader(Domain &domain, const contract *counting, const std::string &topic, uint64_t index)
@@ -255,8 +256,8 @@ class Reader : public DataReaderListener {
     }
   }
 
-  /// A writer that shares its data may overwrite a sample during reading: Fast DDS asks readers of loans to check afterwards
-  /// whether the sample was still valid (`is_sample_valid`). The check does not apply to copies.
+  /// A writer that shares its data may overwrite a sample while it is read. Fast DDS asks readers of loans to check
+  /// afterwards whether the sample is still valid (`is_sample_valid`). The check does not apply to copies.
   void received(const uint8_t *data, size_t size, void *sample, const SampleInfo *loaned = nullptr) {
     const uint64_t now = contract_now();
     const contract_seen seen = contract_see(&domain_.c, data, size);
@@ -326,7 +327,7 @@ void publish_all(DataWriter &writer, const Domain &domain, contract_published &s
   while (contract_pace_next(&pace, &number)) {
     void *loan = nullptr;
     const uint64_t asked = domain.is_plain ? contract_now() : 0;
-    // If readers hold all loans, the message is not sent; a real program would also have to wait or drop it.
+    // If readers hold all loans, the message is not sent; a real program would have to wait or drop it too.
     if (domain.is_plain && writer.loan_sample(loan) != OK) {
       ++refused;
       continue;
@@ -338,7 +339,7 @@ void publish_all(DataWriter &writer, const Domain &domain, contract_published &s
   if (refused > 0) fprintf(stderr, "fastdds: %llu messages were refused by write()\n", (unsigned long long) refused);
 }
 
-/// Waits until the published messages have arrived, or no longer can.
+/// Waits until the published messages have arrived, or can no longer arrive.
 void wait_delivered(DataWriter &writer, const contract &c) {
   if (c.is_reliable) writer.wait_for_acknowledgments(Duration_t(ACKNOWLEDGED_WITHIN_SECONDS, 0));
   const uint64_t until = contract_now() + GONE_WITHIN_MILLIS * 1000000u;

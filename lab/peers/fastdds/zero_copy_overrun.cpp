@@ -4,7 +4,7 @@
 //
 //   c++ -std=c++17 -O2 zero_copy_overrun.cpp -o /tmp/zero_copy_overrun -lfastrtps -lfastcdr && /tmp/zero_copy_overrun
 //
-// It prints how often, out of ten runs, the reader's process ended by which signal.
+// It prints for each of ten runs the signal that ended the reader's process.
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
 #include <fastdds/dds/publisher/DataWriter.hpp>

@@ -108,7 +108,7 @@ def new_executor():
 
 
 def spin_until(node, is_over):
-    """Checks only now and then whether the laboratory stops the program."""
+    """Checks only now and then whether the laboratory has stopped the program."""
     with new_executor() as executor:
         executor.add_node(node)
         looked = contract.now_nanos()

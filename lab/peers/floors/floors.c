@@ -1,5 +1,5 @@
-/* Why this exists: the limits that no engine on this machine can beat, measured as systems under test like the others: at
- * their rate, size, placement and link, in turn with them.
+/* Why this exists: the limits that no engine on this machine can beat. They are measured as systems under test like the
+ * engines: at the same rate, size, placement and link, in turn with them.
  *
  * handover.c has the floors within a host, udp.c and tcp.c those over sockets. */
 #define _GNU_SOURCE

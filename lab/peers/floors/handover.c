@@ -1,4 +1,4 @@
-/* Why this exists: the barest hand-over of a message, in the roles of an engine, to be measured in turn with engines.
+/* Why this exists: the simplest hand-over of a message, in the roles of an engine, to be measured in turn with engines.
  *
  *   --kind futex        two processes, a futex word in shared memory; the payload is built where it is read
  *   --kind copy         the same after one copy of the payload into the shared memory
@@ -49,7 +49,7 @@ static struct segment *shared_segment(const struct contract *c) {
   return (struct segment *) found;
 }
 
-/* Sleeps until more than `seen` messages were sent; false if the program must stop. */
+/* Sleeps until more than `seen` messages have been sent; returns false if the program must stop. */
 static bool wait_for_ring(const struct contract *c, struct bell *bell, uint32_t seen, int wait) {
   const struct timespec patience = {.tv_sec = 0, .tv_nsec = 100000000};
   while (atomic_load(&bell->rung) == seen) {
@@ -59,8 +59,8 @@ static bool wait_for_ring(const struct contract *c, struct bell *bell, uint32_t 
   return true;
 }
 
-/* Waits until the previous message was taken, so that it is not overwritten. This is not measured, and takes time only if a
- * receiver was held up. */
+/* Waits until the previous message has been taken, so that it is not overwritten. This is not measured, and takes time only
+ * if a receiver is held up. */
 static bool wait_until_taken(const struct contract *c, struct bell *bells, uint64_t receivers, uint64_t number) {
   for (uint64_t i = 0; i < receivers; i++) {
     while (atomic_load(&bells[i].taken) != (uint32_t) number) {
@@ -195,7 +195,7 @@ static void thread_to_thread(const struct contract *c) {
   end_pair(c, &published, receivers);
 }
 
-/* Calls with `different` payloads in turn. */
+/* Calls the function with `different` payloads in turn. */
 static void call(const struct contract *c, unsigned different) {
   struct receiver receivers[MOST_RECEIVERS] = {{.c = c}};
   struct receiver *volatile unknown = receivers;

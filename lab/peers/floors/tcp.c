@@ -1,8 +1,8 @@
-/* Why this exists: the payload from process to process through plain TCP connections: the limit for every system over TCP,
- * which is Zenoh's default.
+/* Why this exists: to send the payload from process to process through plain TCP connections, which is the limit for every
+ * system over TCP, the default of Zenoh.
  *
  * The talker listens at FEROS_LAB_ADDRESS and FEROS_LAB_PORT; a listener tries until it is connected. Every message has the
- * same size, so the stream needs no frames. No data waits for more bytes (TCP_NODELAY). */
+ * same size, so the stream needs no frames. Data is sent without waiting for more (TCP_NODELAY). */
 #define _GNU_SOURCE
 #include <netinet/in.h>
 #include <netinet/tcp.h>

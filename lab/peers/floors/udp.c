@@ -1,5 +1,5 @@
-/* Why this exists: the payload from process to process through plain UDP sockets, within a host or over a link: the limit for
- * every system over the network.
+/* Why this exists: to send the payload from process to process through plain UDP sockets, within a host or over a link,
+ * which is the limit for every system over the network.
  *
  * A datagram is as large as fits in one packet to the listener: 65507 bytes over loopback, 1472 over a link with an MTU of
  * 1500. Each has a header; a message is complete when all of its bytes have come. Nothing is sent again: a message with a
@@ -30,8 +30,8 @@ struct listener {
   bool is_known;
 };
 
-/* The buffers hold all messages under way: forced if this process may, otherwise as large as net.core.rmem_max and wmem_max
- * allow. */
+/* The buffers hold all messages on their way. Their size is forced if this process may do so; otherwise, they are as large
+ * as net.core.rmem_max and wmem_max allow. */
 static int open_socket(const struct contract *c) {
   const int fd = socket(AF_INET, SOCK_DGRAM, 0);
   if (fd < 0) contract_error("failed", "socket", strerror(errno));
@@ -44,7 +44,7 @@ static int open_socket(const struct contract *c) {
   return fd;
 }
 
-/* The most payload that fits into one packet to this address: a datagram in IP fragments would be lost with any of them. */
+/* The largest payload that fits into one packet to this address: losing an IP fragment would lose the whole datagram. */
 static size_t part_bytes_to(const struct sockaddr_in *address) {
   const int fd = socket(AF_INET, SOCK_DGRAM, 0);
   int mtu = 0;
@@ -129,7 +129,7 @@ struct partial {
   size_t got, end;  /* bytes in all, and where the furthest of them end */
 };
 
-/* Receives one datagram at its most likely position, behind all received parts. Returns whether its message is complete. */
+/* Receives one datagram at its most likely position, after all received parts. Returns whether the message is complete. */
 static bool take_in(struct partial *partial, int fd, const struct contract *c, bool *is_answered) {
   struct head head;
   struct iovec pieces[] = {{&head, sizeof head}, {partial->payload + partial->end, LARGEST_DATAGRAM}};
@@ -152,8 +152,8 @@ static bool take_in(struct partial *partial, int fd, const struct contract *c, b
   return true;
 }
 
-/* Limits the wait of a receive. A listener that woke more often than necessary would keep its processor warm for its
- * messages. */
+/* Limits the time that a receive call waits. A listener that wakes more often than necessary would keep its processor warm
+ * for its messages. */
 static void wait_at_most(int fd, int millis) {
   const struct timeval patience = {.tv_sec = 0, .tv_usec = millis * 1000};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);

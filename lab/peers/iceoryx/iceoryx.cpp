@@ -1,11 +1,11 @@
-// Why this exists: iceoryx itself, the shared memory transport with a daemon (RouDi) that owns the memory, through its untyped C++
-// API. The contract is in ../README.md.
+// Why this exists: to measure iceoryx itself, the shared memory transport with a daemon (RouDi) that owns the memory,
+// through its untyped C++ API. The contract is in ../README.md.
 //
-// How fair it is: Debian's package as it is; the daemon's pools are those of roudi.toml, sized for the payloads and depths of
-// the scenarios. A message is loaned from the pool, stamped in place and published: nothing is copied or serialized, and the
-// bytes behind the stamp keep the loan's old content, unless `--fill each` overwrites them. A relay has to copy into its own
-// loan. Both types are octets here. There is no network, so no `remote`; within a process it is the same transport
-// (`composed`).
+// How fair it is: this uses Debian's package as it is; the daemon's pools are those of roudi.toml, sized for the payloads
+// and depths of the scenarios. A message is loaned from the pool, gets its stamp there and is published: nothing is copied
+// or serialized, and the bytes after the stamp keep the loan's old content, unless `--fill each` overwrites them. A relay
+// has to copy into its own loan. Both types are octets here. There is no network, so no `remote`; within a process it is the
+// same transport (`composed`).
 //
 // Subscriptions are read through WaitSets: `single` (the default) has one WaitSet and thread for all of them; `isolated`, and
 // every node of a chain, has its own. `reliable` with `keep_all` blocks the publisher when a queue is full; every other QoS
@@ -39,9 +39,9 @@ using iox::popo::UntypedSubscriber;
 /// The largest payload that roudi.toml has a pool for.
 constexpr size_t LARGEST_BYTES = 5 << 20;
 constexpr uint64_t MOST_QUEUED = 256, MOST_HISTORY = 16;
-/// How long a relay waits for a subscription to its output, which the talker cannot await.
+/// The time that a relay waits for a subscription to its output, for which the talker cannot wait.
 constexpr uint64_t ONWARD_WITHIN_MILLIS = 5000;
-/// How long a talker waits for subscriptions to read queued messages.
+/// The time that a talker waits for subscriptions to read queued messages.
 constexpr uint64_t LINGER_MILLIS = 200;
 
 IdString_t id(const std::string &text) { return IdString_t(iox::cxx::TruncateToCapacity, text.c_str()); }
@@ -57,7 +57,7 @@ std::unique_ptr<UntypedPublisher> publisher_of(const contract &c, const std::str
   return std::make_unique<UntypedPublisher>(service("messages", topic), options);
 }
 
-/// A subscription and its callback; in a relay also the publisher that passes messages on.
+/// A subscription and its callback, and in a relay also the publisher that passes messages on.
 class Reader {
  public:
   Reader(const contract &c, const contract *counting, const std::string &topic, uint64_t index)
@@ -79,7 +79,7 @@ class Reader {
     }
   }
 
-  /// A publisher knows whether there are subscriptions, but not how many: so each connected subscription announces itself, as
+  /// A publisher knows whether there are subscriptions, but not how many, so each connected subscription announces itself as
   /// a separate service.
   bool say_when_connected() {
     if (presence_ == nullptr && subscriber.getSubscriptionState() == iox::SubscribeState::SUBSCRIBED) {

@@ -19,7 +19,7 @@ import contract  # noqa: E402
 
 FAULTS = ["none", "lossy", "initial-loss", "duplicates", "hang", "crash", "garbage", "unfinished", "no-licence", "unsupported"]
 TRANSPORTS = ["untold", "shared_memory", "network"]
-# Messages whose number ends with this digit are lost or come twice.
+# Messages whose number ends in this digit are lost or come twice.
 DIGIT = 9
 INITIAL_LOSS = 5
 CALL_NANOS = 20_000

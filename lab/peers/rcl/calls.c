@@ -1,4 +1,4 @@
-/* Why this exists: servers and clients of a service of stock ROS 2; each response has a text of `--size` characters.
+/* Why this exists: servers and clients of a service of stock ROS 2; each response has a string of `--size` characters.
  *
  * Both wait with rcl_wait, like the executors of rclcpp and rclpy; the client waits on the calling thread. */
 #include "calls.h"
@@ -50,7 +50,7 @@ static void serving_fini(struct serving *serving) {
   checked(rcl_node_fini(&serving->node), "rcl_node_fini");
 }
 
-/* Answers all requests that have come before the next wait. */
+/* Answers all requests that have come, before the next wait. */
 static void answer_all(struct serving *serving) {
   std_srvs__srv__Trigger_Request request;
   if (!std_srvs__srv__Trigger_Request__init(&request)) contract_error("failed", "a request", "no memory");
@@ -140,7 +140,7 @@ static void calling_fini(struct calling *calling) {
   checked(rcl_node_fini(&calling->node), "rcl_node_fini");
 }
 
-/* Makes one call; returns the size of the response's text. */
+/* Makes one call; returns the size of the response's string. */
 static size_t call_once(struct calling *calling, std_srvs__srv__Trigger_Request *request, std_srvs__srv__Trigger_Response *response) {
   int64_t sent = 0;
   checked(rcl_send_request(&calling->client, request, &sent), "rcl_send_request");

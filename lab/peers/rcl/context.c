@@ -1,8 +1,9 @@
-/* Why this exists: the one context of the program, its nodes, and how its waits end. */
+/* Why this exists: the single context of the program, its nodes, and the code that ends its waits. */
 #include "context.h"
 
-/* librcl.so of the wheels is linked to libraries of the Python bindings, which nothing here calls. So that the process needs
- * no Python, their two variables are defined here, and their functions stay unresolved until called. */
+/* librcl.so of the wheels is linked to libraries of the Python bindings, which nothing here calls. So that the process does
+ * not need Python, the two variables of these libraries are defined here; their functions stay unresolved until they are
+ * called. */
 char _Py_TrueStruct[64];
 void *PyExc_RuntimeError;
 

@@ -13,7 +13,7 @@ static inline void checked(rcl_ret_t code, const char *what) {
   if (code != RCL_RET_OK) contract_error("failed", what, rcl_error_is_set() ? rcl_get_error_string().str : "no reason given");
 }
 
-/* The state that the main thread shares with waiting threads: the end, and the interruption of a wait. */
+/* The state that the main thread shares with waiting threads: whether to end, and the means to interrupt a wait. */
 struct end {
   const struct contract *c;
   rcl_guard_condition_t *guards; /* one for each waiting thread: a guard condition wakes one wait */

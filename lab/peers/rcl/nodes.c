@@ -1,8 +1,8 @@
-/* Why this exists: the role `nodes`: the cost of idle nodes of stock ROS 2.
+/* Why this exists: the role `nodes`, which measures the cost of idle nodes of stock ROS 2.
  *
- * A node here matches a node of rclcpp or rclpy: it has /rosout, publishes /parameter_events and serves the six services of
- * its parameters. Their further parts (a subscription to /parameter_events, clocks, the type description service) are left
- * out, as Feros does not have them: the comparison errs in favour of stock ROS 2. */
+ * Like a node of rclcpp or rclpy, each node has /rosout, publishes /parameter_events and serves the six services of its
+ * parameters. The further parts of such nodes (a subscription to /parameter_events, clocks, the type description service)
+ * are left out, as Feros does not have them: the comparison errs in favour of stock ROS 2. */
 #include "nodes.h"
 
 #include <pthread.h>

@@ -1,10 +1,10 @@
-/* Why this exists: stock ROS 2 at its fastest: `rcl` in C, without the cost of an executor of rclcpp or of rclpy.
+/* Why this exists: to measure stock ROS 2 at its fastest: `rcl` in C, without the cost of an executor of rclcpp or rclpy.
  * The contract is in ../README.md.
  *
  * How fair it is: the ROS 2 Kilted wheels as installed (rcl, rmw_fastrtps_cpp, Fast DDS). As in rclcpp, the wait set is
- * filled for every wait. Unlike there, all available messages are taken before the next wait, and messages are taken into one
- * that is kept, so that its buffer is allocated once. Nodes that carry messages have neither /rosout nor parameter services,
- * which would only add cost. (The role `nodes` has them, because it measures them.)
+ * filled for every wait. Unlike in rclcpp, all available messages are taken before the next wait, and all are taken into the
+ * same message, so that its buffer is allocated only once. Nodes that carry messages have neither /rosout nor parameter
+ * services, which would only add cost. (The role `nodes` has them, because it measures them.)
  *
  * Placements: `composed` is publisher and subscriptions in one process and one context; Fast DDS then delivers from writer to
  * reader without a transport, serialized. rcl always serializes, so there is no `intra`. rcl has no executors. `single` (the
@@ -19,7 +19,7 @@
 #include "wait_set.h"
 
 enum { ACKNOWLEDGED_WITHIN_MILLIS = 2000, GONE_WITHIN_MILLIS = 200 };
-/* How long a relay waits for a subscription to its output. */
+/* The time that a relay waits for a subscription to its output. */
 #define ONWARD_WITHIN_MILLIS 5000ull
 
 /* --- entities ---------------------------------------------------------------------------------------------------- */
@@ -60,29 +60,29 @@ static size_t matches_of(const struct writer *writer) {
   return matches;
 }
 
-/* rcl has no call that waits for a match: so this checks every 2 ms, before the measurement. */
+/* rcl has no call that waits for a match, so this checks every 2 ms, before the measurement. */
 static void wait_for_matches(const struct writer *writer, const struct contract *c, uint64_t wanted) {
   while (matches_of(writer) < wanted) {
     if (contract_wait_stopped(c, 2)) contract_error("not-matched", "the subscriptions were not found in time", NULL);
   }
 }
 
-/* Waits for a subscription to a relay's output, which the talker cannot await. It does not wait forever, since a relay may be
- * alone on purpose. */
+/* Waits for a subscription to a relay's output, for which the talker cannot wait. It does not wait forever, since a relay
+ * may be alone on purpose. */
 static void wait_for_onward(const struct writer *writer, const struct contract *c) {
   const uint64_t until = contract_now() + ONWARD_WITHIN_MILLIS * 1000000u;
   while (matches_of(writer) == 0 && contract_now() < until && !contract_wait_stopped(c, 2)) {
   }
 }
 
-/* A full "keep all" history refuses a message after a while: then it is not sent, and the run goes on. */
+/* A full "keep all" history refuses a message after a while; then the message is not sent, and the run goes on. */
 static bool published(struct writer *writer, struct message *message) {
   if (rcl_publish(&writer->publisher, memory_of(message), NULL) == RCL_RET_OK) return true;
   rcl_reset_error();
   return false;
 }
 
-/* A subscription, the message that it takes into, and, in a relay, the publisher that passes it on. */
+/* A subscription, the message that it takes into and, in a relay, the publisher that passes the message on. */
 struct reader {
   rcl_node_t *node;
   rcl_subscription_t subscription;
@@ -110,7 +110,7 @@ static void reader_fini(struct reader *reader) {
 
 /* --- taking ------------------------------------------------------------------------------------------------------ */
 
-/* A wait set on the thread that runs it, for some subscriptions. */
+/* A wait set for some subscriptions, and the thread that waits on it. */
 struct spin {
   struct end *end;
   size_t wait; /* the number of this wait in `end` */
@@ -194,7 +194,7 @@ static void talker(const struct contract *c) {
   writer_init(&writer, &node, c, c->topic);
   wait_for_matches(&writer, c, c->matched);
   publish_all(&writer, c, &sent);
-  /* A time-out is no error here: the other side counts missing messages as lost. */
+  /* A timeout is not an error here: the other side counts missing messages as lost. */
   if (c->is_reliable && rcl_publisher_wait_for_all_acked(&writer.publisher, RCL_MS_TO_NS(ACKNOWLEDGED_WITHIN_MILLIS)) != RCL_RET_OK)
     rcl_reset_error();
   /* Best effort has no acknowledgement; a sending thread gets a moment for its remaining messages. */
@@ -214,7 +214,7 @@ static void *wait_for_stop(void *argument) {
   return NULL;
 }
 
-/* Listener and relay run alone on the main thread; a second thread ends it at the end of standard input. */
+/* A listener or relay runs on the main thread; a second thread ends it at the end of standard input. */
 static void listener(const struct contract *c) {
   const bool relays = c->role == CONTRACT_RELAY;
   struct contract counting = *c;

@@ -1,4 +1,5 @@
-/* Why this exists: the role `executor`: the cost of one event for an executor on `rcl`'s wait set, among idle entities.
+/* Why this exists: the role `executor`, which measures the cost of one event for an executor on `rcl`'s wait set,
+ * among idle entities.
  *
  * One thread triggers a guard condition, fills the wait set, waits, finds the ready entity and calls an empty function, as
  * the executors of rclcpp and rclpy do around their callbacks (rclcpp keeps the set of entities, but also calls rcl_wait).

@@ -1,4 +1,4 @@
-// Why this exists: ROS 2 as its C++ programs use it, rclcpp with an executor. The contract is in ../README.md.
+// Why this exists: to measure ROS 2 as its C++ programs use it: rclcpp with an executor. The contract is in ../README.md.
 //
 // How fair it is: only variants configure anything. Callbacks take a message by `ConstSharedPtr` and run on the executor of
 // the role: `single`, `multi` and the variant `events` are rclcpp's own, `isolated` is a single-threaded executor for each
@@ -27,9 +27,9 @@ using std::chrono::milliseconds;
 using EventsExecutor = rclcpp::experimental::executors::EventsExecutor;
 
 constexpr milliseconds ACKNOWLEDGED_WITHIN{2000};
-/// Best effort has no acknowledgement: a talker waits until its subscriptions have left, but not longer than this.
+/// Best effort has no acknowledgement, so a talker waits until its subscriptions have left, but no longer than this.
 constexpr uint64_t GONE_WITHIN_MILLIS = 500;
-/// How long a relay waits for a subscription to its output, which the talker cannot await.
+/// The time that a relay waits for a subscription to its output, for which the talker cannot wait.
 constexpr uint64_t ONWARD_WITHIN_MILLIS = 5000;
 
 /// The settings of the contract and of the variant.
@@ -53,7 +53,7 @@ struct Settings {
     return std::make_shared<rclcpp::Node>(name, options);
   }
 
-  /// A relay only counts.
+  /// A relay reports only counts.
   contract counting() const {
     contract counts = *c;
     counts.keeps_samples = c->keeps_samples && c->role != CONTRACT_RELAY;
@@ -141,7 +141,7 @@ class Writer {
   typename rclcpp::Publisher<Message>::SharedPtr publisher_;
 };
 
-/// A subscription and its callback; in a relay also the publisher that passes messages on.
+/// A subscription and its callback, and in a relay also the publisher that passes messages on.
 template <class Message>
 class Reader {
  public:
@@ -186,7 +186,7 @@ void talker(const Settings &settings) {
   contract_end(&sent, nullptr, 0);
 }
 
-/// Listener and relay run their callbacks on a thread of the executor, while this thread waits for the end.
+/// A listener or relay runs its callbacks on a thread of the executor, while this thread waits for the end.
 template <class Message>
 void listener(const Settings &settings) {
   const contract &c = *settings.c;

@@ -18,8 +18,8 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # at the end, sinc
 import contract  # noqa: E402
 
 LOOK_SECONDS = 0.2
-# Rarely, on a busy machine, rclpy does not end after the last line of output: then the stack of each thread goes to standard
-# error.
+# On a busy machine, rclpy sometimes does not end after the last line of output; then the stack of each thread is written to
+# standard error.
 END_SECONDS = 20
 ARGUMENTS = contract.parse(sys.argv[1:], [("events", ["no", "yes"], "no")])
 
@@ -79,7 +79,7 @@ def new_executor(kind):
 
 
 class Spinning:
-    """One executor for all nodes, or one executor and thread for each."""
+    """One executor for all nodes, or an executor and a thread for each node."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -253,7 +253,7 @@ def nodes():
 
 
 def serve(node):
-    """A service whose responses have a text of `--size` characters."""
+    """A service whose responses have a string of `--size` characters."""
     if ARGUMENTS.type != "string":
         contract.error("unsupported", "a response is a text: --type string")
     text = "z" * ARGUMENTS.size

@@ -1,9 +1,9 @@
-// Why this exists: ROS 1 Noetic as its programs use it: roscpp between processes, nodelets within one. The contract is in
-// ../README.md.
+// Why this exists: to measure ROS 1 Noetic as its programs use it: roscpp between processes, nodelets within one process.
+// The contract is in ../README.md.
 //
-// How fair it is: Debian's packages with a real rosmaster; only variants configure anything. Callbacks are roscpp's, called
-// by its AsyncSpinner with one thread, which does the same as ros::spin(); the main thread publishes. /rosout, a topic that
-// every ROS 1 node has, is off in nodes that carry messages and on in the role `nodes`.
+// How fair it is: this uses Debian's packages with a real rosmaster; only variants configure anything. Callbacks are
+// roscpp's, called by its AsyncSpinner with one thread, which does the same as ros::spin(); the main thread publishes.
+// /rosout, a topic that every ROS 1 node has, is off in nodes that carry messages and on in the role `nodes`.
 //
 // Placements. roscpp does not connect to itself through TCP: a subscription finds its own process and takes a shortcut,
 // whatever the program does. `composed` is a program that publishes a message by reference: the message is serialized, handed
@@ -31,7 +31,7 @@
 namespace {
 
 constexpr uint64_t LINGER_MILLIS = 2000;
-/// How long a relay waits for a subscription to its output, which the talker cannot await.
+/// The time that a relay waits for a subscription to its output, for which the talker cannot wait.
 constexpr uint64_t ONWARD_WITHIN_MILLIS = 5000;
 
 std_msgs::String::_data_type &data_of(std_msgs::String &message) { return message.data; }
@@ -46,7 +46,7 @@ struct Settings {
   bool by_pointer;
 
   uint32_t queue_size() const { return c->is_keep_all ? 0 : c->depth; }
-  /// A relay and the middle of a chain only count.
+  /// A relay and the middle nodes of a chain report only counts.
   contract counting() const {
     contract counts = *c;
     counts.keeps_samples = false;
@@ -59,7 +59,7 @@ ros::Publisher advertise(ros::NodeHandle &node, const Settings &settings, const 
   return node.advertise<Message>(topic, settings.queue_size(), settings.c->is_transient_local);
 }
 
-/// A subscription and its callback; in a relay also the publisher that passes messages on.
+/// A subscription and its callback, and in a relay also the publisher that passes messages on.
 template <class Message>
 class Reader {
  public:
@@ -109,7 +109,7 @@ class Home {
   virtual void stop() = 0;
 };
 
-/// Node handles, with one callback queue for all or one each.
+/// Node handles, with one callback queue for all or with one for each.
 class Handles : public Home {
  public:
   explicit Handles(contract_executor executor) : executor_(executor) {}
@@ -151,7 +151,7 @@ class Part : public nodelet::Nodelet {
   std::function<void(ros::NodeHandle &)> make_;
 };
 
-/// Nodelets in a loader, which has its own threads.
+/// A loader of nodelets, which has its own threads.
 class Nodelets : public Home {
  public:
   Nodelets() : loader_([this](const std::string &) { return boost::make_shared<Part>(next_); }) {}
@@ -184,7 +184,7 @@ void wait_for_matches(const ros::Publisher &publisher, const contract &c, uint64
     if (contract_wait_stopped(&c, 2)) contract_error("not-matched", "the subscriptions were not found in time", nullptr);
 }
 
-/// Messages that are published by pointer must not change afterwards: only messages without other owners are reused.
+/// Messages that are published by pointer must not change afterwards, so only messages without other owners are reused.
 template <class Message>
 class Pool {
  public:
@@ -245,7 +245,7 @@ void talker(const Settings &settings) {
   contract_end(&sent, nullptr, 0);
 }
 
-/// Listener and relay run their callbacks on a spinner's thread, while this thread waits for the end.
+/// A listener or relay runs its callbacks on a thread of the spinner, while this thread waits for the end.
 template <class Message>
 void listener(const Settings &settings) {
   const bool relays = settings.c->role == CONTRACT_RELAY;

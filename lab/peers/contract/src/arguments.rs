@@ -1,5 +1,5 @@
-//! The arguments that the laboratory appends to a peer's program, and what depends only on them:
-//! payloads, stamps.
+//! The arguments that the laboratory appends to a peer's program, and the payloads and stamps,
+//! which depend only on them.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -17,7 +17,7 @@ use crate::words::{
 pub struct Extra<'a> {
     /// The name, with its dashes.
     pub name: &'a str,
-    /// The allowed values; if empty, any text.
+    /// The allowed values; if empty, any value is allowed.
     pub allowed: &'a [&'a str],
     /// The default value.
     pub default: &'a str,
@@ -28,17 +28,17 @@ pub struct Extra<'a> {
 pub struct Arguments {
     /// The role of this program.
     pub role: Role,
-    /// The placement of the other side.
+    /// The placement of the publisher relative to the subscriptions.
     pub placement: Placement,
-    /// The topic; for a relay and a chain, the one that it receives from.
+    /// The topic; for a relay and a chain, the topic that it receives from.
     pub topic: String,
     /// The topic on which a relay publishes.
     pub to: String,
     /// The message type.
     pub payload: MessageType,
-    /// The octets or characters of a payload.
+    /// The size of a payload, in octets or characters.
     pub size_bytes: usize,
-    /// Messages per second; 0 means without pause.
+    /// The publishing rate in messages per second; 0 means without pause.
     pub rate_hz: f64,
     /// The number of messages after the warm-up.
     pub count: u64,
@@ -50,11 +50,11 @@ pub struct Arguments {
     pub reliability: Reliability,
     /// Whether late subscriptions get earlier messages.
     pub durability: Durability,
-    /// Which messages are kept.
+    /// Which messages are kept for delivery.
     pub history: History,
     /// The depth of [`History::KeepLast`].
     pub depth: usize,
-    /// The offered and requested deadline.
+    /// The deadline that is offered and requested.
     pub deadline: Option<Duration>,
     /// The thread that sends.
     pub publish: PublishMode,
@@ -97,7 +97,8 @@ impl Arguments {
     /// Reads pairs of a name and a value.
     ///
     /// # Errors
-    /// A sentence that names the unknown argument, or the wrong one and its allowed values.
+    /// If an argument is unknown or wrong; the sentence names it and, if it is wrong, the allowed
+    /// values.
     pub fn parse(
         words: impl IntoIterator<Item = String>,
         extras: &[Extra<'_>],
@@ -224,18 +225,18 @@ impl Arguments {
         self.extras.get(name).map_or("", String::as_str)
     }
 
-    /// The same arguments with only counts, for relays within a chain.
+    /// The same arguments, but with counts instead of samples, for relays within a chain.
     pub fn without_samples(&self) -> Self {
         Self { keeps_samples: false, ..self.clone() }
     }
 
-    /// The number of messages of this run, if it is given in advance.
+    /// The number of messages of this run, if it is known in advance.
     pub fn messages(&self) -> Option<u64> {
         (self.seconds == 0.0).then_some(self.warm_up + self.count)
     }
 
-    /// Whether standard input has ended or the time is over: the program then ends with the samples
-    /// it has.
+    /// Whether standard input has ended or the time is over; if so, the program ends with the
+    /// samples that it has.
     pub fn is_stopped(&self) -> bool {
         self.wait_stopped(Duration::ZERO)
     }
@@ -273,12 +274,12 @@ impl Arguments {
         !is_checked || payload.last() == Some(&self.filling(number))
     }
 
-    /// A payload; with [`Fill::None`] only the stamp changes later.
+    /// Makes a payload; with [`Fill::None`], only the stamp changes later.
     pub fn payload(&self) -> Vec<u8> {
         vec![if self.payload == MessageType::String { b'z' } else { 0x5a }; self.size_bytes]
     }
 
-    /// The same as text, for the type `string`.
+    /// Makes a payload as a string, for the type `string`.
     pub fn text_payload(&self) -> String {
         "z".repeat(self.size_bytes)
     }
@@ -287,7 +288,7 @@ impl Arguments {
     /// publish call follows directly.
     ///
     /// # Panics
-    /// If the payload is shorter than a stamp, which one of [`Self::payload`] never is.
+    /// If the payload is shorter than a stamp. Payloads of [`Self::payload`] never are.
     pub fn stamp(&self, payload: &mut [u8], number: u64) -> u64 {
         self.fill(payload, number);
         let now = now_nanos();
@@ -295,8 +296,8 @@ impl Arguments {
         now
     }
 
-    /// Like [`Self::stamp`], in memory that was requested at the time `asked`: requesting memory is
-    /// part of publishing, filling it is not.
+    /// Like [`Self::stamp`], for memory that was requested at the time `asked`: requesting memory
+    /// is part of publishing, filling it is not.
     ///
     /// # Panics
     /// If the payload is shorter than a stamp.
@@ -326,10 +327,10 @@ impl Arguments {
         }
     }
 
-    /// Like [`Self::stamp`], in text.
+    /// Like [`Self::stamp`], for a string.
     ///
     /// # Panics
-    /// If the payload is shorter than a stamp, which one of [`Self::text_payload`] never is.
+    /// If the payload is shorter than a stamp. Payloads of [`Self::text_payload`] never are.
     pub fn stamp_text(&self, payload: &mut String, number: u64) -> u64 {
         if self.fill == Fill::Each {
             let mut bytes = std::mem::take(payload).into_bytes();

@@ -1,10 +1,10 @@
-//! Cold caches between two messages, for a simulated cache that counts the lines that a message
-//! touches.
+//! Makes caches cold between two messages, for a simulated cache that counts the cache lines that a
+//! message touches.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
 
-/// More bytes than the simulated cache holds (`scripts/count_message.py`).
+/// More bytes than the simulated cache of `scripts/count_message.py` holds.
 const BYTES: usize = 4 << 20;
 const LINE_BYTES: usize = 64;
 
@@ -15,7 +15,8 @@ pub(crate) fn make_cold() {
     let asked = || std::env::var("FEROS_LAB_COLD").is_ok_and(|asked| asked == "1");
     let memory = MEMORY.get_or_init(|| asked().then(|| vec![1; BYTES]));
     if let Some(memory) = memory {
-        // This uses no iterator, since its functions that are not inlined would be counted.
+        // This uses no iterator, since functions of the iterator that are not inlined would be
+        // counted.
         let mut at = 0;
         while at < memory.len() {
             black_box(memory[at]);

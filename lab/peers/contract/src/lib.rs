@@ -1,6 +1,6 @@
-//! The code that the laboratory's systems under test in Rust share, as systems in C share
-//! `contract.h`: the same arguments, pace and stamps, and the same lines of output. `../README.md`
-//! is the contract in words.
+//! The code that the laboratory's systems under test in Rust share (systems in C share
+//! `contract.h`), so that they have the same arguments, pace, stamps and lines of output.
+//! `../README.md` is the contract in words.
 //!
 //! ```no_run
 //! use feros_lab_contract::{Program, Role, now_nanos};
@@ -43,7 +43,7 @@ pub use words::{
     Durability, Executor, Fill, History, MessageType, Placement, PublishMode, Reliability, Role,
 };
 
-/// Exit code for arguments that are unknown or wrong.
+/// The exit code for arguments that are unknown or wrong.
 pub const WRONG_ARGUMENTS: u8 = 64;
 
 /// A system under test.
@@ -51,7 +51,7 @@ pub const WRONG_ARGUMENTS: u8 = 64;
 pub struct Program<'a> {
     /// The name of its folder.
     pub system: &'a str,
-    /// Every component whose version matters: `Feros 0.1, Cyclone DDS 11.0`.
+    /// Every component whose version matters, such as `Feros 0.1, Cyclone DDS 11.0`.
     pub version: &'a str,
     /// The arguments that only this peer has, for its variants.
     pub extras: &'a [Extra<'a>],
@@ -73,7 +73,7 @@ impl Program<'_> {
         self.run_with(&arguments, program)
     }
 
-    /// Like [`Self::run`], with arguments from another source, as for a component.
+    /// Like [`Self::run`], with arguments from another source, such as a component's parameters.
     pub fn run_with(
         self,
         arguments: &Arguments,

@@ -23,13 +23,13 @@ pub(crate) enum Line<'a> {
 /// The times when messages passed a trace point; the laboratory joins points into layers.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Points<'a> {
-    /// The name: `publish`, `write_begin`, `taken`, ...
+    /// The name, such as `publish`, `write_begin` or `taken`.
     pub name: &'a str,
-    /// A word for the publisher, if a number is published more than once.
+    /// A word that identifies the publisher; needed if several publishers publish the same number.
     pub by: Option<&'a str>,
-    /// A word for the subscription, if a point concerns only one.
+    /// A word that identifies the subscription, if the point concerns only one.
     pub of: Option<&'a str>,
-    /// The transport, if a message may take several at once.
+    /// The transport; needed if a message may take several at once.
     pub transport: Option<&'a str>,
     /// The numbers of the messages.
     pub numbers: &'a [u64],
@@ -43,7 +43,7 @@ pub(crate) fn write(line: &Line<'_>) {
     text.push(b'\n');
     let mut output = std::io::stdout().lock();
     if output.write_all(&text).and_then(|()| output.flush()).is_err() {
-        // The laboratory no longer reads, so it would not end this process either.
+        // If the laboratory no longer reads, it would not end this process either.
         std::process::exit(1);
     }
 }
@@ -54,7 +54,7 @@ pub(crate) fn fail(text: &str) -> ! {
     std::process::exit(1);
 }
 
-/// Why a program gives no result.
+/// The reason why a program gives no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

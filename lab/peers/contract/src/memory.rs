@@ -1,15 +1,14 @@
-//! Memory that stays in RAM, if the laboratory's real-time condition asks for it.
+//! Locks memory in RAM, if the laboratory's real-time condition asks for it.
 
 use rustix::mm::{MlockAllFlags, mlockall};
 
-/// The variable with which the laboratory asks a program to lock its memory (`mlockall`), by the
-/// value 1.
+/// The variable that asks a program to lock its memory (`mlockall`); the laboratory sets it to 1.
 pub const LOCK_MEMORY: &str = "FEROS_LAB_LOCK_MEMORY";
 
-/// Locks the memory that the process has and will have, each page from its first use on: if whole
+/// Locks the process's present and future memory, each page from its first use on: if whole
 /// mappings were filled at once, a publisher would wait seconds for a message ring in shared memory
-/// of which it uses only a part. After a refusal, which is reported, the run goes on: the
-/// laboratory checks from outside which memory is locked.
+/// of which it uses only a part. A refusal is reported, and the run goes on: the laboratory checks
+/// from outside which memory is locked.
 pub(crate) fn lock_where_asked() {
     if std::env::var_os(LOCK_MEMORY).is_none_or(|value| value != "1") {
         return;

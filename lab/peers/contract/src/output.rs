@@ -9,10 +9,10 @@ use crate::words::Role;
 
 /// The version of the contract that this crate follows.
 pub const CONTRACT: u32 = 1;
-/// Exit code if a requirement is not installed or a licence is missing.
+/// The exit code if a requirement is not installed or a licence is missing.
 pub const NOT_INSTALLED: u8 = 69;
 
-/// Why a program gives no result, in words.
+/// The reason why a program gives no result, in words.
 #[derive(Debug)]
 pub struct Failure {
     kind: Kind,
@@ -20,7 +20,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Creates a failure of a kind.
+    /// Creates a failure of this kind.
     pub fn new(kind: Kind, text: impl Into<String>) -> Self {
         Self { kind, text: text.into() }
     }

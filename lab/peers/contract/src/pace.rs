@@ -4,9 +4,9 @@ use crate::arguments::Arguments;
 use crate::cold::make_cold;
 use crate::time::{now_nanos, sleep_until};
 
-/// How long a talker waits before its first message.
+/// The time that a talker waits before its first message.
 const BEGIN_NANOS: u64 = 10_000_000;
-/// How often a talker checks whether it must stop.
+/// The interval at which a talker checks whether it must stop.
 const LOOK_NANOS: u64 = 100_000_000;
 
 /// Yields the number of each message of a run when it is due. A late talker publishes at once, and

@@ -1,5 +1,5 @@
-//! The messages received and published: in preallocated buffers, written at most once a second
-//! while messages are under way.
+//! The messages received and published. They are kept in preallocated buffers, which are written at
+//! most once a second while messages are on their way.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use crate::line::{Line, fail, write};
 use crate::time::now_nanos;
 use crate::words::Role;
 
-/// The most samples that wait, however many are expected.
+/// The limit on samples that wait to be written, however many are expected.
 const WAITING: u64 = 65_536;
 const WRITE_NANOS: u64 = 1_000_000_000;
-/// After this long without any message, missing messages count as lost.
+/// The time without any message after which missing messages count as lost.
 const QUIET_NANOS: u64 = 3_000_000_000;
 
 /// Triples of numbers, by column.
@@ -121,8 +121,8 @@ impl Samples {
         }))
     }
 
-    /// Notes a payload; `now` was read first in the callback. Computes `--work-micros`, as a user's
-    /// callback would. Returns whether it was the last message of the run. Ends the program if the
+    /// Notes a payload; `now` was read first in the callback. Computes for `--work-micros`, like a
+    /// user's callback. Returns whether it was the last message of the run. Ends the program if the
     /// message is not from this run, since no measurement could be trusted then.
     #[inline(never)] // scripts/count_message.py leaves it out
     pub fn note(&self, payload: &[u8], now: u64) -> bool {
@@ -148,8 +148,8 @@ impl Samples {
         self.is_done()
     }
 
-    /// Whether the last message has come; in runs of `--seconds` the end of standard input ends the
-    /// program.
+    /// Whether the last message has come. Always false in runs of `--seconds`, where the end of
+    /// standard input ends the program.
     pub fn is_done(&self) -> bool {
         self.0.arguments.messages().is_some_and(|messages| messages > 0 && self.next() >= messages)
     }
@@ -184,7 +184,7 @@ impl Published {
         Self(Arc::new(Mutex::new((Counts::default(), Columns::new(arguments)))))
     }
 
-    /// Notes a publish call that has just returned, by the time of its stamp.
+    /// Notes a call of publish that has just returned, by the time of its stamp.
     #[inline(never)] // as above
     pub fn note(&self, number: u64, at: u64) {
         let now = now_nanos();

@@ -19,7 +19,7 @@ fn timespec(nanos: u64) -> Timespec {
     Timespec { tv_sec: seconds, tv_nsec: (nanos % 1_000_000_000) as i64 }
 }
 
-/// Sleeps until a time of [`now_nanos`].
+/// Sleeps until a time on the clock of [`now_nanos`].
 pub fn sleep_until(nanos: u64) {
     // The only possible error is an interruption by a signal.
     while clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &timespec(nanos)).is_err() {}

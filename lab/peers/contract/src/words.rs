@@ -1,5 +1,5 @@
 //! The words of the contract, for both sides: the laboratory reads them in scenarios and manifests,
-//! peers in their arguments.
+//! peers read them in their arguments.
 
 use std::str::FromStr;
 
@@ -62,9 +62,10 @@ words! {
         Chain = "chain",
         /// Nodes without entities.
         Nodes = "nodes",
-        /// A whole graph of nodes, by name: with `--graph` in addition to the common arguments.
+        /// A whole graph of nodes; `--graph`, in addition to the common arguments, names it.
         Graph = "graph",
-        /// An executor with one entity that is always ready, among `--idle` others that never are.
+        /// An executor with one entity that is always ready, among `--idle` others that are never
+        /// ready.
         Executor = "executor",
         /// Serves a service.
         Server = "server",

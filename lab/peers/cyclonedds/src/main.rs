@@ -9,8 +9,8 @@ use std::process::{Command, ExitCode};
 use feros_rmw::SessionOptions;
 use feros_rmw_cyclonedds::config::{Circumstances, configuration, interfaces};
 
-/// The buffer size that the tuning page of ROS 2 asks for. It is not forced if the kernel does not
-/// permit it, because the engine would refuse to start.
+/// The buffer size that the tuning page of ROS 2 recommends. If the kernel does not permit it, it
+/// is not requested, because the engine would refuse to start.
 const RECOMMENDED_BUFFER_BYTES: u64 = 10_000_000;
 
 fn main() -> ExitCode {

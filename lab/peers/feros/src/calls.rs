@@ -1,4 +1,4 @@
-//! Servers and clients of a service: each response has a text of `--size` characters.
+//! Servers and clients of a service; each response has a string of `--size` characters.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use feros_lab_contract::{Placement, now_nanos};
 use crate::spinning::Spinning;
 use crate::{Task, transport};
 
-/// Longer than any call whose time is worth measuring.
+/// The time limit of a call: longer than any call whose time is worth measuring.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Serves until the laboratory stops it.
@@ -77,7 +77,7 @@ impl<'a> Calling<'a> {
         client
             .wait_for_service(PATIENCE)
             .map_err(|error| Failure::not_matched(error.to_string()))?;
-        // The network is available first; a shorter transport follows a moment later.
+        // The network transport is available first; a shorter one follows a moment later.
         let is_pending = |found: &MatchTransport| found.reason == Some(Reason::Pending);
         while client.transports().iter().any(is_pending) {
             if arguments.wait_stopped(Duration::from_millis(2)) {
@@ -106,8 +106,8 @@ impl<'a> Calling<'a> {
         Ok(())
     }
 
-    /// Reports how many calls took each transport; within a process that is the network if the
-    /// placement asks for it.
+    /// Reports how many calls took each transport; within a process, only the network transport is
+    /// used if the placement asks for it.
     fn tell(&self, output: &Output) {
         let counts = self.client.counts();
         output.values(&BTreeMap::from([

@@ -1,6 +1,6 @@
-//! Talker and listeners as components of one process: loaded into a container, they do the same as
-//! a pair composed by hand. The messages that they receive are noted in one place of the process,
-//! from which the talker reports them at the end.
+//! The talker and the listeners as components of one process: loaded into a container, they do the
+//! same as a pair composed by hand. All components of the process note received messages in a
+//! common static, from which the talker reports them at the end.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ static POOL: LazyLock<Pool<UInt8MultiArray>> = LazyLock::new(Pool::default);
 /// The arguments of a component, parsed like those of a program.
 ///
 /// # Errors
-/// As [`Arguments::parse`].
+/// See [`Arguments::parse`].
 pub fn arguments(line: &str) -> Result<Arguments, String> {
     Arguments::parse(line.split_whitespace().map(str::to_owned), &EXTRAS)
 }
@@ -29,7 +29,7 @@ pub fn arguments(line: &str) -> Result<Arguments, String> {
 /// Creates the subscription of a listener.
 ///
 /// # Errors
-/// If it cannot be created.
+/// If the subscription cannot be created.
 pub fn listen(
     context: &Context,
     node: &Node,

@@ -1,4 +1,4 @@
-//! A subscription and the messages that it received, in each form of a message.
+//! Subscriptions and the messages that they receive, in each form of a message.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{Form, Task};
 
 /// The action of a callback after it has noted a message.
 pub(crate) enum Then<M> {
-    /// The message's memory goes back to the publisher, if that is in this process.
+    /// The message's memory goes back to the publisher, if the publisher is in this process.
     Recycle(Pool<M>),
     /// The message is shared with other subscriptions.
     Share,

@@ -8,7 +8,7 @@ use feros::trace::{self, Event};
 use feros::{Gid, MessageInfo};
 use feros_lab_contract::{Arguments, Output, Points, Role};
 
-/// More events than one message has in one thread.
+/// The number of events reserved for a message in a thread: more than a message has.
 const EVENTS_A_MESSAGE: u64 = 16;
 
 /// The trace points of this run.
@@ -36,7 +36,7 @@ impl Seen {
 }
 
 impl Layers {
-    /// Sets up tracing. It must run before anything else is created, since threads take the
+    /// Sets up tracing. This must run before anything else is created, since threads read the
     /// settings at their first event.
     pub(crate) fn new(arguments: &Arguments) -> Self {
         let is_asked = std::env::var("FEROS_LAB_LAYERS").is_ok_and(|value| value == "1");
@@ -54,13 +54,12 @@ impl Layers {
         Self { is_on: true, ..Self::default() }
     }
 
-    /// Registers a publisher of this process: the numbers of its messages are those of its
-    /// publications.
+    /// Registers a publisher of this process; its messages have the numbers of its publications.
     pub(crate) fn publishes(&self, publisher: Gid) {
         lock(&self.own).push(publisher);
     }
 
-    /// The table for a subscription to messages of another process.
+    /// The table of message numbers, for a subscription to messages of another process.
     pub(crate) fn seen(&self, arguments: &Arguments) -> Option<Seen> {
         (self.is_on && arguments.role == Role::Listener).then(|| self.seen.clone())
     }

@@ -1,14 +1,14 @@
 //! Feros as a system under test: the client library as users have it, in every role, placement and
-//! form of a message. The program composes by hand; [`components`] is the same as components for
-//! containers.
+//! form of a message. The program composes nodes by hand; [`components`] has the same as components
+//! for containers.
 //!
-//! `--form`: how a message is published and taken. `ordinary` is the form of most programs
-//! (publish, and a closure that takes the struct), `view` takes in place, `built` builds in memory
-//! that the publisher lends and takes in place, `raw` uses bytes. `--transport` is the only
-//! transport that messages may take. With `--in-turn`, messages circulate within a process: given
-//! away and given back (`cache`: eight, `memory`: more than caches hold). `--dispatch
-//! publishing-thread` runs callbacks on the publishing thread. `--busy-wait yes` makes executors
-//! look for work before they sleep.
+//! `--form`: how a message is published and taken. `ordinary` is the form of most programs (publish
+//! a struct, and receive it in a closure), `view` reads received messages without a copy, `built`
+//! also builds messages in memory that the publisher lends, `raw` uses bytes. `--transport` is the
+//! only transport that messages may take. With `--in-turn`, messages circulate within a process,
+//! given away by the publisher and given back by the subscription (`cache`: eight messages,
+//! `memory`: more than caches hold). `--dispatch publishing-thread` runs callbacks on the
+//! publishing thread. `--busy-wait yes` makes executors look for work before they sleep.
 
 mod calls;
 pub mod components;
@@ -46,7 +46,7 @@ enum Form {
     Raw,
 }
 
-/// The task of the program, in Feros's types.
+/// The task of the program, in types of Feros.
 struct Task<'a> {
     arguments: &'a Arguments,
     context: Context,
@@ -80,7 +80,7 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// The version of Feros, with its engine once there is a context.
+/// The version of Feros and, once there is a context, of its engine.
 pub(crate) fn version(context: Option<&Context>) -> String {
     let mut version = format!("Feros {}", env!("CARGO_PKG_VERSION"));
     if let Some(context) = context {

@@ -11,22 +11,22 @@ use feros_shm::LoanError;
 use crate::payload::Carrier;
 use crate::{Form, Task, transport};
 
-/// How long the shortest transport may take to become available after the match; earlier messages
-/// take the network transport.
+/// The time that the shortest transport may take to become available after the match; earlier
+/// messages take the network transport.
 const PATH_NANOS: u64 = 1_000_000_000;
-/// How long a talker waits for the messages in its shared memory to be read.
+/// The time that a talker waits for the messages in its shared memory to be read.
 const LINGER_NANOS: u64 = 500_000_000;
-/// How long a talker pauses while another process creates or removes shared memory.
+/// The time that a talker pauses while another process creates or removes shared memory.
 const BUSY_PAUSE: Duration = Duration::from_micros(200);
-/// The numbers of messages in turn that fit in caches, and that exceed them.
+/// The number of messages in turn that fit into caches, and a number that exceeds them.
 const PAYLOADS_IN_CACHE: usize = 8;
 const PAYLOADS_IN_MEMORY: usize = 96;
 const RELAY_NANOS: u64 = 5_000_000_000;
-/// The most messages that wait for the publisher's sending thread, unless the depth of the history
-/// is larger.
+/// The limit on messages that wait for the publisher's sending thread, unless the depth of the
+/// history is larger.
 const QUEUE_DEPTH: usize = 10;
 
-/// Messages whose memory is reused in turn, since their creation is not under test.
+/// A pool of messages whose memory is reused in turn, since their creation is not under test.
 pub(crate) struct Pool<M>(Arc<Mutex<VecDeque<M>>>);
 
 impl<M> Clone for Pool<M> {
@@ -51,7 +51,7 @@ impl<M> Pool<M> {
     }
 }
 
-/// A publisher of the task.
+/// Creates the publisher of the task.
 pub(crate) struct Outgoing<'a, M> {
     task: &'a Task<'a>,
     pub(crate) publisher: Publisher<M>,
@@ -70,7 +70,7 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         Ok(Self { task, publisher, published: task.arguments.published(), pool: Pool::default() })
     }
 
-    /// The same publisher with a pool to which subscriptions give messages back.
+    /// Creates the same publisher, with a pool to which subscriptions give messages back.
     pub(crate) fn with_pool(self, pool: Pool<M>) -> Self {
         Self { pool, ..self }
     }
@@ -97,7 +97,7 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         self.wait_for_transport()
     }
 
-    /// Waits for the shortest transport, which may be set up after the match.
+    /// Waits for the shortest transport, which may only be set up after the match.
     fn wait_for_transport(&self) -> Result<(), Failure> {
         let until = now_nanos() + PATH_NANOS;
         loop {
@@ -110,8 +110,8 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         }
     }
 
-    /// Waits for a subscription to a relay's output, which the talker cannot await, but only for a
-    /// while.
+    /// Waits for a subscription to a relay's output, for which the talker cannot wait, but only for
+    /// a while.
     pub(crate) fn wait_a_while(&self) {
         let until = now_nanos() + RELAY_NANOS;
         while self.publisher.subscription_count() == 0
@@ -172,7 +172,7 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         Ok(())
     }
 
-    /// Within a process each message is given away, or shared if several subscriptions take it.
+    /// Within a process, each message is given away, or is shared if several subscriptions take it.
     fn give_all(&self, subscriptions: usize) -> Result<(), Failure> {
         let arguments = self.task.arguments;
         let in_turn = match arguments.extra("--in-turn") {
@@ -195,7 +195,7 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         }
         let mut shared = VecDeque::new();
         Ok(self.send(|number| {
-            // The oldest message is the first one that is no longer read.
+            // The oldest message is the first one that all subscriptions have read.
             let mut message = match shared.front_mut().map(Arc::get_mut) {
                 Some(Some(_)) => {
                     shared.pop_front().unwrap_or_else(|| Arc::new(M::filled(arguments)))
@@ -209,7 +209,7 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         })?)
     }
 
-    /// Gives away this many messages in turn; each is reused once its subscription has given it
+    /// Gives away this many messages in turn; each is reused once the subscription has given it
     /// back.
     fn give_in_turn(&self, payloads: usize) -> Result<(), PublishError> {
         let arguments = self.task.arguments;
@@ -227,8 +227,8 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         })
     }
 
-    /// Waits until reliable subscriptions have all messages, and the messages in shared memory were
-    /// read: the subscriptions leave with the last message.
+    /// Waits until reliable subscriptions have all messages, and the messages in shared memory have
+    /// been read; subscriptions leave after the last message.
     pub(crate) fn linger(&self) {
         if self.task.qos.reliability == feros::Reliability::Reliable {
             // The laboratory reports losses.
@@ -242,7 +242,8 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         {}
     }
 
-    /// Fails if messages took another transport than the one under test, since that is no result.
+    /// Fails if messages took another transport than the one under test, since the run then has no
+    /// result.
     pub(crate) fn check_path(&self) -> Result<(), Failure> {
         transport::check_published(self.task, &self.publisher)
     }

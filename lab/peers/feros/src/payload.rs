@@ -9,7 +9,7 @@ use feros_lab_contract::{Arguments, now_nanos};
 
 /// A message type of the contract.
 pub(crate) trait Carrier: Message {
-    /// The number of bytes behind the payload in a serialized message.
+    /// The number of bytes after the payload in a serialized message.
     const BEHIND: usize;
 
     fn filled(arguments: &Arguments) -> Self;
@@ -19,11 +19,11 @@ pub(crate) trait Carrier: Message {
 
     fn payload(&self) -> &[u8];
 
-    /// Calls `read` with the payload in place.
+    /// Calls `read` with the payload, without copying it.
     fn in_place<T>(view: &View<Self>, read: impl FnOnce(&[u8]) -> T) -> T;
 
-    /// Builds a message in place, publishes it and returns the time of its stamp. `text` is the
-    /// payload of a string, which must exist before.
+    /// Builds a message in lent memory, publishes it and returns the time of its stamp. `text` is
+    /// the payload of a string, which must exist beforehand.
     fn publish_built(
         publisher: &Publisher<Self>,
         arguments: &Arguments,

@@ -41,8 +41,8 @@ fn listener<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failu
     let count =
         if task.arguments.role == Role::Listeners { task.arguments.subscriptions } else { 1 };
     let spinning = Spinning::new(task.arguments);
-    // With several subscriptions, the last message of one is not the last of all, so the laboratory
-    // ends the run.
+    // With several subscriptions, the last message of one subscription is not the last of all, so
+    // the laboratory ends the run.
     let stopper = || if count == 1 { spinning.stopper() } else { None };
     let (mut samples, mut received) = (Vec::new(), Vec::new());
     for index in *index..*index + count {
@@ -160,7 +160,7 @@ pub(crate) fn nodes(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> 
     let spinning = Spinning::new(task.arguments);
     let mut nodes = Vec::new();
     for index in 0..task.arguments.nodes {
-        // Several processes may have nodes, and names must be unique in a graph.
+        // Several processes may have nodes, and node names must be unique in a graph.
         let name = format!("idle_{}_{index}", std::process::id());
         let node = task.context.create_node_with(NodeOptions::new(&name))?;
         spinning.add(&node)?;

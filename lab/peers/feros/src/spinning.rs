@@ -8,10 +8,10 @@ use std::time::Duration;
 use feros::{Executor, IsolatedExecutors, Node, Stopper};
 use feros_lab_contract::{self as contract, Arguments, Failure, Output, Samples};
 
-/// How long a thread looks for work before it sleeps, if the arguments ask for it: longer than the
-/// interval of messages at 1 kHz.
+/// The time that a thread looks for work before it sleeps, if the arguments ask for this: longer
+/// than the interval of messages at 1 kHz.
 const BUSY_WAIT: Duration = Duration::from_millis(3);
-/// How often a program that only receives checks whether it must stop.
+/// The interval at which a program that only receives checks whether it must stop.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// The executor of the task, or the executors of its nodes.
@@ -26,7 +26,7 @@ impl Spinning {
         Self::of(arguments.executor, arguments)
     }
 
-    /// Creates executors of this kind, otherwise as the arguments ask.
+    /// Creates executors of this kind; all other settings come from the arguments.
     pub(crate) fn of(kind: contract::Executor, arguments: &Arguments) -> Self {
         let busy_wait = match arguments.extra("--busy-wait") {
             "yes" => BUSY_WAIT,
@@ -45,7 +45,7 @@ impl Spinning {
         }
     }
 
-    /// Reports the processor time spent looking for work, if any.
+    /// Reports the processor time that was spent looking for work, if any.
     pub(crate) fn tell(&self, output: &Output) {
         let Self::One(executor) = self else { return };
         let seconds = executor.busy_waited().as_secs_f64();
@@ -124,5 +124,5 @@ impl Spinning {
     }
 }
 
-/// The spinning thread, if one executor has all nodes.
+/// The spinning thread, if one executor serves all nodes.
 pub(crate) type Beside = Option<JoinHandle<Result<(), feros::SpinError>>>;

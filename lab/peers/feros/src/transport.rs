@@ -1,4 +1,5 @@
-//! The transport that messages take: restricted before the run, awaited, and verified afterwards.
+//! The transport that messages take: it is restricted before the run, waited for, and verified
+//! afterwards.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +9,8 @@ use feros_lab_contract::{Arguments, Failure, Output, Placement};
 use crate::Task;
 use crate::payload::Carrier;
 
-/// The only transport under test, if there is just one: within a process it depends on the
-/// placement, where the network stands for the ordinary transport of an engine.
+/// The transport under test, if there is only one. Within a process, it depends on the placement:
+/// the network transport stands for the ordinary transport of an engine.
 fn only(arguments: &Arguments) -> Option<Transport> {
     match (arguments.placement, arguments.extra("--transport")) {
         (Placement::Composed, _) | (_, "network") => Some(Transport::Network),
@@ -19,7 +20,7 @@ fn only(arguments: &Arguments) -> Option<Transport> {
     }
 }
 
-/// The transports that a context may use, out of those that its environment allows.
+/// The transports that a context may use, of those that its environment allows.
 pub(crate) fn restricted(
     arguments: &Arguments,
     allowed: TransportSet,
@@ -29,8 +30,8 @@ pub(crate) fn restricted(
             let text = format!("the environment does not allow the {wanted} transport");
             Err(text.into())
         }
-        // Within a process the intra-process transport is the shortest, so it suffices to check it
-        // afterwards.
+        // Within a process, the intra-process transport is the shortest, so it suffices to check
+        // afterwards that messages took it.
         None | Some(Transport::IntraProcess) => Ok(allowed),
         Some(wanted) => Ok(wanted.into()),
     }
@@ -58,8 +59,8 @@ pub(crate) fn check_published<M: Carrier>(
     let others = match only(task.arguments) {
         None => 0,
         Some(Transport::Network) => counts.intra_process.messages + counts.shared_memory.messages,
-        // The engine also writes messages if it needs that to keep the QoS; messages that the other
-        // transport delivered still took that one.
+        // The engine also writes messages if the QoS requires it; messages that the transport under
+        // test delivered still count as having taken it.
         Some(_)
             if task.arguments.deadline.is_some()
                 || task.qos.durability == Durability::TransientLocal =>
@@ -77,7 +78,7 @@ pub(crate) fn check_published<M: Carrier>(
     Err(text.into())
 }
 
-/// Reports how many messages came by each transport.
+/// Reports how many messages came on each transport.
 pub(crate) fn tell_received<M: Carrier>(output: &Output, subscriptions: &[&Subscription<M>]) {
     let mut received = BTreeMap::new();
     for counts in subscriptions.iter().map(|subscription| subscription.counts()) {
@@ -92,8 +93,8 @@ pub(crate) fn tell_received<M: Carrier>(output: &Output, subscriptions: &[&Subsc
     output.values(&received);
 }
 
-/// Reports how many messages an asynchronous publisher dropped because its queue was full, and why
-/// a match has no shorter transport, if so.
+/// Reports how many messages an asynchronous publisher dropped because its queue was full and, if a
+/// match has no shorter transport, the reason.
 pub(crate) fn tell_published<M: Carrier>(output: &Output, publisher: &Publisher<M>) {
     let dropped = publisher.dropped_messages() as f64;
     output.values(&BTreeMap::from([("dropped_by_publisher", dropped)]));

@@ -1,5 +1,5 @@
-//! The role `executor`: events per second of one core, each a ring of a doorbell and an empty
-//! callback, among idle entities.
+//! The role `executor`: events per second on one core, among idle entities. An event is a ring of
+//! the doorbell and an empty callback.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,14 +28,14 @@ pub(crate) fn measure(arguments: &Arguments, output: &Output) -> Result<Ended, F
     Ok(output.end(None, &[]))
 }
 
-/// The time that `events` empty callbacks take, each woken by the one before, among `idle` entities
-/// that are never ready.
+/// The time that `events` empty callbacks take, each triggered by the one before, among `idle`
+/// entities that are never ready.
 fn time_of(idle: usize, events: u64) -> Result<Duration, Error> {
     let executor = Executor::new();
     let add = |entity| executor.add_entity(entity).map_err(Error::other);
     let left = Arc::new(AtomicU64::new(events));
     let ringers = [Ringer::new(), Ringer::new()];
-    // One entity before and one after the idle ones, waking each other.
+    // One entity before and one after the idle ones trigger each other.
     let rung = |own: &Ringer, other: &Ringer| {
         let (left, other, stopper) = (Arc::clone(&left), other.clone(), executor.stopper());
         Entity::new(own, move || {

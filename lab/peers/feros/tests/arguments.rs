@@ -14,8 +14,8 @@ fn an_unknown_argument_is_refused() {
     assert!(said.contains("--colour") && output.stdout.is_empty(), "{said}");
 }
 
-/// The engine writes these as well, for a deadline and for late joiners; they are delivered within
-/// the process all the same.
+/// The engine writes these messages too, for a deadline and for late joiners, but they are
+/// delivered within the process.
 #[test]
 fn a_deadline_and_late_joiners_leave_the_path_within_a_process() {
     let arguments = "--role pair --placement intra --topic deadline --type bytes --size 256 --rate 100 --count 5 --seconds 0 --warm-up 2 \

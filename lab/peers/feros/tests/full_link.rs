@@ -1,8 +1,9 @@
-//! A link that carries less than is published. A reliable publisher that keeps the last messages
-//! slows down to the rate of the link, and the link carries messages, not repetitions of them. With
-//! a subscription on its own host the publisher does not slow down. A best-effort publisher leaves
-//! out whole messages, so that messages on the link arrive whole, and leaves out none on its own
-//! host. The tests need root, for namespaces; without it they report that and are skipped.
+//! Tests with a link that carries less than is published. A reliable publisher that keeps the last
+//! messages slows down to the rate of the link, and the link carries messages, not repetitions of
+//! them. If there is also a subscription on its own host, the publisher does not slow down. A
+//! best-effort publisher leaves out whole messages on the link, so that the others arrive whole,
+//! and leaves out none on its own host. The tests need root for namespaces; without it, they report
+//! this and are skipped.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -18,7 +19,7 @@ const BYTES: u64 = 16_384;
 const RELIABLE: [&str; 2] = ["--reliability", "reliable"];
 const BEST_EFFORT: [&str; 2] = ["--reliability", "best_effort"];
 
-/// A link for two thirds of the published messages, with a queue that holds five of them.
+/// A link that carries two thirds of the published messages, with a queue that holds five of them.
 fn full() -> LinkOptions {
     LinkOptions {
         rate_bits_per_second: Some(10_000_000),
@@ -55,7 +56,7 @@ fn end_early(mut program: Child) -> Value {
     end(program)
 }
 
-/// The last line of a program that ended well, which has its number of messages.
+/// The last line of a program that ended successfully; it has the number of messages.
 fn end(mut program: Child) -> Value {
     let _input = program.stdin.take(); // its end would stop the program
     let output = program.wait_with_output().unwrap();
@@ -67,7 +68,8 @@ fn end(mut program: Child) -> Value {
     end.unwrap_or_else(|| panic!("no end in {text}"))
 }
 
-/// Two hosts and a link between them; `None`, which is reported, if the test may not create them.
+/// Two hosts and a link between them. Returns `None`, and reports the skip, if the test may not
+/// create them.
 fn hosts(options: LinkOptions) -> Option<(Namespace, Namespace, Link)> {
     let (here, there) = match (Namespace::new(), Namespace::new()) {
         (Ok(here), Ok(there)) => (here, there),
@@ -91,8 +93,8 @@ fn a_full_link_carries_messages_instead_of_repetitions() {
     let counters = link.counters().forward;
     assert_eq!(sent, MESSAGES);
     assert!(received * 10 >= sent * 9, "{received} of {sent} messages arrived: {counters:?}");
-    // A tenth of the bytes are headers, and the first loss comes before the publisher can know the
-    // link.
+    // A tenth of the bytes are headers, and the first loss comes before the publisher has learned
+    // the link's rate.
     let carried = counters.bytes / BYTES;
     assert!(received * 10 >= carried * 6, "{received} messages of {carried}: {counters:?}");
 }
@@ -102,8 +104,8 @@ fn a_far_subscription_does_not_slow_one_of_the_same_host() {
     let Some((here, there, link)) = hosts(full()) else { return };
     let far = start(&there, "listener", MESSAGES, RELIABLE, &["--index", "1"]);
     let near = start(&here, "listener", MESSAGES, RELIABLE, &[]);
-    // Twice the rate of the link: if the publisher waited for it, the far subscription would get
-    // all messages.
+    // The publisher has twice the rate of the link; if it waited for the link, the far subscription
+    // would get all messages.
     let talker = start(&here, "talker", MESSAGES, RELIABLE, &["--rate", "150", "--matched", "2"]);
     let sent = end(talker)["sent"].as_u64().unwrap();
     let near = end_early(near)["received"][0].as_u64().unwrap();
@@ -144,8 +146,9 @@ fn a_far_subscription_of_best_effort_costs_one_of_the_same_host_nothing() {
     assert!(far * 10 >= carried * 7, "{far} messages of {carried}");
 }
 
-/// A publisher of depth 1 drops messages of which stock has a part and requests the rest. At a GAP
-/// for such a message, the take of Fast DDS loops forever, and the whole interpreter waits for it.
+/// A publisher of depth 1 drops messages of which the stock node has a part and requests the rest.
+/// If it gets a GAP for such a message, the take of Fast DDS loops forever, and the whole
+/// interpreter waits for it.
 #[test]
 fn a_stock_subscription_goes_on_where_the_rest_of_a_message_left_the_history() {
     let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../.venv/bin/python");

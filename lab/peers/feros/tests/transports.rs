@@ -1,5 +1,5 @@
-//! Each message takes the transport under test, in each form and mode; an impossible transport is
-//! an error with its reason.
+//! Tests that each message takes the transport under test, in each form and mode, and that an
+//! impossible transport is an error with its reason.
 
 use std::collections::BTreeMap;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -53,7 +53,7 @@ fn finish(running: Running) -> Said {
     Said { is_success: output.status.success(), lines }
 }
 
-/// Runs talker and listener, or a pair; the publishing program comes first.
+/// Runs a talker and a listener, or a pair; the publishing program comes first.
 fn measure(options: &str, transports: &str) -> (Said, Said) {
     let domain = &ReservedDomain::new();
     if options.contains("--placement intra") || options.contains("--placement composed") {
@@ -86,8 +86,8 @@ fn assert_received(options: &str, transports: &str, wanted: &str) {
     for transport in ["intra_process", "shared_memory", "network"] {
         let allowed = match transport {
             _ if transport == wanted => continue,
-            // Without a named transport the talker does not wait for a connection: the five warm-up
-            // messages may be early.
+            // Without a named transport, the talker does not wait for a connection, so the five
+            // warm-up messages may be too early for it.
             "network" if wanted == "shared_memory" && !options.contains("--transport") => 5.0,
             _ => 0.0,
         };

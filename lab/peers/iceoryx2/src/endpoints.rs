@@ -1,5 +1,5 @@
-//! A topic is two services of one name: the bytes, and the event that wakes up the threads that
-//! wait for them.
+//! A topic consists of two services with the same name: one for the bytes, and one for the event
+//! that wakes up the threads that wait for them.
 
 use std::time::Duration;
 
@@ -14,9 +14,10 @@ use iceoryx2::service::Service;
 use iceoryx2::service::port_factory::event::PortFactory as Event;
 use iceoryx2::service::port_factory::publish_subscribe::PortFactory as PublishSubscribe;
 
-/// More ports than any experiment here has; the first to open a service fixes the limit for all.
+/// The limit on ports, which is more than any experiment has; the process that opens a service
+/// first fixes the limit for all.
 const MOST_PORTS: usize = 128;
-/// How often a waiting thread checks whether it must end.
+/// The interval at which a waiting thread checks whether it must end.
 const LOOK: Duration = Duration::from_millis(200);
 
 pub(crate) fn new_node<S: Service>() -> Result<Node<S>, Failure> {
@@ -85,7 +86,7 @@ impl<S: Service> Sender<S> {
     }
 }
 
-/// Subscribers that one thread serves.
+/// The subscribers that one thread serves.
 pub(crate) struct Reception<S: Service> {
     listener: Listener<S>,
     subscribers: Vec<Subscriber<S, [u8], ()>>,
@@ -102,8 +103,8 @@ impl<S: Service> Reception<S> {
         Ok(Self { listener, subscribers: (0..count).map(subscribe).collect::<Result<_, _>>()? })
     }
 
-    /// Calls `receive` with the subscriber's index, the payload in place and the time, until
-    /// `is_over`.
+    /// Calls `receive` with the subscriber's index, the payload (without a copy) and the time,
+    /// until `is_over`.
     pub(crate) fn until(
         &self,
         is_over: impl Fn() -> bool,

@@ -1,9 +1,9 @@
-//! iceoryx2 alone, with its own event: bytes copied once into its shared memory, a notification,
-//! and a listener that waits for it.
+//! Measures iceoryx2 alone, with its own event: bytes are copied once into its shared memory, and a
+//! notification wakes the listener.
 //!
-//! Placement `intra` uses its service for threads of one process, the other placements its service
-//! for processes. There is no callback: a thread waits and takes. Every thread has its own node,
-//! because the ports of a service stay in their thread.
+//! The placement `intra` uses the service for threads of one process; the other placements use the
+//! service for processes. There are no callbacks: a thread waits and takes. Every thread has its
+//! own node, because the ports of a service cannot leave their thread.
 
 mod endpoints;
 
@@ -24,8 +24,8 @@ use endpoints::{Reception, Sender, Topic};
 
 /// A relay is ready once it has a subscriber, or after this time.
 const RELAY_NANOS: u64 = 5_000_000_000;
-/// How long a sender waits for the messages in its memory to be read: receivers leave with the last
-/// message.
+/// The time that a sender waits for the messages in its memory to be read; receivers leave after
+/// the last message.
 const LINGER_NANOS: u64 = 500_000_000;
 
 fn main() -> ExitCode {
@@ -167,8 +167,8 @@ impl Threads {
     }
 }
 
-/// One thread waits for all subscribers by an event that they share; with `--executor multi` or
-/// `isolated`, each has its own.
+/// One thread waits for all subscribers, on an event that they share; with `--executor multi` or
+/// `isolated`, each subscriber has its own thread.
 fn pair<S: Service + 'static>(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
     let topic = Topic::<S>::open(arguments, &arguments.topic)?;
     let (sender, published) = (topic.sender(arguments)?, arguments.published());

@@ -1,5 +1,5 @@
-//! Why this exists: RustDDS itself, through its own API, without a client library above it. The
-//! contract is in ../README.md.
+//! Why this exists: to measure RustDDS itself, through its own API, without a client library above
+//! it. The contract is in ../README.md.
 //!
 //! How fair it is: nothing is configured. Messages are Rust structures with a vector of octets or a
 //! string, serialized with serde by RustDDS's own CDR, as its examples do. `write` takes a message
@@ -32,9 +32,9 @@ use rustdds::{
 use serde::{Deserialize, Serialize};
 
 const ACKNOWLEDGED_WITHIN: Duration = Duration::from_secs(2);
-/// The moment that the sending thread gets for its remaining messages.
+/// The time that the sending thread gets for its remaining messages.
 const GONE_WITHIN: Duration = Duration::from_millis(200);
-/// How long a relay waits for a subscription to its output, which the talker cannot await.
+/// The time that a relay waits for a subscription to its output, for which the talker cannot wait.
 const ONWARD_WITHIN: Duration = Duration::from_secs(5);
 const MAX_BLOCKING: rustdds::Duration = rustdds::Duration::from_millis(100);
 
@@ -97,7 +97,7 @@ impl Message for Text {
     }
 }
 
-/// A writer, and the number of readers that it has found, which RustDDS reports only in events.
+/// A writer, and the number of readers that it has found, which RustDDS reports only as events.
 struct Writer<M: Message> {
     writer: DataWriter<M, CDRSerializerAdapter<M>>,
     readers: AtomicI32,
@@ -211,10 +211,10 @@ impl Peer<'_> {
         Ok(())
     }
 
-    /// Waits until the published messages have arrived, or no longer can.
+    /// Waits until the published messages have arrived, or can no longer arrive.
     fn wait_delivered<M: Message>(&self, writer: &Writer<M>) {
         if self.arguments.reliability == Reliability::Reliable {
-            // A time-out is no error here: the other side counts missing messages as lost.
+            // A timeout is not an error here: the other side counts missing messages as lost.
             drop(writer.writer.wait_for_acknowledgments(ACKNOWLEDGED_WITHIN));
         }
         std::thread::sleep(GONE_WITHIN);
@@ -287,7 +287,7 @@ impl Drop for Spin {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has reported it.
+            // A thread that panicked has reported its panic.
             drop(thread.join());
         }
     }

@@ -1,22 +1,22 @@
-//! Why this exists: Zenoh itself, through its Rust API, without a client library above it. The
-//! contract is in ../README.md.
+//! Why this exists: to measure Zenoh itself, through its Rust API, without a client library above
+//! it. The contract is in ../README.md.
 //!
-//! How fair it is: peers without a router that find each other by multicast, as the default
-//! configuration has it; only the port of the multicast is private to this run, so that runs do not
-//! meet. The variant `as-feros` reads the file of `ZENOH_SESSION_CONFIG_URI`, like `feros_zenoh`;
-//! `in-one-piece` does so as well, and notes a message once it is one slice of bytes. Shared memory
-//! is off unless the variant `shm` turns it on, because the crate's default features do not have
-//! it. Payloads are octets: Zenoh has no types, so nothing is serialized.
+//! How fair it is: peers without a router find each other by multicast, as in the default
+//! configuration; only the multicast port is private to this run, so that runs do not affect each
+//! other. The variant `as-feros` reads the file of `ZENOH_SESSION_CONFIG_URI`, like `feros_zenoh`;
+//! `in-one-piece` does so too, and notes a message only once it is a single slice of bytes. Shared
+//! memory is off unless the variant `shm` turns it on, because the crate's default features do not
+//! include it. Payloads are octets: Zenoh has no types, so nothing is serialized.
 //!
 //! QoS is mapped as in rmw_zenoh: `reliable` and `keep_all` block the publisher when the link
 //! is full, every other QoS drops messages. There is neither acknowledgement nor deadline, and the
 //! transmission queue has its own depth. Transient local needs an extension (zenoh-ext) and is
 //! absent. A publisher puts messages into a queue, which a task of Zenoh sends.
 //!
-//! Callbacks are Zenoh's: its receiving task calls them; within a process the publisher's own
-//! thread does, with a reference to the payload (`composed`: one session; this is its only
-//! transport there, so there is no `intra`). `--executor isolated`, and every node of a chain, uses
-//! Zenoh's default channel and a thread that reads it.
+//! Callbacks are Zenoh's: its receiving task calls them. Within a process (`composed`: one
+//! session), the publisher's own thread calls them, with a reference to the payload; Zenoh has no
+//! other transport there, so there is no `intra`. `--executor isolated`, and every node of a chain,
+//! uses Zenoh's default channel and a thread that reads it.
 
 use std::process::ExitCode;
 use std::thread::{Builder, JoinHandle};
@@ -40,12 +40,12 @@ const EXTRAS: &[Extra<'static>] = &[Extra {
     allowed: &["default", "as-feros", "in-one-piece", "express", "shm"],
     default: "default",
 }];
-/// How long a talker waits for its last messages.
+/// The time that a talker waits for its last messages to be sent.
 const LINGER: [(Reliability, Duration); 2] = [
     (Reliability::Reliable, Duration::from_secs(2)),
     (Reliability::BestEffort, Duration::from_millis(200)),
 ];
-/// How long a relay waits for a subscription to its output, which the talker cannot await.
+/// The time that a relay waits for a subscription to its output, for which the talker cannot wait.
 const ONWARD_WITHIN: Duration = Duration::from_secs(5);
 const POOL_BYTES: usize = 64 << 20;
 
@@ -97,7 +97,8 @@ fn open(arguments: &Arguments) -> Result<Session, Failure> {
     Ok(zenoh::open(config).wait()?)
 }
 
-/// A sender: from a buffer that is copied, or from shared memory that is written in place.
+/// A sender, which sends from a buffer that is copied, or from shared memory that is written
+/// directly.
 struct Sender<'a> {
     publisher: Publisher<'a>,
     pool: Option<ShmProvider<PosixShmProviderBackend>>,
@@ -108,7 +109,8 @@ impl Sender<'_> {
         Ok(self.publisher.matching_status().wait()?.matching())
     }
 
-    /// Waits for the queue to send the last messages, since the session closes with this program.
+    /// Waits until the queue has sent the last messages, since the session closes when this program
+    /// ends.
     fn linger(&self, arguments: &Arguments) -> Result<(), Failure> {
         let patience = LINGER.iter().find(|(reliability, _)| *reliability == arguments.reliability);
         let until = now_nanos() + patience.map_or(0, |(_, patience)| patience.as_nanos() as u64);
@@ -147,7 +149,8 @@ impl Sender<'_> {
     }
 }
 
-/// A subscription with its callback or its thread; the token shows a talker that it exists.
+/// A subscription with its callback or its thread; the token shows talkers that the subscription
+/// exists.
 struct Receiver {
     _subscriber: Option<Subscriber<()>>,
     _thread: Option<JoinHandle<()>>,
@@ -208,8 +211,8 @@ impl Peer<'_> {
         Ok(Receiver { _subscriber: subscriber, _thread: thread, _token: token })
     }
 
-    /// A publisher knows whether there is a subscription, but not how many: so this counts the
-    /// tokens of subscriptions.
+    /// A publisher knows whether there is a subscription, but not how many there are, so this
+    /// counts the tokens of subscriptions.
     fn wait_for_matches(&self, topic: &str, wanted: usize) -> Result<(), Failure> {
         loop {
             let present = self.session.liveliness().get(format!("{}/*", presence(topic))).wait()?;
@@ -227,8 +230,8 @@ fn presence(topic: &str) -> String {
     format!("feros_lab_presence/{topic}")
 }
 
-/// The callback of a subscription. Zenoh hands over a large message in pieces: a reader of one
-/// slice has the message only once they are copied together.
+/// The callback of a subscription. Zenoh hands over a large message in pieces; a reader that needs
+/// one slice has the message only once the pieces have been copied together.
 fn noting(
     arguments: &Arguments,
     samples: &Samples,
