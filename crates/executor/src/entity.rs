@@ -22,10 +22,10 @@ pub trait Executable: Send {
     /// Does at most one unit: takes one message and runs its callback, for example. There may be
     /// nothing to do, because flags are hints.
     ///
-    /// The flag was cleared before the call, so a ring during the call leads to another call. The
-    /// body only has to look for work that came before the call or during it. No lock of the
-    /// executor is held; the body may add and remove entities, including its own. On
-    /// [`Progress::More`] the executor sets the flag again itself.
+    /// The flag was cleared before the call, so a ring during the call leads to another call. It
+    /// suffices that the body looks for work once after the call has begun. No lock of the executor
+    /// is held; the body may add and remove entities, including its own. On [`Progress::More`] the
+    /// executor sets the flag again itself.
     fn execute(&mut self) -> Progress;
 
     /// The first half of [`execute`](Self::execute), for executors that take the inputs of several

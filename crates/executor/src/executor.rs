@@ -13,7 +13,8 @@ use std::fmt;
 use std::sync::Weak;
 use std::time::Duration;
 
-/// Runs the callbacks of its entities. When no entity is ready, it sleeps in a single system call.
+/// Runs the callbacks of its entities. When no entity is ready, it sleeps in one place, whatever
+/// kinds of entities it waits for.
 ///
 /// Callbacks run one at a time on the thread that calls a spin function, unless the executor was
 /// [made](Executor::with_options) with more threads: then worker threads join that thread for as
@@ -63,7 +64,7 @@ impl Executor {
     }
 
     /// The time that threads have polled for work instead of sleeping, with
-    /// [`ExecutorOptions::busy_wait`]. It is wall time, so processor time at most.
+    /// [`ExecutorOptions::busy_wait`]. This is elapsed time; the processor time was at most that.
     pub fn busy_waited(&self) -> Duration {
         self.core.settings.busy_wait.as_ref().map_or(Duration::ZERO, BusyWait::spent)
     }

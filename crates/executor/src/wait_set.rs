@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// A set of entities, for which one thread waits until some are ready.
 ///
 /// The same entity may be in several wait sets, and in an executor as well. Being ready is a state,
-/// not an event: as long as nobody takes from a ready entity, it is ready in the next wait as well.
+/// not an event: until its work is taken, an entity is ready in every wait.
 ///
 /// Rings from other processes arrive if the set is made [with a doorbell](Self::with_doorbell). If
 /// the same entity is in several such sets and in no executor, a thread has to wait on the set to

@@ -3,7 +3,7 @@
 use feros_doorbell::Ringer;
 use std::time::Duration;
 
-/// Something that becomes ready: a subscription, a service, a timer, a guard condition.
+/// An entity that becomes ready: a subscription, a service, a client, a timer or a guard condition.
 pub trait Waitable: Send + Sync {
     /// The ringer that is rung whenever this may have become ready, and whenever the result of
     /// [`time_until_ready`](Self::time_until_ready) changes other than by the passing of time. It

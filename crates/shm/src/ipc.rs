@@ -2,8 +2,8 @@
 //! may use a port.
 //!
 //! It is like iceoryx2's own `ipc_threadsafe` with three differences: the storages have their
-//! memory before any process accepts them and keep no file open, the connections check more of what
-//! they read, and the locks are Feros's own.
+//! memory before any process accesses them and keep no file open, the connections check more of
+//! what they read, and the locks are Feros's own.
 
 use std::fmt::Debug;
 

@@ -8,8 +8,8 @@
 //!   pool: iceoryx2's records of a pool are small, and its messages get their pages one by one
 //!   (`populate`).
 //!
-//! Names, layout and permissions are those of iceoryx2's own storage in POSIX shared memory; but
-//! here a file is finished before it gets its name.
+//! Names, layout and permissions are those of iceoryx2's own storage in POSIX shared memory. But
+//! here, a file is finished before it gets its name.
 
 mod builder;
 mod file;

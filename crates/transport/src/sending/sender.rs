@@ -32,8 +32,8 @@ const LOOK_PATIENCE: Duration = Duration::from_millis(20);
 /// ... and how often it checks.
 const LOOK_INTERVAL: Duration = Duration::from_micros(200);
 
-/// Routes that could not be renewed because another thread was publishing are checked again after
-/// this time.
+/// The time after which the upkeep checks routes again that it could not renew because another
+/// thread was publishing.
 const WHILE_PUBLISHING: Duration = Duration::from_millis(10);
 
 /// The parts of which a sender is made.
