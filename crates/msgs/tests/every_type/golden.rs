@@ -1,5 +1,5 @@
-//! The bytes that stock ROS 2 writes (scripts/update_golden_cdr.py): they decode to the values it
-//! serialized, and these encode to the same bytes, padding apart.
+//! The bytes that stock ROS 2 writes (scripts/update_golden_cdr.py). They decode to the values that
+//! it serialized, and these values encode to the same bytes, except for padding.
 
 use std::collections::BTreeMap;
 
@@ -45,8 +45,8 @@ fn check(probe: &Probe, variant: &str, stock: &[u8], value: &str) {
         if our == theirs {
             continue;
         }
-        // Only padding may differ: ours is zero there, and any other byte of theirs means the same
-        // value.
+        // Only padding may differ. Feros writes zero there, and any other byte in the golden bytes
+        // means the same value.
         assert_eq!(our, 0, "{name}: byte {index}");
         let mut changed = stock.to_vec();
         changed[index] = !theirs;
