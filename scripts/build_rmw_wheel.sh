@@ -5,9 +5,10 @@
 #   pip install FOLDER/feros_rmw-*.whl
 #   RMW_IMPLEMENTATION=rmw_feros python node.py
 #
-# The wheels have no loader: librcl.so is linked to librmw_fastrtps_cpp.so. So a .pth file makes
-# every Python of the environment check RMW_IMPLEMENTATION, and if it is rmw_feros, load the library
-# before any other, with global symbols. FEROS_RMW_LIBRARY names a library that was built already.
+# The wheels of ROS 2 cannot load another rmw library: their librcl.so is linked to
+# librmw_fastrtps_cpp.so. So a .pth file makes every Python of the environment check
+# RMW_IMPLEMENTATION. If it is rmw_feros, Python loads the library before any other one, with global
+# symbols. FEROS_RMW_LIBRARY can name a library that has been built already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -31,7 +31,7 @@ while (($# > 0)); do
 done
 command -v maturin >/dev/null || fail "there is no maturin. Run scripts/setup.sh, and put .venv/bin on PATH."
 
-# CPython's stable interface includes the buffer protocol from 3.11 on.
+# CPython's stable interface includes the buffer protocol since version 3.11.
 case "$("$python" -c 'import sys; print((sys.version_info >= (3, 11)) + (sys.version_info >= (3, 10)))')" in
     2) ;;
     1) interface=(--no-default-features --interpreter "$python") ;;
@@ -41,16 +41,17 @@ esac
 folder="$profile"
 [[ "$profile" != dev ]] || folder=debug
 package=crates/python
-most_bytes=20000000 # of a published wheel
+most_bytes=20000000 # the limit for a published wheel
 
-# ./test has built the command already, with the workspace.
+# In ./test, the command has been built already, with the workspace.
 [[ "$profile" == dev && -n "${FEROS_TESTS_BUILT:-}" ]] ||
     cargo build --locked --profile "$profile" -p feros-cli --bin feros "${features[@]}"
 command="$target/$folder/feros"
 install -D "$command" "$package/data/scripts/feros"
 strip "$package/data/scripts/feros"
 
-# A folder per package: its types for type checkers, and two lines that make classes on demand.
+# Each package gets a folder with its types for type checkers, and with two lines of code that make
+# classes on demand.
 messages="$package/python/feros/msgs"
 compatible="$package/python/feros/compat"
 find "$messages" -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} +
@@ -59,11 +60,12 @@ modules() {
         "$command" interface stubs "$@" --shipped --modules >/dev/null
 }
 modules "$messages" --root feros.msgs
-# The same packages under the names of stock ROS 2, beside the package rclpy.
+# The same packages are also added under the names of stock ROS 2, next to the package rclpy.
 modules "$compatible"
-# The file has a path and no code: it extends the end of the path of the interpreter that the wheel
-# is installed for, so that a sourced ROS and any package of the same name win. Its name puts it
-# behind the files of other packages, which are read in the order of their names.
+# The .pth file contains a path and no code. It appends this path to the path of the interpreter
+# that the wheel is installed for, so that a sourced ROS and any package of the same name come
+# first. Files of packages are read in the order of their names, so the name of this file puts it
+# last.
 install -d "$package/data/platlib"
 printf 'feros/compat\n' >"$package/data/platlib/zz_feros.pth"
 
@@ -72,7 +74,7 @@ maturin build --locked --quiet --profile "$profile" --manifest-path "$package/Ca
 wheel="$(ls -t "$out"/feros-*.whl | head -1)"
 size="$(stat -c %s "$wheel")"
 printf '%s: %d bytes\n' "$wheel" "$size"
-# The limit is for wheels without additional engines.
+# The limit applies to release builds without additional engines.
 if [[ "$profile" == release ]] && ((${#features[@]} == 0 && size >= most_bytes)); then
     fail "the wheel has $size bytes, more than $most_bytes"
 fi

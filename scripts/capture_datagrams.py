@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Captures the RTPS datagrams that tests/crash/tests/it/datagrams.rs mutates.
 
-Needs root (a raw socket on `lo`). Two processes of the crash tests talk by the network; the
+Needs root (a raw socket on `lo`). Two processes of the crash tests talk over the network; the
 datagrams from one to the other go to tests/crash/seeds, one file per kind of datagram:
 `NUMBER-PORT-SUBMESSAGES.rtps`, where PORT is `meta` or `user`. `target` has the GUID prefix of the
 receiving process.
@@ -43,13 +43,13 @@ def ask(process, op, **arguments):
 
 
 def submessages(datagram):
-    """The ids of the submessages of a datagram, in hexadecimal."""
+    """Returns the ids of a datagram's submessages, in hexadecimal."""
     at, found = 20, []
     while at + 4 <= len(datagram):
         kind, flags = datagram[at], datagram[at + 1]
         length = struct.unpack_from("<H" if flags & 1 else ">H", datagram, at + 2)[0]
         found.append(f"{kind:02x}")
-        if length == 0 and kind not in (0x01, 0x09):  # up to the end
+        if length == 0 and kind not in (0x01, 0x09):  # the submessage reaches to the end
             break
         at += 4 + length
     return "".join(found)

@@ -22,10 +22,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT / "crates/shared/Cargo.toml"
-# A crate only contains files below its own folder, so the interfaces are copied there for packing.
+# A packed crate contains only files below its own folder, so the interfaces are copied there for
+# packing.
 PACKED_INTERFACES = ROOT / "crates/interface/interfaces"
 CARGO = os.environ.get("CARGO", "cargo")
-# The number of tries, a second apart, to find the container; a watchdog, not a measurement.
+# The number of tries, a second apart, to find the container. It is only a watchdog.
 TRIES = 120
 
 
@@ -35,17 +36,17 @@ def run(*command, **options):
 
 
 def published():
-    """Names of the members that are published."""
+    """Returns the names of the workspace's members that are published."""
     answer = run(CARGO, "metadata", "--no-deps", "--format-version", "1", "--locked",
                  cwd=ROOT, stdout=subprocess.PIPE).stdout
     return sorted(p["name"] for p in json.loads(answer)["packages"] if p["publish"] != [])
 
 
 def pack(folder):
-    """The .crate files of all published crates, `feros-shared` among them."""
+    """Packs all published crates, including `feros-shared`; returns their .crate files."""
     target = folder / "packed"
     shutil.rmtree(target, ignore_errors=True)
-    # Without lock files: the crates that they would name are not published yet.
+    # Lock files are left out, since the crates that they would name are not published yet.
     options = ["--no-verify", "--allow-dirty", "--exclude-lockfile", "--target-dir", target]
     names = [word for name in published() for word in ("-p", name)]
     shutil.copytree(ROOT / "interfaces", PACKED_INTERFACES, dirs_exist_ok=True)
@@ -58,7 +59,7 @@ def pack(folder):
 
 
 def make_registry(folder, crates):
-    """A folder that cargo takes for a registry, with third-party crates, and ours as packed."""
+    """Makes a folder that cargo uses as a registry, with third-party crates and our packed crates."""
     registry = folder / "registry"
     shutil.rmtree(registry, ignore_errors=True)
     run(CARGO, "vendor", "--locked", "--versioned-dirs", registry, cwd=ROOT,
@@ -74,7 +75,7 @@ def make_registry(folder, crates):
 
 
 def build(folder, registry, command):
-    """A package with a component, built against the registry; returns the prefix."""
+    """Makes a package with a component and builds it against the registry; returns the prefix."""
     home, prefix = folder / "home", folder / "prefix"
     for path in (home, prefix):
         shutil.rmtree(path, ignore_errors=True)
@@ -89,7 +90,7 @@ def build(folder, registry, command):
 
 
 def load(prefix, command):
-    """Loads the component; prints the components of the container."""
+    """Loads the component, and prints the components of the container."""
     environment = dict(os.environ, FEROS_PREFIX_PATH=str(prefix), ROS_DOMAIN_ID="102",
                        ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
     environment.pop("LD_LIBRARY_PATH", None)

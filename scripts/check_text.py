@@ -30,7 +30,7 @@ def fault(path, line, text):
 
 
 def files(suffix):
-    """Tracked and new files, without what git ignores."""
+    """Returns tracked and new files, without those that git ignores."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", f"*{suffix}"],
         cwd=ROOT, check=True, capture_output=True, text=True,
@@ -40,7 +40,7 @@ def files(suffix):
 
 
 def prose(text):
-    """The numbered lines of Markdown outside of code."""
+    """Yields the numbered lines of Markdown outside of code."""
     is_code = False
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("```"):
@@ -50,7 +50,7 @@ def prose(text):
 
 
 def blocks(text, languages):
-    """Code blocks of these languages, each with the number of its first line."""
+    """Yields the code blocks in these languages, each with the number of its first line."""
     pattern = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.M | re.S)
     for match in pattern.finditer(text):
         if match.group(1) in languages:
@@ -76,14 +76,14 @@ def check_columns():
 
 
 def anchors(path):
-    """The anchors of a page's headings, as mdBook and forges make them."""
+    """Returns the anchors of a page's headings, as mdBook and forges make them."""
     headings = (line for _, line in prose(path.read_text()) if line.startswith("#"))
     words = (re.sub(r"[`*]", "", heading.lstrip("#").strip()).lower() for heading in headings)
     return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in words}
 
 
 def check_module_files():
-    """A module with files of its own is `x.rs` beside `x/`; those of tests may be `x/mod.rs`."""
+    """Checks that a module with several files is `x.rs` and `x/`; in tests, it may be `x/mod.rs`."""
     for path in files(".rs"):
         if path.name == "mod.rs" and "src" in path.parts and "tests" not in path.parts:
             fault(path, 1, f"name it {path.parent.name}.rs, beside the folder")
@@ -108,7 +108,7 @@ def check_links():
 
 
 def expanded(name):
-    """The paths that a name like `a/{b,c}.rs` stands for."""
+    """Yields the paths that a name like `a/{b,c}.rs` stands for."""
     match = re.search(r"\{([^{}]*)\}", name)
     if not match:
         return [name]
@@ -117,7 +117,7 @@ def expanded(name):
 
 
 def check_map():
-    """The files that the architecture's page names."""
+    """Checks the files that the architecture's page names."""
     page = ROOT / "ARCHITECTURE.md"
     folders = "crates|docs|examples|fuzz|interfaces|lab|scripts|tests"
     for number, line in prose(page.read_text()):
@@ -132,7 +132,7 @@ BASE = {"files", "sync", "time", "trace", "wording"}
 
 
 def check_imports():
-    """The architecture's table of crates: each imports what its row says, from rows above it."""
+    """Checks the architecture's table: each crate imports those that its row names, from rows above it."""
     page = ROOT / "ARCHITECTURE.md"
     rows = {}
     for number, line in prose(page.read_text()):
@@ -157,7 +157,7 @@ def check_imports():
 
 
 def sources():
-    """All sources in Rust and Python, with texts of several lines joined into one."""
+    """Returns all sources in Rust and Python, with strings of several lines joined into one."""
     rust = (re.sub(r"\\\n\s*", "", path.read_text()) for path in files(".rs"))
     python = (re.sub(r"(?<=.)[\"']\n\s*f?[\"'](?=.)", "", path.read_text()) for path in files(".py"))
     return "\n".join([*rust, *python])
@@ -202,7 +202,7 @@ def check_readme():
 
 
 def check_commands(command):
-    """Runs each `feros` line with --help: unknown verbs and options are refused before the help."""
+    """Runs each `feros` line with --help, since unknown verbs and options are refused before the help."""
     for path in [ROOT / "README.md", *sorted(PAGES.glob("*.md"))]:
         for start, block in blocks(path.read_text(), {"sh"}):
             for offset, line in enumerate(block.splitlines()):

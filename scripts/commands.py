@@ -1,5 +1,5 @@
-"""The commands in the README, in the book, and in READMEs and comments of examples, and the
-knowledge that scripts/run_commands.py needs about those that do not end successfully by themselves."""
+"""Finds the commands in the README, in the book, and in READMEs and comments of examples. Has the
+knowledge that scripts/run_commands.py needs about commands that do not end successfully on their own."""
 
 import re
 import subprocess
@@ -18,21 +18,21 @@ PROGRAMS = {
 
 @dataclass
 class Block:
-    """Commands that belong together: variables and folders of one apply to the next."""
+    """Commands that belong together: variables and folders of a command apply to the next ones."""
 
     path: Path
     lines: list  # (number, text)
 
 
 def listed(*patterns):
-    """Tracked and new files, without what git ignores."""
+    """Returns tracked and new files, without those that git ignores."""
     command = ["git", "ls-files", "-co", "--exclude-standard", *patterns]
     names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return [ROOT / name for name in names.splitlines() if (ROOT / name).is_file()]
 
 
 def markdown_blocks(path, text, first=1):
-    """The blocks of a text in Markdown, and the commands in its sentences, each a block."""
+    """Yields the blocks of a text in Markdown, and each command in its sentences as a block."""
     pattern = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.M | re.S)
     for match in pattern.finditer(text):
         start = first + text.count("\n", 0, match.start(2))
@@ -54,18 +54,18 @@ def markdown_blocks(path, text, first=1):
 
 
 def without_comment(line):
-    """The command of a line."""
+    """Returns the command of a line, without its comment."""
     return re.sub(r"(^|\s+)#.*$", "", line).strip()
 
 
 def is_command(text):
-    """Whether a text is a command with arguments, and not one with gaps (`feros run <package>`)."""
+    """Whether a text is a command with arguments, without placeholders (`feros run <package>`)."""
     words, gaps = text.split(), r"[<>…]|\.\.\.|[A-Z]{4}"
     return len(words) > 1 and words[0] in PROGRAMS and not re.search(gaps, text)
 
 
 def comments(path):
-    """The comments of a file, each with the number of its first line, as Markdown."""
+    """Yields the comments of a file as Markdown, each with the number of its first line."""
     text = path.read_text()
     if path.suffix == ".xml":
         for match in re.finditer(r"<!--(.*?)-->", text, re.S):
@@ -84,7 +84,7 @@ def comments(path):
 
 
 def blocks():
-    """All blocks, by file."""
+    """Yields all blocks, by file."""
     for path in [ROOT / "README.md", *sorted(PAGES.glob("*.md"))]:
         for block in markdown_blocks(path, path.read_text()):
             # Sentences of README and book mention verbs and options rather than commands to type.
@@ -106,8 +106,8 @@ def is_fenced(path, block):
 
 # --- knowledge about the commands ------------------------------------------------------------------
 
-# Commands that do not end by themselves: the output that shows that they work, or the node that
-# then exists.
+# Commands that do not end on their own, with the output that shows that they work, or with the node
+# that exists while they do.
 ENDLESS = {
     "feros topic echo /cmd_vel": "linear",
     "feros topic echo /diagnostics": "status",
@@ -132,17 +132,18 @@ ENDLESS = {
     "mobile_base motion_control": "node /motion_control",
     "navigation_graph amcl": "node /amcl",
 }
-# Commands like these that end.
+# Commands that look like those above, but end.
 ENDS = {"feros service echo /enable --flow-style --times 4": ""}
-# Commands that the following commands of the file need: they run until the end of the file.
+# Commands that the following commands of the file need. They run until the end of the file.
 STAY = {
     "feros bag record -a": "(?i)record",
     "./feros launch pipeline composed.launch.yaml": "node /controller",
     "feros launch robot.launch.xml": "hi",
     "cargo run --bin fibonacci_server": "node /fibonacci_server",
 }
-# Files whose commands run without the robot: both would serve the same action, and a client that
-# finds the second server while it calls would ask that one for the result of a goal of the other.
+# Files whose commands run without the robot. Otherwise both would serve the same action, and a
+# client that finds the second server during a call would ask it for the result of the first
+# server's goal.
 ALONE = ("examples/fibonacci/",)
 # The reasons why commands do not run here, by the beginning of a command or by the page.
 NOT_HERE = {
@@ -180,13 +181,13 @@ NOT_HERE = {
 }
 # Commands that run beside a command before it is interrupted, so that it has something to do.
 MEANWHILE = {"feros bag record --topics": "feros topic echo /odom --times 40 --no-arr"}
-# Commands whose exit code reports a finding.
+# Commands that report findings in their exit code.
 FINDS = ("feros doctor",)
 
 
 def known(command, path):
-    """The table that knows a command, and by which of its keys: the longest beginning, or its page.
-    A command that none knows is to end well."""
+    """Returns the table that has a command and the matching key: the longest beginning, or the page.
+    A command that is in no table has to end successfully."""
     forms = (command, re.sub(r"^(\w+=\S+ )+", "", command), str(path.relative_to(ROOT)))
     found = [
         (len(key), key, table)

@@ -37,11 +37,11 @@ REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
 PEERS = REPOSITORY / "lab" / "peers"
 
-# The most lines and instructions per message; a change of the code may lower them, and gives a
-# reason if it raises them. A release is optimized as a whole, which takes three minutes; ./test
-# optimizes each crate by itself (profile `counted`), and has bounds of its own.
+# The limits on lines and instructions per message. A change of the code may lower them, and has to
+# give a reason if it raises them. A release is optimized as a whole, which takes three minutes.
+# ./test optimizes each crate separately (profile `counted`), and has its own limits.
 BOUNDS = {
-    # profile: {(system, side): (instructions, of talkers alone; lines of code; lines of data)}
+    # profile: {(system, side): (instructions, only for talkers; lines of code; lines of data)}
     "release": {
         ("feros:built", "talker"): (1750, 140, 68),
         ("feros:built", "listener"): (None, 280, 140),
@@ -52,10 +52,10 @@ BOUNDS = {
     },
 }
 # The factors by which the measured numbers may exceed the bounds. The lines of code are equal in
-# each run of one build, but differ between builds with the linker's layout: the same talker had 138
-# and 145. The rest of that factor is for another C library. Data lies elsewhere in each run, across
-# more lines or fewer: nine runs of one program had 63 to 69 and 132 to 150 lines, and 1689 to 1804
-# instructions.
+# each run of one build, but differ between builds due to the linker's layout: the same talker had
+# 138 and 145 lines. The rest of that factor allows for another C library. Data has different
+# addresses in each run, on more or fewer lines: nine runs of one program had 63 to 69 and 132 to
+# 150 lines, and 1689 to 1804 instructions.
 LEEWAY = (1.07, 1.06, 1.2)
 
 SYSTEMS = {
@@ -69,8 +69,8 @@ MESSAGES = (50, 250)
 WARM_UP = 20
 RATE_HZ = 40
 SIZE_BYTES = 256
-# A program that valgrind translates for the first time is slow: a short queue would overflow
-# meanwhile.
+# A program is slow while valgrind translates it for the first time, and would overflow a shorter
+# queue.
 DEPTH = 100
 SECONDS = 120
 ATTEMPTS = 5
@@ -81,8 +81,8 @@ LEFT_OUT = re.compile(
     r"cold::make_cold|pace::Pace|Samples::note|Published::note"
     r"|contract_make_cold|contract_pace_next|contract_note_(received|seen|published)"
 )
-# First-level caches of two lines, so that each access goes to the last level, which is large enough
-# for all lines that one message touches.
+# The first-level caches have two lines, so that each access goes to the last level. That level is
+# large enough for all lines that one message touches.
 CALLGRIND = [
     "valgrind",
     "--tool=callgrind",
@@ -95,7 +95,7 @@ CALLGRIND = [
 
 
 def build(system, profile):
-    """The program of a system."""
+    """Returns the program of a system."""
     name = system.split(":")[0]
     if name == "iceoryx":
         out = TARGET / "count" / name
@@ -114,7 +114,7 @@ class Failed(Exception):
 
 
 class Program:
-    """A system under test in one role; its lines are read as they come."""
+    """A system under test in one role. Its output is read line by line, as it comes."""
 
     def __init__(self, command, environment):
         pipe = subprocess.PIPE
@@ -161,7 +161,7 @@ class Program:
 
 @contextlib.contextmanager
 def daemon(system):
-    """The daemon that a system needs: RouDi, which owns iceoryx's memory."""
+    """Runs the daemon that a system needs: RouDi, which owns iceoryx's memory."""
     if system != "iceoryx":
         yield
         return
@@ -177,7 +177,7 @@ def daemon(system):
 
 
 def run(system, program, side, count, out):
-    """Runs talker and listener once, `side` of them under callgrind. Returns the number of messages."""
+    """Runs talker and listener once, with `side` under callgrind. Returns the number of messages."""
     environment = dict(
         os.environ,
         FEROS_LAB_RUN=f"count_{os.getpid()}",
@@ -204,14 +204,14 @@ def run(system, program, side, count, out):
         talker.end()
         received = int(listener.end())
     finally:
-        listener.stop()  # else the next attempt's talker would find this one
+        listener.stop()  # otherwise the next attempt's talker would find this listener
     if received < count:
         raise Failed(f"{system}: {received} of {count + WARM_UP} messages came")
     return count + WARM_UP if side == "talker" else received
 
 
 def totals(file):
-    """The sums of one thread by event (the format: callgrind's manual, section 10)."""
+    """Returns the sums of one thread by event. Section 10 of callgrind's manual describes the format."""
     events, names, sums = [], {}, {}
     is_left_out = is_call = False
     for line in file.open():
@@ -220,7 +220,7 @@ def totals(file):
             sums = dict.fromkeys(events, 0)
         elif named := re.match(r"c?fn=\((\d+)\)(?: (.*))?", line):
             number, name = named.groups()
-            names[number] = name or names.get(number, "")  # some functions have none
+            names[number] = name or names.get(number, "")  # some functions have no name
             if line.startswith("fn"):
                 is_left_out = LEFT_OUT.search(names[number]) is not None
         elif line.startswith("calls="):
@@ -234,7 +234,7 @@ def totals(file):
 
 
 def measure(system, program, side, folder):
-    """Instructions (`None` of a listener), lines of code and lines of data per message, of the
+    """Returns instructions (`None` for a listener), lines of code and lines of data per message, of the
     thread that handles it."""
     messages, threads = [], []
     for count in MESSAGES:
@@ -254,7 +254,7 @@ def measure(system, program, side, folder):
 
 
 def measure_patiently(system, program, side, folder):
-    """As `measure`. A busy machine may keep two programs from finding each other in time."""
+    """Like `measure`, but tries again: on a busy machine, two programs may not find each other in time."""
     for attempt in range(ATTEMPTS):
         try:
             with daemon(system):

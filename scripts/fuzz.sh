@@ -2,7 +2,7 @@
 # Runs fuzz targets for some seconds each, two at a time.
 #
 #   scripts/fuzz.sh SECONDS [TARGET...]   runs all, or these
-#   scripts/fuzz.sh build                 compiles the program that has all targets
+#   scripts/fuzz.sh build                 compiles the program that contains all targets
 #   scripts/fuzz.sh list                  prints their names
 #
 # A run begins with the inputs in fuzz/seeds/TARGET; new inputs go to fuzz/corpus/TARGET, crashes to
@@ -20,7 +20,7 @@ usage="usage: scripts/fuzz.sh SECONDS [TARGET...], or build, or list"
 what="${1:-}"
 [[ $what =~ ^([1-9][0-9]*|build|list)$ ]] || refuse "'$what' is not a number of seconds; $usage"
 shift
-# Each file but main.rs is a target. Names are checked before minutes of building.
+# Each file but main.rs is a target. Names are checked first, since building takes minutes.
 mapfile -t known < <(basename -s .rs fuzz/fuzz_targets/*.rs | grep -vx main)
 for target; do
     [[ " ${known[*]} " == *" $target "* ]] ||
@@ -32,7 +32,7 @@ if [[ $what == list ]]; then
     exit 0
 fi
 
-# With job control each job is a process group: a signal also reaches the programs that cargo-fuzz
+# With job control, each job is a process group, so a signal also reaches the programs that the job
 # starts.
 set -m
 logs="$(mktemp -d)"
@@ -45,7 +45,7 @@ trap finish EXIT
 trap 'exit 143' INT TERM HUP
 
 # The coverage instrumentation needs no sanitizer, so the stable compiler suffices. Decoders are
-# safe Rust: the checks of the language find the faults that a sanitizer would find there.
+# safe Rust, in which the checks of the language find the faults that a sanitizer would find.
 folder="${CARGO_TARGET_DIR:-fuzz/target}"
 host="$(rustc -vV | sed -n 's/^host: //p')"
 RUSTC_BOOTSTRAP=1 cargo-fuzz build --sanitizer none --target "$host" --target-dir "$folder" \
@@ -60,15 +60,15 @@ start() {
     local target="$1" corpora=("fuzz/corpus/$1")
     mkdir -p "${corpora[0]}" "fuzz/artifacts/$target"
     [[ ! -d "fuzz/seeds/$target" ]] || corpora+=("fuzz/seeds/$target")
-    # The files of a killed target are in a folder that is removed.
+    # TMPDIR is a folder that is removed, since a killed target leaves files.
     FEROS_FUZZ_TARGET="$target" TMPDIR="$logs" "$folder/$host/release/feros-fuzz" \
         "${corpora[@]}" -artifact_prefix="fuzz/artifacts/$target/" \
         -max_total_time="$what" -rss_limit_mb=2048 >"$logs/$target" 2>&1 &
     running[$!]="$target"
 }
 
-# Waits for one target, and prints its outcome: libFuzzer writes hundreds of lines, of which the
-# last one is enough if it passed.
+# Waits for one target, and prints its outcome. libFuzzer writes hundreds of lines; if the target
+# passed, the last one is enough.
 report() {
     local process code=0 target
     wait -n -p process "${!running[@]}" || code=$?

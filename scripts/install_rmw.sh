@@ -5,8 +5,8 @@
 #   source PREFIX/local_setup.bash
 #   RMW_IMPLEMENTATION=rmw_feros ros2 run demo_nodes_cpp talker
 #
-# A prefix that has a setup of its own keeps it, which suffices for this package. FEROS_RMW_LIBRARY
-# names a library that was built already.
+# A prefix that already has a setup keeps it, and that setup suffices for this package.
+# FEROS_RMW_LIBRARY can name a library that has been built already.
 set -euo pipefail
 here="$(cd "$(dirname "$0")/.." && pwd)"
 

@@ -63,7 +63,7 @@ FIGURES = [
 
 WIDTH, LEFT, RIGHT = 860, 150, 110
 ROW, HEAD, FOOT = 34, 58, 44
-LOW, HIGH = 5e3, 40e3 * 1e3  # nanoseconds, the ends of the axis
+LOW, HIGH = 5e3, 40e3 * 1e3  # the ends of the axis, in nanoseconds
 
 STYLE = """
 text { font: 14px system-ui, sans-serif; fill: #24292f; }
@@ -89,7 +89,7 @@ text { font: 14px system-ui, sans-serif; fill: #24292f; }
 
 
 def read_run(figure, folder, run):
-    """The part of a run that a figure shows: nanoseconds, by size and system."""
+    """Returns the part of a run that a figure shows: nanoseconds, by size and system."""
     floor = floor_of(figure, run)
     sizes = {str(size): {} for size in SIZES}
     for line in (folder / "cells.jsonl").read_text().splitlines():
@@ -120,7 +120,7 @@ def read_run(figure, folder, run):
 
 
 def floor_of(figure, run):
-    """The system of the limit line in the scenario's figure of this placement."""
+    """Returns the system of the limit line in the scenario's figure for this placement."""
     scenario = next(known for known in run["scenarios"] if known["name"] == figure.scenario)
     drawn = (f for f in scenario["figures"] if f["only"].get("placement") == [PLACEMENT])
     return next((it["floor"] for it in drawn if it.get("floor")), None)
@@ -142,7 +142,7 @@ def shown(nanos):
 
 
 def panel(top, title, rows, floor, names):
-    """One payload size: a row for each system, from the floor of the same cell to its median."""
+    """Draws one payload size: a row for each system, from the floor of the same cell to its median."""
     bottom = top + 14 + len(rows) * ROW
     parts = [f'<text class="title" x="{LEFT}" y="{top}">{escape(title)}</text>']
     for nanos in (1e4, 1e5, 1e6, 1e7):
@@ -151,7 +151,7 @@ def panel(top, title, rows, floor, names):
     if floor is not None:
         parts.append(f'<path class="floor" d="M{place(floor)} {top + 10}V{bottom}"/>')
         limit = f"floor {shown(floor)}</text>"
-        x, y = max(place(floor), LEFT + 95), top + 4  # beside the title
+        x, y = max(place(floor), LEFT + 95), top + 4  # to the right of the title
         parts.append(f'<text class="small" x="{x}" y="{y}" text-anchor="middle">{limit}')
     for index, (system, latency) in enumerate(rows):
         y = top + 14 + ROW // 2 + index * ROW
@@ -216,7 +216,7 @@ def main():
 
 
 def take(folder):
-    """Takes the numbers from a run, for the figures whose scenarios it has."""
+    """Takes the numbers from a run, for the figures whose scenarios the run has."""
     run = json.loads((folder / "run.json").read_text())
     scenarios = {known["name"] for known in run["scenarios"]}
     found = [figure for figure in FIGURES if figure.scenario in scenarios]

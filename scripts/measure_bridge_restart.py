@@ -40,7 +40,7 @@ class Process:
                 self.changed.notify_all()
 
     def wait_for(self, begin, after=0.0):
-        """The time and the text of the first line after `after` that begins with `begin`."""
+        """Waits for the first line after `after` that begins with `begin`; returns its time and text."""
 
         def found():
             of_those = (one for one in self.lines if one[0] > after and one[1].startswith(begin))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures the cost of messages in Python: Feros beside stock ROS 2, interleaved in one process.
+"""Measures the cost of messages in Python, for Feros and stock ROS 2 in turns in one process.
 
     .venv/bin/python scripts/measure_python_messages.py [ROUNDS]
 
-It takes the wheel that scripts/test_python.sh or scripts/build_wheel.sh put last into target (build it
-with `--profile release`), and prints medians over rounds of the thread's processor time.
+It takes the wheel that scripts/test_python.sh or scripts/build_wheel.sh last put into target (build it
+with `--profile release`), and prints the medians of the thread's processor time over all rounds.
 """
 
 import statistics

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Measures the cost of nodes in Python: Feros beside rclpy, in turns, on loopback.
+"""Measures the cost of nodes in Python, for Feros and rclpy in turns, on loopback.
 
     .venv/bin/python scripts/measure_python_nodes.py [ROUNDS]
 
-It takes the wheel that scripts/build_wheel.sh put last into target, and the rclpy of .venv, in the
+It takes the wheel that scripts/build_wheel.sh last put into target, and the rclpy of .venv, in the
 same interpreter; `feros_rclpy` is the same program with the wheel's packages under ROS's names.
-It prints medians over rounds: one-way latency between two processes (median of each round), also for a
-program of asyncio, processor time of a node with 20 subscriptions of 50 Hz, memory of a process with
-an empty node, processor time of a turn of an executor beside idle subscriptions.
+It prints medians over rounds: one-way latency between two processes (the median of each round), also for a
+program with asyncio, processor time of a node with 20 subscriptions at 50 Hz, memory of a process with
+an empty node, and processor time of one turn of an executor that has idle subscriptions.
 """
 
 import asyncio
@@ -127,7 +127,7 @@ def talk(side, topics, size, count, pause):
 
 
 def listen_async(side, count):
-    """The same with `async for`, for a node in no executor of the program."""
+    """Does the same with `async for`, for a node that is in no executor of the program."""
     latencies, node = [], side.context.create_node(f"async_{os.getpid()}")
 
     async def hear():
@@ -140,7 +140,7 @@ def listen_async(side, count):
     try:
         asyncio.run(asyncio.wait_for(hear(), 30))
     except TimeoutError:
-        pass  # as in the others, the message is taken
+        pass  # as in `listen`, the messages so far count
     print(statistics.median(latencies[10:]) / 1000)
 
 
@@ -237,7 +237,8 @@ def pair(environment, name, listener, talker):
 
 def rows(environment):
     for label, (size, count, pause) in SIZES.items():
-        # The best form of each system, and the same program with its own arrays.
+        # This measures the best form of each system, and the same program with each system's own
+        # arrays.
         yield (f"latency, {label}, us", lambda name, s=size, c=count, p=pause: pair(
             environment, name, ("listen", c), (1, s, c, p)))
         yield (f"latency, {label}, asyncio, us", lambda name, s=size, c=count, p=pause: pair(

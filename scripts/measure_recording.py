@@ -59,7 +59,7 @@ def processor_seconds(pid):
 
 
 def measure(receiver, camera, environment):
-    """The processor time of the receiver while the camera runs, and the output of both."""
+    """Returns the processor time of the receiver while the camera runs, and the output of both."""
     receiving = subprocess.Popen(receiver, env=environment, stdout=subprocess.PIPE, text=True)
     time.sleep(2)
     before = processor_seconds(receiving.pid)

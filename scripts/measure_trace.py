@@ -26,7 +26,7 @@ MODES = {"off": {}, "on": {}, "on, each second": {"FEROS_TRACE_PERIOD": "1s"}}
 
 
 def processor_seconds(process):
-    """The time of all threads, as the scheduler counts it: ticks of /proc/PID/stat are too coarse."""
+    """Returns the time of all threads as the scheduler counts it, since ticks of /proc/PID/stat are coarse."""
     threads = Path(f"/proc/{process.pid}/task").glob("*/schedstat")
     return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
 

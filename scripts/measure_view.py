@@ -43,7 +43,7 @@ def end(process):
 
 
 async def measure(processes, pause):
-    """The percentage of one processor for each process while `pause` runs, after some settling."""
+    """Returns each process's percentage of one processor while `pause` runs, after some settling."""
     await pause(SETTLING)
     before, began = [processor_seconds(one) for one in processes], time.monotonic()
     count = await pause(SECONDS)
@@ -79,7 +79,7 @@ async def look(address, processes, operations, rate):
 
 async def main(feros, camera, size="1000000", hertz="10", rounds="3"):
     images = start(camera, TOPIC, size, hertz, "100000")
-    # The camera waits for a subscription.
+    # The camera waits for a subscription, so this one keeps it running.
     keeps = start(feros, "topic", "echo", TOPIC, "--field", "height")
     view = start(feros, "view", "--port", "0", "--no-open", stdout=subprocess.PIPE)
     address = view.stdout.readline().strip().replace("http:", "ws:")

@@ -56,7 +56,7 @@ async def longest_wait(client, is_over):
 
 
 async def greedy(client, channel):
-    """Subscribes and unsubscribes, and ignores the server's answers; returns the seconds that it took."""
+    """Subscribes and unsubscribes, ignoring the server's answers; returns the seconds that this took."""
     began = time.monotonic()
     entry = {"id": 1, "channelId": channel}
     for _ in range(REQUESTS):

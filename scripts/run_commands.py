@@ -24,7 +24,8 @@ import commands
 from commands import ENDLESS, ENDS, FINDS, MEANWHILE, NOT_HERE, ROOT, STAY
 
 WATCHDOG = 120
-# As in tests/interop: a domain belongs to the process that listens on this port plus its number.
+# Domains are reserved as in tests/interop: a domain belongs to the process that listens on this
+# port plus the domain's number.
 DOMAINS, LOCK_PORT = range(20, 71), 28_500
 FOREIGN = (
     "AMENT_PREFIX_PATH", "CYCLONEDDS_URI", "FEROS_ENGINE", "FEROS_INTERFACES", "FEROS_TRANSPORTS",
@@ -36,7 +37,7 @@ SAYS_HI = """<launch>
 
 
 class Running:
-    """A command that runs in a process group of its own; its output is kept."""
+    """A command that runs in a separate process group; its output is kept."""
 
     def __init__(self, command, environment, folder):
         self.command, self.said, self.has_news = command, "", threading.Condition()
@@ -56,7 +57,7 @@ class Running:
             self.has_news.notify_all()
 
     def says(self, expected):
-        """Waits until the output has `expected`, or the command has ended; returns whether it has and still runs."""
+        """Waits until the output has `expected` or the command ends; returns whether it has, and still runs."""
         def is_over():
             return re.search(expected, self.said) or not self.reader.is_alive()
 
@@ -73,7 +74,7 @@ class Running:
         except subprocess.TimeoutExpired:
             code = None
         try:
-            os.killpg(self.process.pid, signal.SIGKILL)  # remaining processes of its group
+            os.killpg(self.process.pid, signal.SIGKILL)  # remaining processes of the command's group
         except ProcessLookupError:
             pass
         self.process.wait()
@@ -82,7 +83,7 @@ class Running:
 
 
 class Place:
-    """The place where commands run: a clone as after a build, a home, and the files that they name."""
+    """The folder where commands run: a clone as after a build, a home, and the files that commands name."""
 
     def __init__(self, folder, programs):
         self.folder, self.home = Path(folder), Path(folder) / "home"
@@ -116,7 +117,7 @@ class Place:
         path.write_text(text)
 
     def start(self, command, before=()):
-        """Starts a command behind lines of its block that set up the shell."""
+        """Starts a command, after the lines of its block that set up the shell."""
         begin = "exec "
         if re.match(r"\w+=", command):
             begin = "exec env "
@@ -140,13 +141,13 @@ class Place:
 
 
 def as_run(command, folder):
-    """The command as it runs here: with the build that ./test has made, and below the folder."""
+    """Returns the command as it runs here: with the build of ./test, and below the folder."""
     command = re.sub(r"^cargo run .*?--bin (\S+)(?: --)?", r"\1", command)
     return command.removesuffix("&").strip().replace("/tmp/trace", f"{folder}/trace_of_demo")
 
 
 def free_domain():
-    """A domain that no other process of this machine uses, and the socket that reserves it."""
+    """Returns a domain that no other process of this machine uses, and the socket that reserves it."""
     for number in DOMAINS:
         lock = socket.socket()
         try:
@@ -159,7 +160,7 @@ def free_domain():
 
 
 class Runs:
-    """Runs blocks, and keeps their faults."""
+    """Runs blocks, and collects their faults."""
 
     def __init__(self, place, chosen):
         self.place, self.chosen = place, chosen
@@ -167,7 +168,7 @@ class Runs:
         self.staying = []
 
     def block(self, block):
-        """The commands of a block, one after the other."""
+        """Runs the commands of a block, one after the other."""
         before = []
         for number, line in block.lines:
             text = commands.without_comment(line)
@@ -214,14 +215,14 @@ class Runs:
 
     @staticmethod
     def interrupted(running):
-        """Ends a command by Ctrl-C; returns the fault, if there is one."""
+        """Ends a command with Ctrl-C; returns the fault, if there is one."""
         code = running.end(signal.SIGINT)
         if code in (0, 130, -signal.SIGINT):
             return None
         return f"ended with {code} when it was interrupted: {running.said[-600:]}"
 
     def end_staying(self):
-        """Ends the commands that stayed for the file."""
+        """Ends the commands that kept running until the end of the file."""
         while self.staying:
             text, running = self.staying.pop()
             fault = self.interrupted(running)

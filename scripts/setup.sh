@@ -52,8 +52,10 @@ check_rust() {
     done
 }
 
-# --- packages of the system -----------------------------------------------------------------------------------------
-# One line per tool: command, Debian package, reason. A tool that exists already, from any source, is not installed again.
+# --- packages of the system
+# ----------------------------------------------------------------------------------------- One line
+# per tool: command, Debian package, reason. A tool that exists already is not installed again,
+# whatever its source.
 system_tools() {
     cat <<'TOOLS'
 cmake cmake builds the engine, Cyclone DDS
@@ -80,7 +82,8 @@ valgrind valgrind counts what a message costs (scripts/count_message.py)
 TOOLS
 }
 
-# Libraries are not commands. One line per library: a header of it, Debian package, reason.
+# Libraries are found by their headers. One line per library: a header of it, Debian package,
+# reason.
 system_libraries() {
     [[ $purpose == lab ]] || return 0
     cat <<'LIBRARIES'
@@ -109,10 +112,11 @@ actionlib python3-actionlib ROS 1 as a peer: actions
 MODULES
 }
 
-# Debian's packages are for Debian's Python, whichever Python comes first on PATH.
+# Debian's packages are for Debian's Python, even if another Python comes first on PATH.
 has_module() { /usr/bin/python3 -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)" >/dev/null 2>&1; }
 
-# iceoryx's headers are in a folder of their version, which its own build files name.
+# iceoryx's headers are in a folder that is named by their version, which only iceoryx's build files
+# know.
 has_header() {
     printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | c++ -std=c++17 -x c++ -E - >/dev/null 2>&1 || compgen -G "/usr/include/iceoryx/v*/$1" >/dev/null
 }
@@ -243,13 +247,15 @@ install_ros2() {
     printf '%s\n' "$wanted" >"$stamp"
 }
 
-# No wheel has this package; the tests of containers need stock clients of it. Quick when it exists already.
+# No wheel has this package, and the tests of containers need stock clients with it. This is quick
+# if the package exists already.
 build_composition_interfaces() {
     "$venv/bin/python" scripts/build_interfaces_for_ros2.py composition_interfaces ||
         fail "composition_interfaces could not be built for stock ROS 2. Fix the error above and run this again."
 }
 
-# Separate from stock ROS 2, whose numpy is older; and only if there is a Python that is new enough.
+# This environment is separate from stock ROS 2, whose numpy is older. It is only made if there is a
+# Python that is new enough.
 install_zenoh_peers() {
     local python wanted stamp=.venv-zenoh/.feros-requirements
     wanted="$(sha256sum <scripts/requirements-zenoh.txt)"

@@ -5,9 +5,10 @@
     kilted/bin/pip install -r scripts/requirements-ros2.txt
     kilted/bin/python scripts/update_golden_cdr.py
 
-crates/msgs/tests/golden/cdr.tsv has a line per message type of the installed packages and per variant (as constructed;
-filled with a value in every field): type, variant, hexadecimal bytes as rclpy serializes them, and the value as Rust's
-`{:?}` shows it, by which the test checks that the bytes were understood. Padding and trailing bytes are garbage.
+crates/msgs/tests/golden/cdr.tsv has a line for each message type of the installed packages and each variant (as
+constructed, or filled with a value in every field). A line has the type, the variant, the bytes that rclpy serializes in
+hexadecimal, and the value as Rust's `{:?}` shows it, with which the test checks that the bytes are read correctly.
+Padding and trailing bytes can have any value.
 """
 
 import importlib
@@ -18,7 +19,7 @@ import pathlib
 import sys
 import tempfile
 
-# Neither may depend on what a caller's environment selects; wheels install below the prefix of Python.
+# The results must not depend on the caller's environment; wheels install below the prefix of Python.
 os.environ["AMENT_PREFIX_PATH"] = sys.prefix
 os.environ["RMW_IMPLEMENTATION"] = "rmw_fastrtps_cpp"
 
@@ -35,7 +36,7 @@ INTERFACES = ROOT / "interfaces"
 
 
 class Filler:
-    """Gives every field a value that no other field of the message has, as far as its type goes."""
+    """Gives every field a value that no other field of the message has, as far as its type allows that."""
 
     def __init__(self):
         self.counter = itertools.count(1)
@@ -79,13 +80,13 @@ class Filler:
 
 def message_class(type_name):
     package, namespace, name = type_name.split("/")
-    # Parts of services and actions are only in the module of their file.
+    # The message types of services and actions are only in the module of their file.
     outer = getattr(importlib.import_module(f"{package}.{namespace}"), name.split("_")[0])
     return getattr(sys.modules[outer.__module__], name)
 
 
 def rust_debug(value, ty):
-    """The value as Rust's derived `Debug` shows it."""
+    """Returns the value as Rust's derived `Debug` shows it."""
     if isinstance(ty, definition.AbstractNestedType):
         items = [rust_debug(bytes([v]) if isinstance(v, int) and octet(ty) else v, ty.value_type) for v in value]
         return f"[{', '.join(items)}]"
@@ -119,7 +120,7 @@ def rust_struct(message):
     return f"{name} {{ {', '.join(shown)} }}" if shown else name
 
 
-# The messages that follow from a definition file.
+# The messages that a definition file defines.
 PARTS = {
     ".msg": [""],
     ".srv": ["_Request", "_Response", "_Event"],

@@ -26,7 +26,8 @@ WHEELS = """
     trajectory_msgs type_description_interfaces unique_identifier_msgs visualization_msgs
 """.split()
 NO_WHEEL = "composition_interfaces example_interfaces rosbag2_interfaces statistics_msgs tf2_msgs".split()
-# Whole descriptions (with defaults) that are kept for comparisons field by field, besides all hashes.
+# The types whose whole descriptions (with defaults) are kept for comparisons field by field, in
+# addition to all hashes.
 FULL = """
     test_msgs/msg/Arrays test_msgs/msg/BoundedSequences test_msgs/msg/Defaults test_msgs/msg/Empty
     test_msgs/msg/MultiNested test_msgs/msg/Strings test_msgs/msg/WStrings test_msgs/srv/Arrays
@@ -35,7 +36,7 @@ FULL = """
 
 
 def strip(text: str) -> str:
-    """Reduces a definition to its facts: one declaration a line, single blanks, no comments."""
+    """Reduces a definition to its facts: one declaration per line, single blanks, no comments."""
     lines = []
     for line in text.splitlines():
         line = line.replace("\t", " ").split("#", 1)[0].rstrip()
@@ -58,7 +59,7 @@ IDL_TYPES = {"long": "int32", "int32": "int32", "uint32": "uint32", "double": "f
 
 
 def strip_idl(text: str) -> str:
-    """Writes the plain struct of an IDL file as a message. `@key` is lost: a .msg file cannot express it."""
+    """Writes the plain struct of an IDL file as a message. `@key` is lost, since a .msg file cannot express it."""
     body = re.search(r"struct \w+ \{(.*?)\};", text, re.DOTALL)[1]
     lines = []
     for type_, name in re.findall(r"([\w:]+) (\w+);", body):
@@ -78,7 +79,7 @@ def update_package(share: pathlib.Path, package: str) -> int:
         out = target / file.relative_to(source)
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(strip(file.read_text(encoding="utf-8")), encoding="utf-8")
-    # A few test types exist as .idl only; for the others the .idl is made from the .msg.
+    # A few test types exist only as .idl. For all other types, the .idl is made from the .msg.
     for file in sorted((source / "msg").glob("*.idl")):
         out = target / "msg" / f"{file.stem}.msg"
         if not out.exists():
@@ -100,7 +101,7 @@ def update_golden(share: pathlib.Path) -> int:
             description = json.loads(file.read_text())
             if "type_hashes" not in description:
                 continue
-            # The first row is the type of the file, the others are the types it refers to.
+            # The first row is the type of the file, the others are the types that it refers to.
             for row in description["type_hashes"]:
                 known = rows.setdefault(row["type_name"], row["hash_string"])
                 if known != row["hash_string"]:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes crates/ros1/definitions: the standard packages of ROS 1 as the installed Python packages define them.
 
-It takes facts only: types, names, order, constants; no comments. Run it with a Python that has the packages of ROS 1, on
-Debian /usr/bin/python3 with python3-std-msgs and its like. tests/md5sums.tsv gets the checksums that ROS 1 itself
-computed, for comparison in the tests.
+It takes only facts (types, names, order and constants), and no comments. Run it with a Python that has the packages of
+ROS 1, on Debian /usr/bin/python3 with python3-std-msgs and similar packages. tests/md5sums.tsv gets the checksums that
+ROS 1 itself computed, for comparison in the tests.
 """
 import importlib
 import pathlib

@@ -51,7 +51,7 @@ def run(names):
     failed = [result.step.name for result in results if result.state == schedule.FAILED]
     if failed:
         print(f"\nfailed: {'; '.join(failed)}")
-    # CI parses the numbers of tests in this form.
+    # CI parses the numbers of tests from this line.
     print(f"\ntests: {counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped")
     return 0 if passed else 1
 

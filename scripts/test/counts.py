@@ -1,4 +1,4 @@
-"""Finds in the output of a step how many of its tests passed, failed, were skipped and run again."""
+"""Finds in a step's output how many tests passed, failed, were skipped, and were run again."""
 
 import dataclasses
 import re
@@ -24,7 +24,7 @@ class Counts:
 
 
 def of_libtest(said):
-    """Reads the output of `cargo test`: one line for each program, one for the examples of each crate."""
+    """Reads the output of `cargo test`: one line for each program, and one for the examples of each crate."""
     found = Counts()
     pattern = r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;"
     for passed, failed, _ in re.findall(pattern, said, re.M):
@@ -47,7 +47,7 @@ def of_node(said):
 
 
 def of_unittest(said):
-    """Reads the end of Python's unittest."""
+    """Reads the last lines of Python's unittest."""
     ran = re.findall(r"^Ran (\d+) tests? in", said, re.M)
     failed = sum(int(number) for number in re.findall(r"(?:failures|errors)=(\d+)", said))
     return Counts(int(ran[-1]) - failed if ran else 0, failed)
@@ -62,7 +62,7 @@ def of_lines(said):
 
 
 def of_nextest(report):
-    """Reads the report of cargo-nextest, in the form of JUnit."""
+    """Reads the report of cargo-nextest in JUnit format."""
     found = Counts()
     if not report.is_file():
         return found

@@ -9,7 +9,8 @@ import time
 
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 SHARED_MEMORY = pathlib.Path("/dev/shm")
-# Words in the names of files that Feros and the measured systems make: files of other programs stay.
+# Words in the names of files that Feros and the measured systems make. Files of other programs are
+# left alone.
 OF_TESTS = ("feros", "iox", "iceoryx", "fastdds", "fastrtps")
 
 
@@ -19,11 +20,11 @@ def adopt_orphans():
 
 
 def children():
-    """The child processes of this one: their ids and command lines."""
+    """Returns the ids and the command lines of this process's children."""
     found = {}
     for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
-            # pid (name) state parent ...: the name may have blanks and brackets.
+            # The format is `pid (name) state parent ...`; the name may have blanks and brackets.
             state, parent = status.read_text().rpartition(")")[2].split()[:2]
             words = (status.parent / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
@@ -34,7 +35,7 @@ def children():
 
 
 def end(processes, patience_seconds=5.0):
-    """Asks these processes to end, and kills those that do not."""
+    """Asks these processes to end, and kills those that do not end."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         for process in processes:
             try:
@@ -47,7 +48,7 @@ def end(processes, patience_seconds=5.0):
 
 
 def namespaces():
-    """The names of network namespaces."""
+    """Returns the names of network namespaces."""
     try:
         listed = subprocess.run(["ip", "netns", "list"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     except FileNotFoundError:
@@ -65,12 +66,12 @@ def is_used(name):
             if any(os.readlink(file) == path for file in (process / "fd").iterdir()):
                 return True
         except OSError:
-            continue  # it has ended, or belongs to another user
+            continue  # the process has ended, or belongs to another user
     return False
 
 
 def shared_memory():
-    """The files of shared memory that Feros or a measured system has made."""
+    """Returns the names of files in shared memory that Feros or a measured system has made."""
     try:
         names = {file.name for file in SHARED_MEMORY.iterdir()}
     except OSError:
@@ -79,7 +80,7 @@ def shared_memory():
 
 
 class Before:
-    """The state before the run."""
+    """The state before a run of tests."""
 
     def __init__(self):
         self.began = time.time()
@@ -87,11 +88,11 @@ class Before:
         self.shared_memory = shared_memory()
 
     def new_files(self):
-        """New files of shared memory that no process uses."""
+        """Returns new files in shared memory that no process uses."""
         return sorted(name for name in shared_memory() - self.shared_memory if not is_used(name))
 
     def new_namespaces(self):
-        """New network namespaces."""
+        """Returns new network namespaces."""
         return sorted(namespaces() - self.namespaces)
 
     def remove_new(self):
@@ -99,11 +100,11 @@ class Before:
         processes = children()
         lines = [f"process {process}: {words[:160]}" for process, words in processes.items()]
         end(processes)
-        # Another program may have made one meanwhile: it is named, and stays.
+        # Another program may have made a network namespace meanwhile, so namespaces are only named.
         lines += [f"network namespace {name}" for name in self.new_namespaces()]
         for name in self.new_files():
             path = SHARED_MEMORY / name
-            # The steps that ran at that time are the ones to search.
+            # The time shows in which steps to look for the cause.
             written = max(0.0, path.stat().st_mtime - self.began)
             lines.append(f"{path}, last written after {written:.0f} s")
             path.unlink()

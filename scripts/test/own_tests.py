@@ -170,7 +170,7 @@ class Targets(unittest.TestCase):
 
 
 def sources_of(root):
-    """The files of a target: all beside it, except that a program beside a library has only its own file."""
+    """Returns a target's files: all in its folder, but a program next to a library has only its own file."""
     is_beside_library = root.parent.name == "bin" or (root.name == "main.rs" and (root.parent / "lib.rs").exists())
     return [root] if is_beside_library else sorted(root.parent.rglob("*.rs"))
 
@@ -181,10 +181,10 @@ class Commands(unittest.TestCase):
         found = [commands.without_comment(line) for line in lines]
         for command in (
             "feros param get /camera rate",  # a page of the book
-            "feros param set /camera spot.is_lit false",  # a README, with a comment behind it
-            "feros launch examples/launch/greeting.launch.xml -p",  # a comment in XML
-            "cargo run --bin fibonacci_client -- 8",  # one in Rust
-            "pipeline camera detector",  # over two lines of a sentence
+            "feros param set /camera spot.is_lit false",  # in a README, with a comment after it
+            "feros launch examples/launch/greeting.launch.xml -p",  # in a comment in XML
+            "cargo run --bin fibonacci_client -- 8",  # in a comment in Rust
+            "pipeline camera detector",  # in a sentence, over two lines
         ):
             self.assertIn(command, found)
         self.assertNotIn("feros launch", found)  # a verb that a sentence names

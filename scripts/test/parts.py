@@ -1,7 +1,7 @@
 """The parts of `./test`, with their needs and their steps.
 
-A person runs a part by its name; a step is one command. The schedule (`schedule.py`) runs
-the steps of all wanted parts; a step that two parts have in common runs once.
+A person runs a part by its name. A step is one command. The schedule (`schedule.py`) runs
+the steps of all chosen parts; a step that two parts share runs once.
 """
 
 import dataclasses
@@ -10,11 +10,11 @@ import pathlib
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target")).resolve()
-# The output of each step, the reports of tests, and the table.
+# The folder for the output of each step, the reports of tests, and the table.
 RESULTS = TARGET / "test"
 
-# Lanes run beside each other. Compilers take all processors, so they run one after the other; most
-# tests wait for other processes, so several steps of that lane run at once.
+# Lanes run at the same time. Compilers take all processors, so they run one after the other; most
+# tests wait for other processes, so several steps of the lane `run` run at once.
 SETUP, BUILD, RUN = "setup", "build", "run"
 LANES = {SETUP: 1, BUILD: 1, RUN: 2}
 
@@ -25,21 +25,22 @@ LINTED = {
     "CLIPPY_ARGS": "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__",
 }
 CARGO = {
-    # A fresh clone is built once: the compiler's notes for the next build would only take disk.
+    # A fresh clone is built only once, so the compiler's data for incremental builds would only
+    # take disk space.
     "CARGO_INCREMENTAL": "0",
-    # Line numbers of back traces would double that again. The same applies to build dependencies:
-    # Cargo.toml has the reason.
+    # Line numbers in back traces would double the disk space again. The same applies to build
+    # dependencies; Cargo.toml has the reason.
     "CARGO_PROFILE_DEV_DEBUG": "none",
     "CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG": "none",
-    # Cyclone DDS is the same in every build (crates/cyclonedds-sys/build/cache.rs).
+    # All builds share one build of Cyclone DDS (crates/cyclonedds-sys/build/cache.rs).
     "FEROS_CYCLONEDDS_CACHE": str(TARGET / "cyclonedds"),
-    # The extension of the wheel is built with the workspace, as maturin builds it: without
-    # libpython.
+    # The extension of the wheel is built with the workspace, without libpython, as maturin would
+    # build it.
     "PYO3_BUILD_EXTENSION_MODULE": "1",
 }
 # The tools that scripts/setup.sh installs.
 TOOLS = {"PATH": f"{REPOSITORY / '.venv' / 'bin'}:{os.environ['PATH']}"}
-# Tests do not rebuild programs that the run has built.
+# With this variable, tests do not rebuild programs that the run has built.
 BUILT = {"FEROS_TESTS_BUILT": "1"}
 AS_BUILT = {"CARGO": str(REPOSITORY / "scripts/test/cargo_as_built")}
 
@@ -51,14 +52,15 @@ class Step:
     name: str
     lane: str
     command: list
-    # Names of the steps that must pass before.
+    # The names of the steps that must pass before.
     after: list = dataclasses.field(default_factory=list)
     environment: dict = dataclasses.field(default_factory=dict)
-    # The source of the numbers of tests: the output of the command (a reader of counts.py) ...
+    # The numbers of tests come from the output of the command, through this reader in counts.py,
+    # ...
     counts: str = ""
-    # ... or a file in the form of JUnit.
+    # ... or from this file in JUnit format.
     report: pathlib.Path = None
-    # A watchdog for a command that hangs, never an assertion.
+    # A watchdog for a command that hangs; no test checks the time.
     limit_seconds: int = 1800
 
 
@@ -75,23 +77,23 @@ class Build:
 
 @dataclasses.dataclass
 class Suite:
-    """Tests of a build that run together, with the profile of nextest of the same name."""
+    """Tests of a build that run together, with the nextest profile of the same name."""
 
     build: str
-    # A filter of nextest.
+    # A nextest filter.
     filter: str = "all()"
     environment: dict = dataclasses.field(default_factory=dict)
 
 
-# Engines that are features are built in, so that the tests on them need no build of their own.
+# Engines that are features are built in, so that their tests need no separate build.
 ENGINES = "--features=feros-cli/ros1,feros/fastdds,feros-rmw-fastdds/suite"
 FAST_DDS_2 = {"FEROS_FASTDDS_PREFIX": "/usr", "FEROS_FASTDDS_EXPECTED": "2."}
 ON_FAST_DDS = ["--package=feros-rmw-fastdds", "--features=suite", "--tests"]
 BUILDS = {
     "workspace": Build(["--workspace", "--all-targets", ENGINES], ["--workspace", ENGINES]),
-    # Debian's Fast DDS. The builds for Fast DDS 3 are repeated after it.
+    # This build uses Debian's Fast DDS. The builds for Fast DDS 3 are repeated after it.
     "fastdds2": Build(ON_FAST_DDS, ON_FAST_DDS, environment=FAST_DDS_2),
-    # A workspace of its own, see its Cargo.toml.
+    # This is a separate workspace; see its Cargo.toml.
     "zenoh": Build(["--all-targets"], ["--tests"], REPOSITORY / "crates/rmw-zenoh/Cargo.toml"),
 }
 # Tests that need a wheel, which is built last.
@@ -109,7 +111,7 @@ SUITES = {
 
 
 def report_of(suite):
-    """The file with the results of the suite's tests, in the form of JUnit."""
+    """Returns the file with the results of the suite's tests, in JUnit format."""
     return RESULTS / f"{suite}.xml"
 
 
@@ -117,7 +119,7 @@ FEROS = TARGET / "debug" / "feros"
 FUZZ_SECONDS = os.environ.get("FEROS_FUZZ_SECONDS", "5")
 LOOM = {
     "RUSTFLAGS": "--cfg loom",
-    # A separate folder: with other flags everything else would be built again.
+    # The folder is separate, since other flags would make cargo build everything else again.
     "CARGO_TARGET_DIR": str(TARGET / "loom"),
 }
 LOOM_TESTS = ["cargo", "test", "--locked", "--profile=loom", "--lib"] + [
@@ -135,12 +137,12 @@ RUST_TESTS = "scripts/test/rust_tests.py"
 
 
 def build_tests(name, after, limit_seconds=1800):
-    """The step that compiles test programs."""
+    """Returns the step that compiles test programs."""
     return Step(f"build: {name}", BUILD, [RUST_TESTS, "build", name], after, limit_seconds=limit_seconds)
 
 
 def run_tests(title, suite, after=(), limit_seconds=1800):
-    """The step that runs them."""
+    """Returns the step that runs test programs."""
     after = [f"build: {SUITES[suite].build}", *after]
     return Step(
         *(title, RUN, [RUST_TESTS, "run", suite], after),
@@ -222,7 +224,7 @@ class Part:
 
     name: str
     what: str
-    # The names of its steps; the schedule adds the steps that these need.
+    # The names of the part's steps; the schedule adds the steps that these need.
     steps: list
 
 
@@ -251,7 +253,7 @@ PARTS = [
     ]),
     Part("zenoh", "the engine on Zenoh", ["engine on Zenoh"]),
 ]
-# Steps that need no other systems and no installation, kept apart from all others.
+# These steps need no other systems and no installation, and are separate from all others.
 SKIP_INTEROP = LINTED | {"FEROS_SKIP_INTEROP": "1"}
 UNIT_TESTS = ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--lib", "--bins"]
 QUICK_STEPS = [
@@ -281,7 +283,7 @@ QUICK = Part("quick", "what needs no installation: sources, lints, unit tests, t
 
 
 def wanted(names):
-    """The steps of these parts and all steps that they need, in the order of the list."""
+    """Returns the steps of these parts and all steps that these need, in the order of the list."""
     steps = [*STEPS, *QUICK_STEPS]
     by_name = {step.name: step for step in steps}
     found = set()

@@ -19,7 +19,7 @@ def main(arguments):
         print(__doc__, file=sys.stderr)
         return 2
     lines = table.FILE.read_text().splitlines()
-    # Skips and their reasons depend on the machine; only the table is common to all.
+    # Skips and their reasons depend on the machine, so only the table is recorded.
     until = next((number for number, line in enumerate(lines) if line.startswith("Skipped")), len(lines))
     shown = "\n".join(lines[:until]).strip()
     text = PAGE.read_text()

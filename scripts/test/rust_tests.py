@@ -24,12 +24,12 @@ LISTS = parts.RESULTS / "rust"
 
 
 def files_of(build):
-    """The files that list its programs and packages."""
+    """Returns the files that list the programs and the packages of a build."""
     return LISTS / f"{build}.binaries.json", LISTS / f"{build}.packages.json"
 
 
 def build(name):
-    """Compiles tests, and writes the list of programs."""
+    """Compiles the tests of a build, and writes the lists of programs and packages."""
     LISTS.mkdir(parents=True, exist_ok=True)
     binaries, packages = files_of(name)
     choice = parts.BUILDS[name]
@@ -53,18 +53,19 @@ def nextest(name, *arguments):
     command = ["cargo-nextest", "nextest", "run", "--no-fail-fast", f"--profile={name}"]
     command += [f"--binaries-metadata={binaries}", f"--cargo-metadata={packages}"]
     command += [f"--config-file={parts.REPOSITORY / '.config' / 'nextest.toml'}"]
-    # The folder is relative to that of the packages, wherever cargo has its own.
+    # nextest's folder is relative to that of the packages, even if cargo's target folder is
+    # elsewhere.
     folder = parts.BUILDS[suite.build].manifest.parent / "target" / "nextest" / name
     written = folder / "junit.xml"
     written.unlink(missing_ok=True)
     environment = os.environ | parts.BUILDS[suite.build].environment | suite.environment
     for wheel in (parts.TARGET / "wheels-dev").glob("feros-*.whl"):
-        environment["FEROS_LAB_WHEEL"] = str(wheel)  # the laboratory's tests build none
+        environment["FEROS_LAB_WHEEL"] = str(wheel)  # so that tests of the laboratory build none
     return subprocess.run([*command, *arguments], env=environment).returncode, written
 
 
 def failed_tests(report):
-    """The failed tests of a report: the program's name, and the test's."""
+    """Returns the failed tests of a report: the name of the program, and the name of the test."""
     tests = xml.etree.ElementTree.parse(report).iter("testcase")
     return [(t.get("classname"), t.get("name")) for t in tests if t.find("failure") is not None]
 

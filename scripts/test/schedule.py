@@ -1,6 +1,6 @@
-"""Runs steps in lanes: builds one after the other, and tests beside them.
+"""Runs steps in lanes: builds one after the other, and tests at the same time.
 
-Steps that wait for other processes run beside steps that compute. A failed step only prevents the
+Steps that wait for other processes run while other steps compute. A failed step only prevents the
 steps that need it, so that one run names every failure.
 """
 
@@ -17,7 +17,7 @@ import parts
 PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
 # Compilers leave the processors to tests, which have watchdogs.
 NICENESS = 10
-# The time that processes have to end on request.
+# The time within which processes have to end when asked.
 GRACE_SECONDS = 15
 LINES_OF_A_FAILURE = 150
 
@@ -32,17 +32,17 @@ class Result:
     # The processor time of the step and of all processes that it started.
     processor_seconds: float = 0.0
     tests: counts.Counts = dataclasses.field(default_factory=counts.Counts)
-    # Lines `test: reason`.
+    # The skipped tests, as lines `test: reason`.
     skips: list = dataclasses.field(default_factory=list)
     reason: str = ""
 
 
 class Schedule:
-    """All wanted steps, with their outcomes."""
+    """All chosen steps, with their outcomes."""
 
     def __init__(self, steps, usual):
         self.results = {step.name: Result(step) for step in steps}
-        # Seconds that a step took when it was last measured.
+        # The seconds that each step took when it was last measured.
         self.usual = usual
         self.began = time.monotonic()
         self.begun = 0
@@ -68,13 +68,13 @@ class Schedule:
         return all(result.state == PASSED for result in self.results.values())
 
     def stop(self):
-        """Ends running steps, and begins no more. For a handler of signals."""
+        """Ends running steps, and starts no further ones. Signal handlers call this."""
         self.is_stopped = True
         for process in list(self.running.values()):
             _signal_group(process, signal.SIGTERM)
 
     def _run_steps(self, waiting):
-        """Takes the first step of a lane that can begin, until no step is left."""
+        """Runs the steps of a lane, always the first one that can begin, until no step is left."""
         while True:
             with self.change:
                 if not waiting:
@@ -92,7 +92,7 @@ class Schedule:
             else:
                 try:
                     self._run_step(result)
-                except Exception as error:  # else steps that need this one would wait forever
+                except Exception as error:  # otherwise steps that need this step would wait forever
                     result.state, result.reason = FAILED, repr(error)
                     say(f"{result.step.name}: failed: {error!r}")
             with self.change:
@@ -100,7 +100,7 @@ class Schedule:
                 self.change.notify_all()
 
     def _is_decided(self, result):
-        """Whether all steps that it needs have ended."""
+        """Whether all steps that a step needs have ended."""
         return self.is_stopped or self.ended.issuperset(result.step.after)
 
     def _run_step(self, result):
@@ -133,17 +133,17 @@ class Schedule:
         result.seconds = time.monotonic() - began
         result.processor_seconds = used.ru_utime + used.ru_stime
         said = log.read_text(errors="replace")
-        # Each step has either a report or a reader of counts.
+        # The numbers come from either a report or a reader of counts.
         if step.report is not None:
             result.tests = counts.of_nextest(step.report)
         if step.counts:
             result.tests += counts.READERS[step.counts](said)
         result.skips = _skips(skips)
-        # In a suite that ran again, all tests passed then; the report is that of the first run.
+        # Scripts name repeated tests only if these passed then; the report is that of the first run.
         again = _run_again(said)
         recovered = min(len(again), result.tests.failed)
         result.tests += counts.Counts(recovered, -recovered, 0, again)
-        # A test that is skipped inside Rust has passed for the program that runs it.
+        # A test that skips itself in Rust counts as passed for the program that runs it.
         skipped = len({line.split(": ")[0] for line in result.skips})
         result.tests.passed = max(0, result.tests.passed - skipped)
         result.tests.skipped += skipped
@@ -162,7 +162,7 @@ class Schedule:
         say(end)
 
     def _wait(self, process, until):
-        """Returns the exit code, `None` when it had to be killed, and the processor time."""
+        """Returns the exit code (`None` if the command had to be killed) and the processor time."""
         is_killed = False
         ending = None
         while True:
@@ -188,7 +188,7 @@ def say(text):
 
 
 def log_of(step):
-    """The file with the output of a step."""
+    """Returns the file with the output of a step."""
     return parts.RESULTS / f"{_file_name(step)}.log"
 
 
@@ -204,7 +204,7 @@ def _signal_group(process, number):
 
 
 def _wait_for_group(process):
-    """Waits for the processes that a command has started, which were also asked to end; kills them at last."""
+    """Waits for the processes that a command has started, which were also asked to end, and then kills them."""
     until = time.monotonic() + GRACE_SECONDS
     while time.monotonic() < until:
         try:
@@ -216,7 +216,7 @@ def _wait_for_group(process):
 
 
 def _skips(file):
-    """Lines `test: reason` of a file that `feros_test_support::skip` writes."""
+    """Returns the lines `test: reason` of a file that `feros_test_support::skip` writes."""
     if not file.is_file():
         return []
     fields = [line.split("\t") for line in file.read_text().splitlines()]
@@ -224,6 +224,6 @@ def _skips(file):
 
 
 def _run_again(said):
-    """The tests that scripts have repeated, from their output."""
+    """Returns the names of the tests that scripts have repeated, from their output."""
     prefix = "run again: "
     return [line.removeprefix(prefix) for line in said.splitlines() if line.startswith(prefix)]

@@ -9,18 +9,18 @@ import schedule
 
 FILE = parts.RESULTS / "table.md"
 NUMBERS = parts.RESULTS / "steps.json"
-# The numbers of the run whose table CONTRIBUTING.md shows.
+# The file with the numbers of the run whose table CONTRIBUTING.md shows.
 RECORDED = parts.REPOSITORY / "scripts" / "test" / "usual.json"
 
 
 def minutes(seconds):
-    """As `4 min 07 s`."""
+    """Formats seconds as in `4 min 07 s`."""
     seconds = round(seconds)
     return f"{seconds // 60} min {seconds % 60:02} s" if seconds >= 60 else f"{seconds} s"
 
 
 def rows(results):
-    """One row for each step, in the order in which they are listed."""
+    """Yields the rows of the table, one for each step, in the order of the list."""
     yield "| step | building s | running s | processor s | passed | failed | skipped | again |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"
     for result in results:
@@ -41,7 +41,7 @@ def rows(results):
 
 
 def total(results):
-    """The sum of all counts of tests."""
+    """Returns the sum of all counts of tests."""
     return sum((result.tests for result in results), counts.Counts())
 
 
@@ -68,7 +68,7 @@ def keep(results, seconds, left):
 
 
 def usual():
-    """What each step took when it last ran on this machine, else on the machine of the table in
+    """Returns the seconds that each step took when it last ran on this machine, or else on that of the table in
     CONTRIBUTING.md."""
     found = {}
     for file in (RECORDED, NUMBERS):
