@@ -1,17 +1,17 @@
-//! Actions of actionlib: five topics, whose messages first identify a goal and then contain the
-//! fields of the action's own type (`actionlib_msgs`, `actionlib/DetailedDescription`).
+//! Actions of actionlib. An action has five topics, whose messages first identify a goal and then
+//! contain the fields of the action's own type (`actionlib_msgs`, `actionlib/DetailedDescription`).
 
 use feros_interface::TypeName;
 
 use crate::definition::type_text;
 use crate::ros1_type::Ros1Type;
 
-/// The longest text of a goal's identity or status that is read.
+/// The size limit of a string in a goal's identity or status, in bytes.
 const MAX_TEXT_BYTES: usize = 64 << 10;
-/// The least bytes of a status: two numbers, two texts without content, a byte.
+/// The smallest size of a status, in bytes: two numbers, two empty strings and a byte.
 const LEAST_STATUS_BYTES: usize = 17;
 
-/// The topics of an action, below its name.
+/// The topics of an action, relative to the action's name.
 pub const ACTION_TOPICS: [&str; 5] = ["goal", "cancel", "status", "feedback", "result"];
 
 /// A part of an action's definition.
@@ -33,17 +33,17 @@ impl ActionPart {
         }
     }
 
-    /// The message with the fields of this part.
+    /// Returns the name of the message that contains the fields of this part.
     pub(crate) fn message(self, action: &TypeName) -> TypeName {
         TypeName::message(&action.package, format!("{}{}", action.name, self.word()))
     }
 
-    /// The message type of the topic.
+    /// Returns the message type of the topic.
     pub(crate) fn topic_type(self, action: &TypeName) -> TypeName {
         TypeName::message(&action.package, format!("{}Action{}", action.name, self.word()))
     }
 
-    /// The definition of the topic's message, as `genaction` writes it.
+    /// Returns the definition of the topic's message, as `genaction` writes it.
     pub(crate) fn topic_text(self, action: &TypeName) -> String {
         let about = match self {
             Self::Goal => "actionlib_msgs/GoalID goal_id",
@@ -54,18 +54,18 @@ impl ActionPart {
     }
 }
 
-/// The type of an action of actionlib.
+/// The type of an actionlib action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ros1Action {
-    /// Its name, `package/msg/Name`.
+    /// The name of the action, `package/msg/Name`.
     pub name: TypeName,
-    /// The goal of a client.
+    /// The type of a goal.
     pub goal: Ros1Type,
-    /// The result of a goal.
+    /// The type of a result.
     pub result: Ros1Type,
-    /// The feedback about a goal.
+    /// The type of the feedback.
     pub feedback: Ros1Type,
-    /// The messages of the topics `goal`, `result` and `feedback`.
+    /// The message types of the topics `goal`, `result` and `feedback`.
     pub topics: [Ros1Type; 3],
 }
 
@@ -74,7 +74,7 @@ pub struct Ros1Action {
 pub struct Ros1GoalId {
     /// The time of the request, in seconds and nanoseconds.
     pub stamp: (u32, u32),
-    /// Its name.
+    /// The name of the goal.
     pub id: String,
 }
 
@@ -83,30 +83,30 @@ pub struct Ros1GoalId {
 pub struct Ros1GoalStatus {
     /// The goal.
     pub goal_id: Ros1GoalId,
-    /// A constant of this type.
+    /// The status, one of the constants of this type.
     pub status: u8,
-    /// A text for users.
+    /// A text for users, such as the reason.
     pub text: String,
 }
 
 impl Ros1GoalStatus {
     /// The server has not considered the goal yet.
     pub const PENDING: u8 = 0;
-    /// The server works on it.
+    /// The server is working on the goal.
     pub const ACTIVE: u8 = 1;
-    /// It ended at the wish of a client or because of a newer goal.
+    /// The goal ended because a client asked for it or because of a newer goal.
     pub const PREEMPTED: u8 = 2;
-    /// It was reached.
+    /// The goal was reached.
     pub const SUCCEEDED: u8 = 3;
-    /// The server gave up.
+    /// The server gave up on the goal.
     pub const ABORTED: u8 = 4;
-    /// The server did not accept it.
+    /// The server did not accept the goal.
     pub const REJECTED: u8 = 5;
-    /// It is to be canceled while the server works on it.
+    /// A client asked to cancel the goal while the server works on it.
     pub const PREEMPTING: u8 = 6;
-    /// It is to be canceled before the server works on it.
+    /// A client asked to cancel the goal before the server started to work on it.
     pub const RECALLING: u8 = 7;
-    /// It was canceled before the server worked on it.
+    /// The goal was canceled before the server started to work on it.
     pub const RECALLED: u8 = 8;
 
     /// Whether the goal has ended.
@@ -119,18 +119,19 @@ impl Ros1GoalStatus {
     }
 }
 
-/// A malformed message of an action's topic.
+/// The error for a malformed message of an action's topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the message of an action ends too early, or its text is malformed, at byte {offset}")]
 pub struct ActionMessageError {
-    /// The place of the fault.
+    /// The offset of the malformed part.
     pub offset: usize,
 }
 
-/// Reads a message of the topic `goal`: the goal's identity, and the bytes of the goal itself.
+/// Reads a message of the topic `goal`. Returns the goal's identity and the bytes of the goal
+/// itself.
 ///
 /// # Errors
-/// When it is malformed.
+/// Returns an error if the message is malformed.
 pub fn read_goal(body: &[u8]) -> Result<(Ros1GoalId, &[u8]), ActionMessageError> {
     let mut reader = Reader { body, at: 0 };
     reader.header()?;
@@ -140,16 +141,16 @@ pub fn read_goal(body: &[u8]) -> Result<(Ros1GoalId, &[u8]), ActionMessageError>
 /// Reads a message of the topic `cancel`.
 ///
 /// # Errors
-/// When it is malformed.
+/// Returns an error if the message is malformed.
 pub fn read_cancel(body: &[u8]) -> Result<Ros1GoalId, ActionMessageError> {
     Reader { body, at: 0 }.goal_id()
 }
 
-/// Reads a message of the topic `result` or `feedback`: the status of the goal, and the bytes of
-/// the result or feedback.
+/// Reads a message of the topic `result` or `feedback`. Returns the status of the goal and the
+/// bytes of the result or feedback.
 ///
 /// # Errors
-/// When it is malformed.
+/// Returns an error if the message is malformed.
 pub fn read_about(body: &[u8]) -> Result<(Ros1GoalStatus, &[u8]), ActionMessageError> {
     let mut reader = Reader { body, at: 0 };
     reader.header()?;
@@ -159,7 +160,7 @@ pub fn read_about(body: &[u8]) -> Result<(Ros1GoalStatus, &[u8]), ActionMessageE
 /// Reads a message of the topic `status`.
 ///
 /// # Errors
-/// When it is malformed.
+/// Returns an error if the message is malformed.
 pub fn read_statuses(body: &[u8]) -> Result<Vec<Ros1GoalStatus>, ActionMessageError> {
     let mut reader = Reader { body, at: 0 };
     reader.header()?;
@@ -170,7 +171,7 @@ pub fn read_statuses(body: &[u8]) -> Result<Vec<Ros1GoalStatus>, ActionMessageEr
     (0..count).map(|_| reader.status()).collect()
 }
 
-/// Begins a message of the topic `goal`; the caller appends the goal itself.
+/// Writes the beginning of a message of the topic `goal`. The caller appends the goal itself.
 pub fn write_goal(out: &mut Vec<u8>, stamp: (u32, u32), goal_id: &Ros1GoalId) {
     write_header(out, stamp);
     write_goal_id(out, goal_id);
@@ -181,7 +182,8 @@ pub fn write_cancel(out: &mut Vec<u8>, goal_id: &Ros1GoalId) {
     write_goal_id(out, goal_id);
 }
 
-/// Begins a message of the topic `result` or `feedback`; the caller appends the result or feedback.
+/// Writes the beginning of a message of the topic `result` or `feedback`. The caller appends the
+/// result or feedback.
 pub fn write_about(out: &mut Vec<u8>, stamp: (u32, u32), status: &Ros1GoalStatus) {
     write_header(out, stamp);
     write_status(out, status);

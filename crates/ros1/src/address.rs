@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use crate::peer_text::is_name;
 use crate::runtime;
 
-/// The longest name of a host.
+/// The length limit of a host name.
 const MAX_HOST_BYTES: usize = 255;
 
-/// The address at which a node or the master listens, from `http://host:port/`.
+/// The address on which a node or the master listens, from `http://host:port/`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address {
-    /// The name or number of the host.
+    /// The name or IP address of the host.
     pub host: String,
     /// The port.
     pub port: u16,
@@ -31,7 +31,7 @@ impl Address {
         Self::new(host, port.parse().ok()?)
     }
 
-    /// An address that a peer names; `None` if the host's name is invalid.
+    /// Creates an address that another node has sent; `None` if the host name is invalid.
     pub(crate) fn new(host: &str, port: u16) -> Option<Self> {
         let is_host = (1..=MAX_HOST_BYTES).contains(&host.len())
             && host.chars().all(|character| !character.is_whitespace())
@@ -39,11 +39,11 @@ impl Address {
         is_host.then(|| Self { host: host.to_owned(), port })
     }
 
-    /// Connects to the first of the host's addresses that answers. Takes at most this time, even if
-    /// the name server or the host is slow.
+    /// Connects to the first of the host's addresses that answers. The call takes at most
+    /// `patience`, even if the name server or the host is slow.
     ///
     /// # Errors
-    /// When no address answers.
+    /// Returns an error if no address answers.
     pub fn connect(&self, patience: Duration) -> io::Result<TcpStream> {
         let deadline = Instant::now() + patience;
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
@@ -70,12 +70,12 @@ impl Address {
         let (sender, found) = sync_channel(1);
         let (host, port) = (self.host.clone(), self.port);
         runtime::handle()?.spawn(async move {
-            let _ = sender.send(runtime::resolve(&host, port).await); // it may have given up
+            let _ = sender.send(runtime::resolve(&host, port).await); // the receiver may be gone
         });
         found.recv_timeout(patience).map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
     }
 
-    /// Like [`Address::connect`], for tasks; the caller limits the time.
+    /// Like [`Address::connect`], for tasks. The caller must limit the time.
     pub(crate) async fn reach(&self) -> io::Result<tokio::net::TcpStream> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
         for address in runtime::resolve(&self.host, self.port).await? {

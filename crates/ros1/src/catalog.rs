@@ -1,8 +1,8 @@
-//! All known definitions of ROS 1, and their checksums.
+//! All known definitions of ROS 1 types, and their checksums.
 //!
-//! They have four sources, in this order: the header of a connection, the packages of
-//! `ROS_PACKAGE_PATH`, the packages shipped with Feros, and types of ROS 2 translated to ROS 1. A
-//! checksum decides whether a definition is the one that a peer uses.
+//! Definitions have four sources, in this order: the header of a connection, the packages in
+//! `ROS_PACKAGE_PATH`, the packages shipped with Feros, and types of ROS 2 translated to ROS 1. The
+//! checksum decides whether a definition is the one that another node uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -17,7 +17,7 @@ use crate::definition::{
 };
 use crate::ros1_type::{CatalogError, Ros1Service, Ros1Type, check_fields, md5, md5_text, unknown};
 
-/// The definitions shipped with Feros: the standard packages.
+/// The definitions shipped with Feros, which are the standard packages.
 const SHIPPED: &[&str] = &[
     include_str!("../definitions/actionlib.txt"),
     include_str!("../definitions/actionlib_msgs.txt"),
@@ -39,7 +39,7 @@ const SHIPPED: &[&str] = &[
     include_str!("../definitions/visualization_msgs.txt"),
 ];
 
-/// Definitions by name.
+/// The definitions, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     messages: BTreeMap<TypeName, String>,
@@ -48,7 +48,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Only the standard packages.
+    /// Creates a catalog of the standard packages.
     #[must_use]
     pub fn shipped() -> Self {
         let mut catalog = Self::default();
@@ -56,7 +56,8 @@ impl Catalog {
         catalog
     }
 
-    /// The standard packages, and those under the folders of a path such as `ROS_PACKAGE_PATH`.
+    /// Creates a catalog of the standard packages and of the packages in the folders of a path such
+    /// as `ROS_PACKAGE_PATH`.
     #[must_use]
     pub fn with_package_path(path: &std::ffi::OsStr) -> Self {
         let folders = std::env::split_paths(path).filter(|folder| !folder.as_os_str().is_empty());
@@ -85,7 +86,7 @@ impl Catalog {
         }
     }
 
-    /// The text of a message: from the folders, or the shipped one.
+    /// Returns the text of a definition, from the folders or else from the shipped packages.
     fn text(&self, kind: Namespace, name: &TypeName) -> Option<String> {
         let file = format!("{}.{kind}", name.name);
         for folder in &self.folders {
@@ -110,19 +111,19 @@ impl Catalog {
         all.get(&TypeName::message(name.package.clone(), name.name.clone())).cloned()
     }
 
-    /// A message by its name, `package/Name`.
+    /// Returns a message type by its name, `package/Name`.
     ///
     /// # Errors
-    /// When it or a type that it refers to is unknown or malformed.
+    /// Returns an error if the type, or a type that it refers to, is unknown or malformed.
     pub fn message(&self, name: &TypeName) -> Result<Ros1Type, CatalogError> {
         let text = self.text(Namespace::Msg, name).ok_or_else(|| unknown(name))?;
         self.resolve(parse_message(name, &text)?, &BTreeMap::new())
     }
 
-    /// A service by its name, `package/Name`.
+    /// Returns a service type by its name, `package/Name`.
     ///
     /// # Errors
-    /// As [`Catalog::message`].
+    /// See [`Catalog::message`].
     pub fn service(&self, name: &TypeName) -> Result<Ros1Service, CatalogError> {
         let text = self.text(Namespace::Srv, name).ok_or_else(|| unknown(name))?;
         self.service_of_text(name, &text, &BTreeMap::new())
@@ -142,11 +143,11 @@ impl Catalog {
         Ok(Ros1Service { name, request, response, md5sum: md5(&both) })
     }
 
-    /// A message as a publisher describes it: name, `message_definition`, and the checksum, which
-    /// has to fit the text.
+    /// Returns the message type that a publisher describes with a name, a `message_definition` and
+    /// a checksum. The checksum must fit the definition.
     ///
     /// # Errors
-    /// When the text is malformed, or contradicts the checksum that came with it.
+    /// Returns an error if the definition is malformed or contradicts its checksum.
     pub fn message_of_peer(
         &self,
         who: &str,
@@ -162,10 +163,11 @@ impl Catalog {
         ty.agreed(who, md5sum)
     }
 
-    /// Translates a message of ROS 2 to ROS 1: the same fields, but `Header` has its number.
+    /// Translates a ROS 2 message type to ROS 1. The fields are the same, except that `Header` also
+    /// has its number.
     ///
     /// # Errors
-    /// When ROS 1 has no such types.
+    /// Returns an error if ROS 1 lacks one of the types.
     pub fn message_of_ros2(
         &self,
         name: &TypeName,
@@ -177,10 +179,10 @@ impl Catalog {
         self.resolve(parse_message(name, &text)?, &self.nested_of_ros2(set, ros2))
     }
 
-    /// Translates a service of ROS 2 to ROS 1.
+    /// Translates a ROS 2 service type to ROS 1.
     ///
     /// # Errors
-    /// When ROS 1 has no such types.
+    /// Returns an error if ROS 1 lacks one of the types.
     pub fn service_of_ros2(
         &self,
         name: &TypeName,
@@ -195,11 +197,11 @@ impl Catalog {
         self.service_of_text(name, &text, &nested)
     }
 
-    /// An action of actionlib by its name, `package/Name`: from the messages generated from it, or
-    /// from its `.action` file.
+    /// Returns an actionlib action by its name, `package/Name`, from the messages generated from
+    /// the action or from its `.action` file.
     ///
     /// # Errors
-    /// As [`Catalog::message`].
+    /// See [`Catalog::message`].
     pub fn action(&self, name: &TypeName) -> Result<Ros1Action, CatalogError> {
         let parts = ActionPart::ALL.map(|part| self.text(Namespace::Msg, &part.message(name)));
         if let [Some(goal), Some(result), Some(feedback)] = parts {
@@ -218,10 +220,10 @@ impl Catalog {
         self.action_of_texts(name, texts, &BTreeMap::new())
     }
 
-    /// Translates an action of ROS 2 to ROS 1.
+    /// Translates a ROS 2 action type to ROS 1.
     ///
     /// # Errors
-    /// When ROS 1 has no such types.
+    /// Returns an error if ROS 1 lacks one of the types.
     pub fn action_of_ros2(
         &self,
         name: &TypeName,
@@ -265,7 +267,8 @@ impl Catalog {
         })
     }
 
-    /// The types that a message of ROS 2 refers to and that ROS 1 does not have.
+    /// Returns the definitions of the types that a ROS 2 message refers to and that are unknown in
+    /// ROS 1.
     fn nested_of_ros2(&self, set: &InterfaceSet, name: &TypeName) -> BTreeMap<TypeName, String> {
         let unknown = set.references(name).unwrap_or_default().into_iter().filter(|nested| {
             nested.package != "builtin_interfaces" && self.text(Namespace::Msg, nested).is_none()
@@ -275,7 +278,7 @@ impl Catalog {
             .collect()
     }
 
-    /// Follows all references of a message; definitions in `nested` take precedence.
+    /// Finds all types that a message refers to. Definitions in `nested` take precedence.
     fn resolve(
         &self,
         message: Ros1Message,
@@ -301,7 +304,7 @@ impl Catalog {
     }
 }
 
-/// The messages that a message refers to, without time and duration.
+/// Returns the message types that a message refers to, except time and duration.
 fn references(message: &Ros1Message) -> BTreeSet<TypeName> {
     let nested = message.definition.references().into_iter();
     nested.filter(|name| name.package != "builtin_interfaces").cloned().collect()
@@ -348,13 +351,13 @@ mod tests {
         let text = error.to_string();
         assert!(text.contains("/talker contradicts itself") && text.contains("00ff"), "{text}");
         assert!(text.contains(&pose.md5sum), "{text}");
-        // A header without a definition is compared with the known one.
+        // If a header contains no definition, its checksum is compared with the known definition.
         let error = pose.checked("/talker", "00ff").unwrap_err().to_string();
         assert!(error.contains("/talker has another definition") && error.contains("Pose pose"));
     }
 
-    /// Messages that each contain two of the next message have more fields than fit into any
-    /// memory.
+    /// If messages each contain two of the next message, the total number of fields does not fit
+    /// into any memory.
     #[test]
     fn fields_are_counted_with_those_of_the_messages_in_it() {
         let name = parse_type("a/M0").unwrap();
@@ -392,7 +395,7 @@ mod tests {
                 ..alone
             };
             if name == "std_msgs/Header" {
-                continue; // The type of ROS 2 has no number.
+                continue; // `Header` of ROS 2 has no number
             }
             let made = alone.message_of_ros2(&known.name, set, &known.name).unwrap();
             assert_eq!(made.md5sum, known.md5sum, "{name}");

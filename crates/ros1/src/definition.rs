@@ -1,7 +1,7 @@
 //! Reads definitions of ROS 1 messages into the same tree as definitions of ROS 2.
 //!
 //! In that tree, `time` and `duration` are `builtin_interfaces/Time` and `Duration`, which have the
-//! same numbers in the same order. The rules are those of `genmsg/msg_loader.py`.
+//! same numbers in the same order. The syntax rules are those of `genmsg/msg_loader.py`.
 
 use feros_interface::{
     BaseType, Field, FieldType, Literal, MAX_DEFINITION_BYTES, MessageDefinition, Namespace, Shape,
@@ -10,7 +10,7 @@ use feros_interface::{
 
 use crate::peer_text::shown_name;
 
-/// The line before each referenced definition in `message_definition`.
+/// The line that precedes each referenced definition in a `message_definition`.
 pub(crate) const SEPARATOR: &str =
     "================================================================================";
 
@@ -26,7 +26,7 @@ pub enum DefinitionError {
         name: String,
         /// The line, counted from 1.
         number: usize,
-        /// Its text, at most 80 characters of it.
+        /// The text of the line, at most 80 characters.
         line: String,
         /// The expected content.
         expected: &'static str,
@@ -38,16 +38,16 @@ pub enum DefinitionError {
     TooLong {
         /// The message.
         name: String,
-        /// Its length in bytes.
+        /// The length of the definition, in bytes.
         len: usize,
     },
-    /// The name is not that of a message.
+    /// The name is not the name of a message.
     #[error("`{name}` is not a type of ROS 1: package/Name is expected")]
     Name {
         /// The malformed name.
         name: String,
     },
-    /// A service without the line between request and response.
+    /// A service definition lacks the line between request and response.
     #[error("the definition of the service {name} has no line `---` between request and response")]
     NotAService {
         /// The service.
@@ -55,21 +55,22 @@ pub enum DefinitionError {
     },
 }
 
-/// One message of ROS 1, without those that it refers to.
+/// One message of ROS 1, without the messages that it refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ros1Message {
-    /// Its fields, under the name `package/msg/Name`; constants are only in the text.
+    /// The fields of the message, under the name `package/msg/Name`. Constants are only in the
+    /// text.
     pub definition: MessageDefinition,
-    /// The constants as the checksum includes them: `type NAME=value`.
+    /// The constants in the form that the checksum covers: `type NAME=value`.
     pub constants: Vec<String>,
-    /// The text that it was read from.
+    /// The text that the message was read from.
     pub text: String,
 }
 
 /// Splits `package/Name`.
 ///
 /// # Errors
-/// When the name is malformed.
+/// Returns an error if the name is malformed.
 pub fn parse_type(name: &str) -> Result<TypeName, DefinitionError> {
     let fault = || DefinitionError::Name { name: shortened(name) };
     let (package, name) = name.split_once('/').ok_or_else(fault)?;
@@ -79,16 +80,16 @@ pub fn parse_type(name: &str) -> Result<TypeName, DefinitionError> {
     Ok(TypeName::message(package, name))
 }
 
-/// The name as ROS 1 writes it: `package/Name`.
+/// Returns the name in the form that ROS 1 uses: `package/Name`.
 #[must_use]
 pub fn type_text(name: &TypeName) -> String {
     format!("{}/{}", name.package, name.name)
 }
 
-/// Reads one message, without those that it refers to.
+/// Reads one message, without the messages that it refers to.
 ///
 /// # Errors
-/// Returns the first faulty line.
+/// Returns an error for the first faulty line.
 pub fn parse_message(name: &TypeName, text: &str) -> Result<Ros1Message, DefinitionError> {
     if text.len() > MAX_DEFINITION_BYTES {
         return Err(DefinitionError::TooLong { name: type_text(name), len: text.len() });
@@ -122,11 +123,11 @@ pub fn parse_message(name: &TypeName, text: &str) -> Result<Ros1Message, Definit
     Ok(message)
 }
 
-/// Reads a service: request and response, under the names `package/srv/Name_Request` and
+/// Reads a service. The request and the response have the names `package/srv/Name_Request` and
 /// `_Response`.
 ///
 /// # Errors
-/// As [`parse_message`], or when there is no line `---`.
+/// See [`parse_message`]. Also returns an error if there is no line `---`.
 pub fn parse_service(
     name: &TypeName,
     text: &str,
@@ -140,8 +141,8 @@ pub fn parse_service(
     Ok((request, response))
 }
 
-/// Splits a `message_definition` into the text of the message itself, and the name and text of each
-/// message that it refers to.
+/// Splits a `message_definition`. Returns the text of the message itself, and the name and text of
+/// each message that it refers to.
 pub(crate) fn split_full_text(text: &str) -> (String, Vec<(String, String)>) {
     let mut sections: Vec<(String, Vec<&str>)> = vec![(String::new(), Vec::new())];
     for line in text.lines() {
@@ -169,7 +170,7 @@ fn constant(line: &str, clean: &str) -> Option<String> {
     if !is_text && primitive(ty).is_none() {
         return None;
     }
-    // A text extends to the end of the line, even if a part looks like a comment.
+    // A string constant extends to the end of the line, even if a part of it looks like a comment.
     let rest = if is_text { line.split_once(char::is_whitespace)?.1 } else { rest };
     let (name, value) = rest.split_once('=')?;
     is_identifier(name.trim()).then(|| format!("{ty} {}={}", name.trim(), value.trim()))
@@ -225,7 +226,7 @@ fn primitive(name: &str) -> Option<BaseType> {
     })
 }
 
-/// The type of a field as ROS 1 writes it; `None` if ROS 1 lacks it.
+/// Returns the type of a field in the form that ROS 1 uses; `None` if ROS 1 lacks the type.
 pub(crate) fn field_type_text(ty: &FieldType) -> Option<String> {
     let base = match &ty.base {
         BaseType::Nested(name) if name.package == "builtin_interfaces" => match &*name.name {
@@ -257,7 +258,8 @@ pub(crate) fn field_type_text(ty: &FieldType) -> Option<String> {
     })
 }
 
-/// The text of the ROS 1 definition for a message of ROS 2; `None` if ROS 1 lacks one of the types.
+/// Returns the text of a ROS 1 definition for a ROS 2 message; `None` if ROS 1 lacks one of the
+/// types.
 pub(crate) fn of_ros2(definition: &MessageDefinition) -> Option<String> {
     let mut text = String::new();
     for constant in &definition.constants {

@@ -1,4 +1,4 @@
-//! The headers at the beginning of TCPROS connections: fields `key=value`.
+//! The headers at the beginning of TCPROS connections, which consist of fields `key=value`.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -8,12 +8,12 @@ use tokio::net::TcpStream;
 
 use crate::peer_text::is_name;
 
-/// The longest header that is read; it may contain the definitions of many messages.
+/// The size limit of a header, in bytes. A header may contain the definitions of many messages.
 pub const MAX_HEADER_BYTES: usize = 1 << 20;
 
-/// The most fields of a header; nodes send fewer.
+/// The limit on fields of a header. Real nodes send fewer.
 const MOST_FIELDS: usize = 256;
-/// Fields that contain names, which are shown and kept.
+/// The fields that contain names, which are logged and stored.
 const NAMES: [&str; 8] = [
     "callerid",
     "md5sum",
@@ -29,41 +29,41 @@ const NAMES: [&str; 8] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionHeader(BTreeMap<String, String>);
 
-/// Bytes that are not a header.
+/// The error for bytes that are not a header.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the header of the connection is wrong at byte {offset}: {problem}")]
 pub struct HeaderError {
-    /// The place of the fault.
+    /// The offset of the fault.
     pub offset: usize,
     /// The fault.
     pub problem: &'static str,
 }
 
 impl ConnectionHeader {
-    /// A header with these fields.
+    /// Creates a header with these fields.
     #[must_use]
     pub fn new(fields: &[(&str, &str)]) -> Self {
         Self(fields.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect())
     }
 
-    /// The value of a field; empty if the field is missing.
+    /// Returns the value of a field; empty if the field is missing.
     #[must_use]
     pub fn get(&self, key: &str) -> &str {
         self.0.get(key).map(String::as_str).unwrap_or_default()
     }
 
-    /// Whether a field is there.
+    /// Whether the header has a field.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
         self.0.contains_key(key)
     }
 
-    /// Reads the fields after the length.
+    /// Reads the fields that follow the length.
     ///
     /// # Errors
-    /// When they are malformed, or contain names that no node has: of more than
-    /// [`MAX_NAME_BYTES`](crate::MAX_NAME_BYTES), or with control characters. Bytes that are not
-    /// UTF-8 are replaced.
+    /// Returns an error if the fields are malformed or contain a name that no node can have: longer
+    /// than [`MAX_NAME_BYTES`](crate::MAX_NAME_BYTES) or with control characters. Bytes that are
+    /// not UTF-8 are replaced.
     pub fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
         let mut fields = BTreeMap::new();
         let mut rest = bytes;
@@ -91,7 +91,7 @@ impl ConnectionHeader {
         Ok(Self(fields))
     }
 
-    /// The bytes, preceded by the total length.
+    /// Returns the bytes of the header, preceded by their total length.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = vec![0; 4];
@@ -107,7 +107,7 @@ impl ConnectionHeader {
         out
     }
 
-    /// Reads a header, blocking.
+    /// Reads a header. Blocks.
     pub(crate) fn receive(stream: &mut impl Read) -> io::Result<Self> {
         let mut len = [0; 4];
         stream.read_exact(&mut len)?;
@@ -117,12 +117,12 @@ impl ConnectionHeader {
         Self::whole(&bytes, len)
     }
 
-    /// Sends the header, blocking.
+    /// Sends the header. Blocks.
     pub(crate) fn send(&self, stream: &mut impl Write) -> io::Result<()> {
         stream.write_all(&self.to_bytes())
     }
 
-    /// Like [`ConnectionHeader::receive`], for tasks; the caller limits the time.
+    /// Like [`ConnectionHeader::receive`], for tasks. The caller must limit the time.
     pub(crate) async fn next(stream: &mut TcpStream) -> io::Result<Self> {
         let mut len = [0; 4];
         stream.read_exact(&mut len).await?;
@@ -132,7 +132,7 @@ impl ConnectionHeader {
         Self::whole(&bytes, len)
     }
 
-    /// Like [`ConnectionHeader::send`], for tasks; the caller limits the time.
+    /// Like [`ConnectionHeader::send`], for tasks. The caller must limit the time.
     pub(crate) async fn put(&self, stream: &mut TcpStream) -> io::Result<()> {
         stream.write_all(&self.to_bytes()).await
     }

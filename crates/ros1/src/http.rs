@@ -1,5 +1,5 @@
-//! The part of HTTP that XML-RPC needs, for both sides. Everything that a peer sends is bounded:
-//! its bytes, and the time until it is complete.
+//! The part of HTTP that XML-RPC needs, for both sides. The size of a message from another program,
+//! and the time until the message is complete, are limited.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -12,14 +12,14 @@ use crate::address::Address;
 use crate::within::Within;
 use crate::xmlrpc::MAX_MESSAGE_BYTES;
 
-/// The longest head of a message.
+/// The size limit of a message's head, in bytes.
 const MAX_HEAD_BYTES: usize = 16 << 10;
-/// The time for a peer's whole answer, from the first attempt to connect.
+/// The time limit for a complete answer, counted from the first attempt to connect.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes that are read at once.
+/// How many bytes to read at once.
 const BLOCK_BYTES: usize = 4096;
 
-/// Sends a text and returns the answer's text, blocking.
+/// Sends a text and returns the text of the answer. Blocks.
 pub(crate) fn post(address: &Address, body: &str) -> io::Result<String> {
     let mut stream = Within::connect(address, PATIENCE)?;
     io::Write::write_all(&mut stream, request(address, body).as_bytes())?;
@@ -49,24 +49,25 @@ fn answered(text: Option<String>) -> io::Result<String> {
     text.ok_or_else(|| invalid("the connection was closed before the answer"))
 }
 
-/// Reads the text of one answer; its size is bounded.
+/// Reads the text of one answer, whose size is limited.
 ///
 /// # Errors
-/// When the stream ends early or fails, or the answer is not XML-RPC over HTTP.
+/// Returns an error if the stream ends early or fails, or if the answer is not XML-RPC over HTTP.
 pub fn read_response(stream: &mut impl Read) -> io::Result<String> {
     answered(read_in_place(stream, Kind::Response)?)
 }
 
-/// Reads the text of one request; its size is bounded. `None` at the end of the connection.
+/// Reads the text of one request, whose size is limited. Returns `None` at the end of the
+/// connection.
 ///
 /// # Errors
-/// When the stream fails, or the request is not XML-RPC over HTTP.
+/// Returns an error if the stream fails or the request is not XML-RPC over HTTP.
 pub fn read_request(stream: &mut impl Read) -> io::Result<Option<String>> {
     read_in_place(stream, Kind::Request)
 }
 
-/// Like [`read_request`], for tasks: waits up to `idle` for the first byte, and for the others as
-/// for an answer.
+/// Like [`read_request`], for tasks. Waits up to `idle` for the first byte; the time limit for the
+/// other bytes is that of an answer.
 pub(crate) async fn next_request(
     stream: &mut TcpStream,
     idle: Duration,
@@ -110,11 +111,11 @@ enum Kind {
     Response,
 }
 
-/// The part of a message received so far.
+/// The part of a message that has been received so far.
 struct Incoming {
     kind: Kind,
     read: Vec<u8>,
-    /// The offset and, if announced, the length of the body, as soon as the head is complete.
+    /// The offset of the body and its length if announced. Set once the head is complete.
     body: Option<(usize, Option<usize>)>,
 }
 
@@ -144,7 +145,8 @@ impl Incoming {
         }
     }
 
-    /// Reads the head, which ends at `end`.
+    /// Reads the head, which ends at `end`. Returns the offset of the body and its length, if
+    /// announced.
     fn head(&self, end: usize) -> io::Result<(usize, Option<usize>)> {
         let mut headers = [httparse::EMPTY_HEADER; 64];
         let head = &self.read[..end];
@@ -162,8 +164,8 @@ impl Incoming {
         }
     }
 
-    /// The text of a complete message, or of one that the connection's end completes; `None` if
-    /// empty.
+    /// Returns the body of a complete message, or of a message that ends with the connection;
+    /// `None` if nothing was received.
     fn end(mut self) -> io::Result<Option<String>> {
         if self.read.is_empty() {
             return Ok(None);

@@ -1,9 +1,9 @@
-//! ROS 1 without an installation of ROS 1: definitions and their checksums, the plans between
-//! messages of ROS 1 and the matching ones of ROS 2, and a node under a master (XML-RPC and
-//! TCPROS).
+//! ROS 1 without an installation of ROS 1: type definitions and their checksums, plans that convert
+//! between messages of ROS 1 and the matching messages of ROS 2, and nodes under a ROS 1 master
+//! (XML-RPC and TCPROS).
 //!
-//! Names of types are those of `feros_interface`: `std_msgs/String` of ROS 1 is
-//! `std_msgs/msg/String` here.
+//! Types have the names of `feros_interface`: `std_msgs/String` of ROS 1 is `std_msgs/msg/String`
+//! here.
 //!
 //! # Modules
 //!
@@ -20,8 +20,8 @@
 //!
 //! # Invariants
 //!
-//! The crate knows no node of ROS 2. Input of a peer is bounded before it is kept, and a definition
-//! counts only with its checksum. No peer causes a thread to be started.
+//! The crate knows no node of ROS 2. Input from other programs is limited before it is stored, and
+//! a definition is used only if its checksum fits. No other program can cause a thread to start.
 #![forbid(unsafe_code)]
 
 mod action;

@@ -1,15 +1,17 @@
-//! Warnings that peers cause: bounded, since peers can connect any number of times.
+//! Warnings that other nodes cause. Their number is limited, because other nodes can connect any
+//! number of times.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use feros_sync::Mutex;
 
-/// The most lines within [`PERIOD`].
+/// The limit on lines within [`PERIOD`].
 const MOST: u32 = 64;
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// Warnings that peers cause: 64 per minute; the last one announces that others are omitted.
+/// Limits the warnings that other nodes cause to 64 per minute. The last warning announces that
+/// others are omitted.
 ///
 /// ```
 /// let lines = feros_ros1::Lines::default();
@@ -27,11 +29,11 @@ struct State {
     lines: u32,
 }
 
-/// The end of the last line of a minute.
+/// The end of the last line within a minute.
 const AND_MORE: &str = ". Peers of ROS 1 have caused 64 lines within a minute: further ones are omitted until it is over";
 
 impl Lines {
-    /// Warns, unless there were too many lines within the last minute.
+    /// Logs a warning unless too many lines were logged within the last minute.
     pub fn warn(&self, text: impl fmt::Display) {
         match self.next() {
             Some(end) => tracing::warn!("{text}{end}"),
@@ -39,7 +41,7 @@ impl Lines {
         }
     }
 
-    /// Takes one line of the budget, and returns a suffix for it; `None` if the budget is used up.
+    /// Takes one line of the budget and returns a suffix for it; `None` if the budget is used up.
     pub fn next(&self) -> Option<&'static str> {
         self.next_at(Instant::now())
     }

@@ -1,9 +1,9 @@
-//! Pairs the fields of a ROS 1 type with those of a ROS 2 type, and makes the plans for both
+//! Pairs the fields of a ROS 1 type with the fields of a ROS 2 type, and creates the plans for both
 //! directions.
 //!
 //! The rules are those of `ros1_bridge` (`ros1_bridge/__init__.py:determine_field_mapping`): fields
-//! are paired by name, in lower case; fields of one side only are left out. If both sides have
-//! unpaired fields, one was probably renamed, and a rule has to name the pair.
+//! are paired by their names in lower case, and fields that only one side has are left out. If both
+//! sides have unpaired fields, one was probably renamed, and a rule must name the pair.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use crate::plan::{Body, Direction, Form, Plan, Step};
 use crate::ros1_type::Ros1Type;
 use crate::rules::Rules;
 
-/// Why a type of ROS 1 and one of ROS 2 do not belong together.
+/// Why a ROS 1 type and a ROS 2 type do not belong together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
-    /// The type or one that it refers to is unknown in ROS 2.
+    /// The ROS 2 type, or a type that it refers to, is unknown.
     #[error("{0}")]
     Ros2(#[from] feros_interface::ResolveError),
-    /// Both have fields that the other lacks.
+    /// Both types have fields that the other type lacks.
     #[error(
         "{ros1} of ROS 1 and {ros2} of ROS 2 do not belong together: {} only in ROS 1, {} only in ROS 2; \
          a rule with fields_1_to_2 can pair them",
@@ -78,10 +78,10 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// The plans between a type of ROS 1 and one of ROS 2.
+    /// Creates the plans between a ROS 1 type and a ROS 2 type.
     ///
     /// # Errors
-    /// When they do not belong together.
+    /// Returns an error if the types do not belong together.
     pub fn new(
         ros1: &Ros1Type,
         set: &InterfaceSet,
@@ -98,7 +98,7 @@ impl Plans {
     }
 }
 
-/// A field, or a nested field that a rule names.
+/// A field of the message, or a nested field that a rule names.
 struct Leaf {
     path: String,
     ty: FieldType,
@@ -130,11 +130,11 @@ impl Maker<'_> {
         Ok(body)
     }
 
-    /// The definition in ROS 1, or that of a time or duration.
+    /// Returns the definition of a type in ROS 1. Time and duration count as types.
     fn ros1_definition(&self, name: &TypeName) -> Option<MessageDefinition> {
         match self.ros1.message(name) {
             Some(message) => Some(message.definition.clone()),
-            // Time and duration are numbers of the same width on both sides.
+            // Time and duration consist of numbers of the same width on both sides.
             None if name.package == "builtin_interfaces" => {
                 feros_interface::shipped().message(name).map(|found| (**found).clone())
             }
@@ -149,7 +149,7 @@ impl Maker<'_> {
         })
     }
 
-    /// The fields of both sides, and their pairs by index.
+    /// Returns the fields of both sides, and the pairs as indices into them.
     #[allow(clippy::type_complexity)]
     fn pairs(
         &self,
@@ -198,7 +198,8 @@ impl Maker<'_> {
         Ok((ones, twos, pairs))
     }
 
-    /// The steps in the order of the destination; `pairs` holds indices of source and destination.
+    /// Returns the steps, in the order of the destination's fields. `pairs` contains indices of
+    /// source and destination.
     fn steps(
         &mut self,
         names: (&TypeName, &TypeName),
@@ -209,8 +210,8 @@ impl Maker<'_> {
         let source_of: Vec<Option<usize>> = (0..destinations.len())
             .map(|index| pairs.iter().find(|pair| pair.1 == index).map(|pair| pair.0))
             .collect();
-        // In order also means that no field is read twice: ROS 1 fields that differ only in case
-        // share one of ROS 2.
+        // The strict order also means that no field is read twice. A ROS 2 field may be read twice,
+        // because ROS 1 fields that differ only in case are paired with the same ROS 2 field.
         let is_ordered = source_of.iter().flatten().is_sorted_by(|one, two| one < two);
         let to_ros2 = self.direction == Direction::OneToTwo;
         let mut body = Body::default();
@@ -287,7 +288,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The layout of a field in ROS 1 or in CDR.
+    /// Returns the layout of a field in ROS 1 or in CDR.
     fn form(&self, ty: &FieldType, is_ros1: bool) -> Form {
         let element = match &ty.base {
             BaseType::String { .. } => Form::Text,
@@ -312,7 +313,7 @@ impl Maker<'_> {
     }
 }
 
-/// Whether a number is a float, and its bytes; `None` if it is not a number.
+/// Returns whether a number is a float, and its size in bytes; `None` if the type is not a number.
 fn kind(base: &BaseType) -> Option<(bool, usize)> {
     Some(match base {
         BaseType::Byte | BaseType::Char | BaseType::Int8 | BaseType::Uint8 => (false, 1),
@@ -358,7 +359,8 @@ fn sequence(element: Step, most: Option<u32>) -> Step {
     }
 }
 
-/// The fields of a message; a field that a path leads through is replaced by its own fields.
+/// Returns the fields of a message. A field is replaced by its own fields if a path leads through
+/// it.
 fn leaves(
     prefix: &str,
     definition: Option<MessageDefinition>,

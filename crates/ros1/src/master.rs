@@ -1,4 +1,4 @@
-//! The master, as its nodes call it (`rosmaster/master_api.py`).
+//! Calls of the master by its nodes (`rosmaster/master_api.py`).
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::xmlrpc::{self, Value};
 /// Why a call of the master failed.
 #[derive(Debug, thiserror::Error)]
 pub enum MasterError {
-    /// It cannot be reached.
+    /// The master cannot be reached.
     #[error(
         "no ROS 1 master at {address} ({source}): start one with `roscore` or `rosmaster --core`, or set ROS_MASTER_URI"
     )]
@@ -30,7 +30,7 @@ pub enum MasterError {
         /// The fault in the answer.
         source: xmlrpc::XmlRpcError,
     },
-    /// It refused.
+    /// The master refused the call.
     #[error("the ROS 1 master at {address} refused {method}: {reason}")]
     Refused {
         /// The address of the master.
@@ -42,7 +42,8 @@ pub enum MasterError {
     },
 }
 
-/// Publishers, subscribers and servers: names of topics and services with the names of nodes.
+/// All publishers, subscribers and servers, as names of topics and services with the names of
+/// nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SystemState {
     /// Topics with their publishers.
@@ -54,7 +55,7 @@ pub struct SystemState {
 }
 
 impl SystemState {
-    /// The nodes that have registered something; a name may occur several times.
+    /// The nodes that have registered something. A name may occur several times.
     pub fn nodes(&self) -> impl Iterator<Item = &str> {
         let all = self.publishers.iter().chain(&self.subscribers).chain(&self.services);
         all.flat_map(|(_, nodes)| nodes.iter().map(String::as_str))
@@ -66,12 +67,12 @@ impl SystemState {
 pub struct Master {
     address: Address,
     caller: String,
-    /// Whether a warning about a malformed name was logged; shared by all clones.
+    /// Whether a warning about a malformed name was logged. All clones share the flag.
     has_said: Arc<AtomicBool>,
 }
 
 impl Master {
-    /// The master at an address, for the node of this name.
+    /// Creates a client of the master at an address, for the node with this name.
     #[must_use]
     pub fn new(address: Address, caller: &str) -> Self {
         Self { address, caller: caller.to_owned(), has_said: Arc::default() }
@@ -83,10 +84,11 @@ impl Master {
         &self.address
     }
 
-    /// Calls a method with the caller's name and these parameters; returns the answer's value.
+    /// Calls a method with the caller's name and these parameters, and returns the value in the
+    /// answer.
     ///
     /// # Errors
-    /// When it cannot be reached or refuses.
+    /// Returns an error if the master cannot be reached or refuses.
     pub fn call(&self, method: &'static str, parameters: &[Value]) -> Result<Value, MasterError> {
         let mut all = vec![Value::Text(self.caller.clone())];
         all.extend_from_slice(parameters);
@@ -96,10 +98,10 @@ impl Master {
         self.read_answer(method, &text)
     }
 
-    /// Reads a master's answer to a method from XML; returns its value.
+    /// Reads a master's answer to a method from XML, and returns the value in it.
     ///
     /// # Errors
-    /// When it is not an answer of a master, or reports a refusal.
+    /// Returns an error if the text is not an answer of a master or reports a refusal.
     pub fn read_answer(&self, method: &'static str, text: &str) -> Result<Value, MasterError> {
         let address = self.address.clone();
         let answer = xmlrpc::read_answer(text)
@@ -124,10 +126,10 @@ impl Master {
         }
     }
 
-    /// All publishers, subscribers and servers.
+    /// Returns all publishers, subscribers and servers.
     ///
     /// # Errors
-    /// As [`Master::call`].
+    /// See [`Master::call`].
     pub fn system_state(&self) -> Result<SystemState, MasterError> {
         Ok(self.read_system_state(&self.call("getSystemState", &[])?))
     }
@@ -148,7 +150,7 @@ impl Master {
         SystemState { publishers: part(0), subscribers: part(1), services: part(2) }
     }
 
-    /// A name that a node registered; `None` if it is malformed, which is logged once.
+    /// Reads a name that a node registered; `None` if the name is malformed, which is logged once.
     fn name(&self, value: &Value) -> Option<String> {
         let name = value.as_text()?;
         if is_name(name) {
@@ -165,10 +167,10 @@ impl Master {
         None
     }
 
-    /// The types of topics, for the topics whose nodes stated one.
+    /// Returns the types of the topics whose nodes have stated one.
     ///
     /// # Errors
-    /// As [`Master::call`].
+    /// See [`Master::call`].
     pub fn topic_types(&self) -> Result<Vec<(String, String)>, MasterError> {
         Ok(self.read_topic_types(&self.call("getTopicTypes", &[])?))
     }
@@ -183,29 +185,29 @@ impl Master {
         types.as_list().iter().filter_map(pair).collect()
     }
 
-    /// The master's own URI: the same for all nodes of one master, whatever host name each of them
-    /// uses for it.
+    /// Returns the master's own URI. All nodes of one master get the same URI, whatever host name
+    /// each of them uses for the master.
     ///
     /// # Errors
-    /// As [`Master::call`].
+    /// See [`Master::call`].
     pub fn own_uri(&self) -> Result<String, MasterError> {
         let uri = self.call("getUri", &[])?;
         Ok(self.name(&uri).unwrap_or_default())
     }
 
-    /// The address of a service.
+    /// Returns the address of a service.
     ///
     /// # Errors
-    /// As [`Master::call`]; the master refuses unknown services.
+    /// See [`Master::call`]. The master refuses unknown services.
     pub fn lookup_service(&self, service: &str) -> Result<String, MasterError> {
         let uri = self.call("lookupService", &[service.into()])?;
         Ok(uri.as_text().unwrap_or_default().to_owned())
     }
 
-    /// A parameter, or a tree of parameters.
+    /// Returns a parameter or a tree of parameters.
     ///
     /// # Errors
-    /// As [`Master::call`]; the master refuses parameters that are not set.
+    /// See [`Master::call`]. The master refuses parameters that are not set.
     pub fn parameter(&self, name: &str) -> Result<Value, MasterError> {
         self.call("getParam", &[name.into()])
     }
@@ -213,15 +215,15 @@ impl Master {
     /// Sets a parameter.
     ///
     /// # Errors
-    /// As [`Master::call`].
+    /// See [`Master::call`].
     pub fn set_parameter(&self, name: &str, value: Value) -> Result<(), MasterError> {
         self.call("setParam", &[name.into(), value]).map(drop)
     }
 
-    /// Deletes a parameter, or a tree of parameters, if it is set.
+    /// Deletes a parameter or a tree of parameters, if it is set.
     ///
     /// # Errors
-    /// As [`Master::call`], but a missing parameter is not an error.
+    /// See [`Master::call`]. A missing parameter is not an error.
     pub fn delete_parameter(&self, name: &str) -> Result<(), MasterError> {
         match self.call("deleteParam", &[name.into()]) {
             Ok(_) | Err(MasterError::Refused { .. }) => Ok(()),
@@ -230,7 +232,7 @@ impl Master {
     }
 }
 
-/// The texts of a list.
+/// Returns the strings in a list.
 pub(crate) fn texts(list: &Value) -> Vec<String> {
     list.as_list().iter().filter_map(Value::as_text).map(str::to_owned).collect()
 }

@@ -30,20 +30,20 @@ use crate::strangers::Strangers;
 use crate::subscription::{Subscription, SubscriptionOptions};
 use crate::xmlrpc::Value;
 
-/// The time that an ending node spends on unregistering from its master.
+/// How long an ending node may take to unregister from its master.
 const FAREWELL: Duration = Duration::from_secs(5);
-/// The most topics whose publishers are requested again in one pass.
+/// The limit on topics for which the master is asked again for publishers in one pass.
 const MOST_ASKED_AGAIN: usize = 16;
 
-/// Called with the fully qualified name of a parameter that may have a new value.
+/// A callback that gets the fully qualified name of a parameter whose value may have changed.
 pub type HearsParameter = dyn Fn(&str) + Send + Sync;
 
-/// A node of ROS 1. Clones share one node; when the last one is dropped, the node leaves the
-/// master.
+/// A ROS 1 node. Clones share one node. When the last clone is dropped, the node unregisters from
+/// the master.
 #[derive(Clone)]
 pub struct Node(Arc<Owner>);
 
-/// The owner of the node, dropped with the last clone; tasks hold only `inner`.
+/// The owner of the node, which is dropped with the last clone. Tasks hold only `inner`.
 struct Owner {
     inner: Arc<Inner>,
     /// The tasks that listen and serve the accepted connections.
@@ -53,47 +53,48 @@ struct Owner {
 struct Inner {
     name: String,
     master: Master,
-    /// The address for calls of the master and other nodes.
+    /// The address for calls from the master and other nodes.
     api: Address,
     /// The address for TCPROS connections.
     tcpros: Address,
     publications: Mutex<BTreeMap<String, Arc<Publication>>>,
     subscriptions: Mutex<BTreeMap<String, Arc<Subscription>>>,
     services: Mutex<BTreeMap<String, Arc<Served>>>,
-    /// Nodes that exchange messages without TCPROS; this node is one of them.
+    /// The nodes that exchange messages without TCPROS, including this node.
     siblings: Siblings,
-    /// Held during calls of the master, so that registering and unregistering reach it in order.
+    /// Held during calls of the master, so that they reach the master in order.
     telling: Mutex<()>,
-    /// Whether registrations wait for a master that is absent.
+    /// Whether registrations are made later if the master is absent.
     is_patient: bool,
-    /// Whether the master did not answer last time. Then only `refresh` calls it, which can wait,
-    /// and nothing is unregistered any longer.
+    /// Whether the master did not answer the last call. In that case, only `refresh` calls the
+    /// master, because its caller can wait, and nothing is unregistered.
     is_alone: AtomicBool,
-    /// The deadline for unregistering.
+    /// The time limit for unregistering, once set.
     farewell: Mutex<Option<Instant>>,
     tasks: Handle,
     lines: Arc<Lines>,
     strangers: Strangers,
-    /// Called for parameters that other nodes change.
+    /// The callback for parameters that other nodes change.
     hears_parameters: Mutex<Option<Arc<HearsParameter>>>,
     told_to_end: Mutex<Option<String>>,
 }
 
 impl Node {
-    /// A node of this fully qualified name. It registers with the master when it has something to
-    /// register, and makes no call before that.
+    /// Creates a node with this fully qualified name. The node calls the master only when it has
+    /// something to register.
     ///
     /// # Errors
-    /// When the name or the address is invalid, or no port is free.
+    /// Returns an error if the name or the address is invalid, or if no port is free.
     pub fn new(name: &str, master_uri: &str) -> Result<Self, NodeError> {
         Self::make(name, master_uri, &Siblings::default(), false)
     }
 
-    /// Like [`Node::new`], among siblings, whose messages it does not receive by TCPROS. If the
-    /// master is absent, [`Node::register_missing`] registers the node's topics and services later.
+    /// Like [`Node::new`], but as one of several siblings, whose messages the node does not receive
+    /// over TCPROS. If the master is absent, [`Node::register_missing`] registers the node's topics
+    /// and services later.
     ///
     /// # Errors
-    /// As [`Node::new`].
+    /// See [`Node::new`].
     pub fn among(siblings: &Siblings, name: &str, master_uri: &str) -> Result<Self, NodeError> {
         Self::make(name, master_uri, siblings, true)
     }
@@ -112,7 +113,7 @@ impl Node {
         let (host, bound) = own_host(&master);
         let listen = || {
             let bind = TcpListener::bind((bound, 0));
-            // The runtime requires a nonblocking listener.
+            // The runtime needs a nonblocking listener.
             let bind = bind.and_then(|listener| listener.set_nonblocking(true).map(|()| listener));
             bind.map_err(|source| NodeError::Listen { host: bound, source })
         };
@@ -152,25 +153,25 @@ impl Node {
         &self.0.inner
     }
 
-    /// Limits the time that the node spends on unregistering: the master may be slow, and each
-    /// topic needs a call.
+    /// Limits the time that the node may take to unregister. The master may be slow, and each topic
+    /// needs a call.
     pub fn leave_within(&self, longest: Duration) {
         self.inner().leave_within(longest);
     }
 
-    /// The name.
+    /// The name of the node.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.inner().name
     }
 
-    /// The master.
+    /// The master of the node.
     #[must_use]
     pub fn master(&self) -> &Master {
         &self.inner().master
     }
 
-    /// The reason why the node was told to end, if it was: another node has taken its name.
+    /// The reason why the node was told to end, if it was. Usually another node has taken its name.
     #[must_use]
     pub fn told_to_end(&self) -> Option<String> {
         self.inner().told_to_end.lock().clone()
@@ -179,7 +180,8 @@ impl Node {
     /// Starts publishing a topic.
     ///
     /// # Errors
-    /// When the node publishes it already, the name is not allowed, or the master refuses.
+    /// Returns an error if the node already publishes the topic, the name is not allowed, or the
+    /// master refuses.
     pub fn advertise(&self, options: PublicationOptions) -> Result<Arc<Publication>, NodeError> {
         check_name(&options.topic)?;
         let publication = Arc::new(Publication::new(options));
@@ -192,7 +194,7 @@ impl Node {
         Ok(publication)
     }
 
-    /// Stops publishing.
+    /// Stops publishing a topic.
     pub fn unadvertise(&self, publication: &Publication) {
         let _telling = self.inner().telling.lock();
         self.inner().publications.lock().remove(publication.topic());
@@ -200,7 +202,7 @@ impl Node {
         self.inner().tell("unregisterPublisher", publication.topic());
     }
 
-    /// The names of the topics that the node publishes.
+    /// Returns the names of the topics that the node publishes.
     #[must_use]
     pub fn published_topics(&self) -> Vec<String> {
         self.inner().publications.lock().keys().cloned().collect()
@@ -209,7 +211,8 @@ impl Node {
     /// Subscribes to a topic.
     ///
     /// # Errors
-    /// When the node has subscribed already, the name is not allowed, or the master refuses.
+    /// Returns an error if the node has already subscribed to the topic, the name is not allowed,
+    /// or the master refuses.
     pub fn subscribe(&self, options: SubscriptionOptions) -> Result<Arc<Subscription>, NodeError> {
         check_name(&options.topic)?;
         let inner = self.inner();
@@ -224,7 +227,7 @@ impl Node {
         Ok(subscription)
     }
 
-    /// Unsubscribes.
+    /// Unsubscribes from a topic.
     pub fn unsubscribe(&self, subscription: &Subscription) {
         let _telling = self.inner().telling.lock();
         self.inner().subscriptions.lock().remove(subscription.topic());
@@ -235,7 +238,8 @@ impl Node {
     /// Starts serving a service.
     ///
     /// # Errors
-    /// When the node serves it already, the name is not allowed, or the master refuses.
+    /// Returns an error if the node already serves the service, the name is not allowed, or the
+    /// master refuses.
     pub fn serve(&self, options: ServiceOptions) -> Result<(), NodeError> {
         check_name(&options.service)?;
         let service = Arc::new(Served::new(options));
@@ -249,21 +253,21 @@ impl Node {
         Ok(())
     }
 
-    /// Stops serving.
+    /// Stops serving a service.
     pub fn stop_serving(&self, service: &str) {
         let _telling = self.inner().telling.lock();
         self.inner().services.lock().remove(service);
         self.inner().tell_of_service(service);
     }
 
-    /// Makes the master report parameters below the node's name that other nodes change, from now
-    /// on. Must be called again for a restarted master.
+    /// Makes the master report, from now on, changes that other nodes make to parameters below this
+    /// node's name. Must be called again after a restart of the master.
     ///
-    /// A thread of the node calls `hears` with whatever name a peer sends; the callback has to get
-    /// the value from the master, and must not wait.
+    /// A thread of the node calls `hears`. Any program can cause such a call with any name, so the
+    /// callback must get the value from the master. It must not wait.
     ///
     /// # Errors
-    /// When the master cannot be reached or refuses.
+    /// Returns an error if the master cannot be reached or refuses.
     pub fn follow_parameters(&self, hears: Arc<HearsParameter>) -> Result<(), MasterError> {
         let inner = self.inner();
         let former = inner.hears_parameters.lock().replace(hears);
@@ -272,11 +276,11 @@ impl Node {
         inner.master.call("subscribeParam", &[inner.api_uri(), name]).map(drop)
     }
 
-    /// Gets all registrations from the master, and registers again what is missing there after its
-    /// restart. Registering ends early if `is_over`, since a master may be slow.
+    /// Gets all registrations from the master and repeats those of this node that the master has
+    /// lost in a restart. Ends early if `is_over` returns true, since a master may be slow.
     ///
     /// # Errors
-    /// When it cannot be reached.
+    /// Returns an error if the master cannot be reached or refuses.
     pub fn refresh(&self, is_over: &dyn Fn() -> bool) -> Result<SystemState, MasterError> {
         let state = self.master().system_state().inspect_err(|_| {
             self.inner().is_alone.store(true, Ordering::Release);
@@ -285,10 +289,10 @@ impl Node {
         Ok(state)
     }
 
-    /// Registers what is missing in the master's state, until `is_over`.
+    /// Registers what is missing in the master's state, until `is_over` returns true.
     ///
     /// # Errors
-    /// When it cannot be reached or refuses.
+    /// Returns an error if the master cannot be reached or refuses.
     pub fn register_missing(
         &self,
         state: &SystemState,
@@ -359,7 +363,7 @@ impl Answers for Inner {
 }
 
 impl Inner {
-    /// Listens and serves connections, until aborted.
+    /// Starts a task that listens and serves connections until it is aborted.
     fn listen<S: Future<Output = ()> + Send + 'static>(
         self: &Arc<Self>,
         listener: TcpListener,
@@ -378,7 +382,7 @@ impl Inner {
                     Some(_) = served.join_next() => continue,
                 };
                 let Ok((stream, from)) = accepted else {
-                    // Perhaps no descriptor is free: waits before the next attempt.
+                    // There may be no free descriptor, so the task waits before it tries again.
                     sleep(Duration::from_millis(50)).await;
                     continue;
                 };
@@ -388,8 +392,8 @@ impl Inner {
         self.tasks.spawn(listening).abort_handle()
     }
 
-    /// Slots for a new connection whose header has not arrived yet. Without free slots the
-    /// connection is closed, which is logged.
+    /// Takes slots for a new connection whose header has not arrived yet. If no slot is free,
+    /// returns `None`, and the refusal is logged.
     fn places(&self) -> Option<(Place, Place)> {
         let places = connections::place_of_stranger().zip(connections::place());
         if places.is_none() {
@@ -451,7 +455,8 @@ impl Inner {
         self.register("registerService", &parameters).map(drop)
     }
 
-    /// Registers something with the master; `None` if that waits for a master.
+    /// Registers something with the master. Returns `None` if the registration waits because the
+    /// master is absent.
     fn register(
         &self,
         method: &'static str,
@@ -508,7 +513,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Makes a call that may fail without harm: the master may be gone, or slow.
+    /// Makes a call whose failure does no harm, because the master may have ended or be slow.
     fn say(&self, method: &'static str, parameters: &[Value]) {
         let is_late = self.farewell.lock().is_some_and(|until| Instant::now() >= until);
         if is_late || self.is_alone() {

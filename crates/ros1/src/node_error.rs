@@ -1,4 +1,4 @@
-//! Why a node cannot be created.
+//! The error for a node that cannot be created or that cannot register.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use crate::master::MasterError;
 /// The default address of the master.
 pub const DEFAULT_MASTER: &str = "http://localhost:11311";
 
-/// Why a node cannot be created.
+/// Why a node cannot be created or cannot register.
 #[derive(Debug, thiserror::Error)]
 pub enum NodeError {
     /// The address of the master is malformed.
@@ -21,7 +21,7 @@ pub enum NodeError {
         "`{name}` is not a name of ROS 1: a name begins with a letter, `/` or `~` and has letters, digits, `_` and `/`"
     )]
     Name {
-        /// The name.
+        /// The invalid name.
         name: String,
     },
     /// The node cannot listen.
@@ -32,10 +32,10 @@ pub enum NodeError {
         /// The reason.
         source: std::io::Error,
     },
-    /// The system refuses to start a thread.
+    /// The operating system cannot start a thread.
     #[error("no threads for connections of ROS 1: {0}; raise `ulimit -u`, or end other processes")]
     Threads(#[source] std::io::Error),
-    /// The node has one of this name already.
+    /// The node already has a topic or service with this name.
     #[error("{name} exists already in this node")]
     Taken {
         /// The topic or service.

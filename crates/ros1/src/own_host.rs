@@ -1,11 +1,12 @@
-//! The address at which other nodes find this node.
+//! The address at which other nodes reach this node.
 
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 use crate::address::Address;
 
-/// The host that other nodes are given, and the address to listen on: like roscpp, ROS_HOSTNAME,
-/// then ROS_IP, otherwise this machine's address on the route to the master.
+/// Returns the host name that other nodes are told, and the address to listen on. As in roscpp, the
+/// name comes from ROS_HOSTNAME or else ROS_IP. Without these variables, it is this machine's
+/// address on the route to the master.
 pub(crate) fn own_host(master: &Address) -> (String, IpAddr) {
     let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     let named = ["ROS_HOSTNAME", "ROS_IP"].iter().find_map(|name| std::env::var(name).ok());

@@ -1,14 +1,14 @@
-//! Checks and escapes texts of peers before they are kept or shown.
+//! Checks and escapes text from other nodes before it is stored or shown.
 
 use std::borrow::Cow;
 
-/// The longest name of a node, topic, service or type that is taken from a peer, in bytes.
+/// The length limit of the names of nodes, topics, services and types from other nodes, in bytes.
 pub const MAX_NAME_BYTES: usize = 1024;
-/// The most bytes of a peer's text that are shown.
+/// The limit on bytes of another node's text that are shown.
 const MOST_SHOWN_BYTES: usize = 16 << 10;
 
-/// A peer's text, made safe for a log or a terminal: control characters except line ends are
-/// written as `\u{1b}`, and a text of more than 16 KiB is cut.
+/// Makes text from another node safe for a log or a terminal. Control characters except line ends
+/// are written as `\u{1b}`, and text of more than 16 KiB is cut.
 ///
 /// ```
 /// assert_eq!(feros_ros1::shown("/talker"), "/talker");
@@ -19,20 +19,20 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     cut(feros_wording::harmless_lines(beginning(text, MOST_SHOWN_BYTES)), text, MOST_SHOWN_BYTES)
 }
 
-/// A peer's name, made safe for a log or a terminal: like [`shown`], in one line of at most
-/// [`MAX_NAME_BYTES`].
+/// Makes a name from another node safe for a log or a terminal. Like [`shown`], but the result is
+/// one line of at most [`MAX_NAME_BYTES`].
 #[must_use]
 pub fn shown_name(text: &str) -> Cow<'_, str> {
     cut(feros_wording::harmless(beginning(text, MAX_NAME_BYTES)), text, MAX_NAME_BYTES)
 }
 
-/// At most this many bytes of a text, in whole characters.
+/// Returns the beginning of a text: whole characters, at most this many bytes.
 fn beginning(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or(0)]
 }
 
-/// Appends a sign to the shown text if a part of the original is missing.
+/// Cuts the shown text and appends `...` if a part of the original is missing.
 fn cut<'a>(shown: Cow<'a, str>, text: &str, most: usize) -> Cow<'a, str> {
     if text.len() <= most && shown.len() <= most {
         return shown;
@@ -40,7 +40,8 @@ fn cut<'a>(shown: Cow<'a, str>, text: &str, most: usize) -> Cow<'a, str> {
     Cow::Owned(format!("{}...", beginning(&shown, most)))
 }
 
-/// Whether a peer's name may be kept: not too long, and without invisible characters.
+/// Whether a name from another node may be stored: it is not too long and has no invisible
+/// characters.
 pub(crate) fn is_name(text: &str) -> bool {
     text.len() <= MAX_NAME_BYTES && !text.contains(feros_wording::is_unseen)
 }

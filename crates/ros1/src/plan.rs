@@ -1,53 +1,54 @@
-//! The plan that converts messages of ROS 1 to ROS 2 or back: made once for a pair of types, then
-//! applied to each message.
+//! A plan converts messages of ROS 1 to ROS 2 or back. It is created once for a pair of types and
+//! then applied to each message.
 //!
-//! Both forms are little endian. A body of ROS 1 is packed; CDR is aligned, and its texts end with
-//! a zero byte. A plan is a list of steps in the order of the destination; values that are adjacent
-//! in both forms are copied as one block.
+//! Both formats are little endian. The body of a ROS 1 message is packed. CDR is aligned, and its
+//! strings end with a zero byte. A plan is a list of steps, in the order of the destination's
+//! fields. Values that are adjacent in both formats are copied as one block.
 
 use std::sync::Arc;
 
-/// The layout of a field in one of the two forms, for fields that are skipped or filled with zeros.
+/// The layout of a field in one of the two formats, for fields that are skipped or filled with
+/// zeros.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
-    /// This many values of this many bytes each.
+    /// `count` values of `width` bytes each.
     Run { width: usize, count: usize },
-    /// A text.
+    /// A string.
     Text,
     /// A count, and then this many elements.
     Sequence(Box<Form>),
     /// A fixed number of elements.
     Repeat(usize, Box<Form>),
-    /// Fields in a row.
+    /// Several fields, one after the other.
     Struct(Vec<Form>),
 }
 
-/// One step, from the current position in the source to the end of the destination.
+/// One step, which reads at the current position of the source and appends to the destination.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
-    /// Goes to a field of the source.
+    /// Moves to a field of the source.
     Seek(usize),
     /// Skips a field that the destination lacks.
     Skip(Form),
     /// Fills a field that the source lacks.
     Fill(Form),
-    /// Values of one width.
+    /// Copies values of one width.
     Run { width: usize, count: usize },
-    /// Booleans: in ROS 1, any value but zero is true.
+    /// Copies booleans. In ROS 1, any value but zero is true.
     Bool { count: usize },
-    /// A text.
+    /// Copies a string.
     Text { most: Option<u32> },
-    /// The level of a log message.
+    /// Converts the level of a log message.
     Level,
-    /// A count, and then this many times `each` values of one width.
+    /// Copies a count, and then for each element `each` values of one width.
     RunSequence { width: usize, each: usize, most: Option<u32> },
-    /// A count, and then this many booleans.
+    /// Copies a count and then this many booleans.
     BoolSequence { most: Option<u32> },
-    /// A count, and then this many elements.
+    /// Copies a count and then this many elements.
     Sequence { most: Option<u32>, element: Arc<Body> },
-    /// A fixed number of elements.
+    /// Copies a fixed number of elements.
     Repeat { count: usize, element: Arc<Body> },
-    /// A message within a message.
+    /// Copies a message within the message.
     Struct(Arc<Body>),
 }
 
@@ -55,12 +56,13 @@ pub(crate) enum Step {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Body {
     pub(crate) steps: Vec<Step>,
-    /// The fields of the source, if the destination has them in another order.
+    /// The layouts of the source's fields. Only set if the destination has its fields in another
+    /// order.
     pub(crate) index: Vec<Form>,
 }
 
 impl Body {
-    /// Adds a step; adjacent runs of one width are joined.
+    /// Adds a step. Adjacent runs of one width are joined.
     pub(crate) fn push(&mut self, step: Step) {
         if let (Some(Step::Run { width, count }), Step::Run { width: next, count: more }) =
             (self.steps.last_mut(), &step)
@@ -77,7 +79,7 @@ impl Body {
         }
     }
 
-    /// The width and number of values, if the message consists of one run.
+    /// Returns the width and the number of the values if the message consists of a single run.
     pub(crate) fn as_run(&self) -> Option<(usize, usize)> {
         match (&*self.steps, &*self.index) {
             ([Step::Run { width, count }], []) => Some((*width, *count)),
@@ -86,7 +88,7 @@ impl Body {
     }
 }
 
-/// The direction of a plan.
+/// The direction in which a plan converts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From ROS 1 to ROS 2.
@@ -95,17 +97,17 @@ pub enum Direction {
     TwoToOne,
 }
 
-/// Converts messages of one type.
+/// Converts the messages of one type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub(crate) body: Arc<Body>,
     pub(crate) direction: Direction,
 }
 
-/// A message that cannot be converted.
+/// The error for a message that cannot be converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConvertError {
-    /// The message ends within a field.
+    /// The message ends in the middle of a field.
     #[error("the message ends at byte {offset}, where {needed} more bytes are needed")]
     Truncated {
         /// The offset.
@@ -122,7 +124,7 @@ pub enum ConvertError {
     /// The message is not little-endian CDR.
     #[error("the message does not begin like little-endian CDR")]
     Header,
-    /// A text or sequence is longer than the ROS 2 type allows.
+    /// A string or sequence is longer than the ROS 2 type allows.
     #[error("length {len} at byte {offset}, where the type of ROS 2 allows at most {most}")]
     Bound {
         /// The offset.
@@ -132,7 +134,7 @@ pub enum ConvertError {
         /// The limit.
         most: u32,
     },
-    /// A text contains a zero byte, or has none at its end in CDR.
+    /// A string contains a zero byte or, in CDR, does not end with one.
     #[error("the text at byte {offset} contains a zero byte, or has none at its end")]
     Text {
         /// The offset.
@@ -146,7 +148,7 @@ pub enum ConvertError {
         /// The limit.
         most: usize,
     },
-    /// A count of too many elements without bytes.
+    /// A sequence has too many elements of zero bytes each.
     #[error("{count} elements without any content, at byte {offset}")]
     Count {
         /// The offset.
@@ -158,29 +160,31 @@ pub enum ConvertError {
 
 /// The header of little-endian CDR.
 const CDR_HEADER: [u8; 4] = [0, 1, 0, 0];
-/// The most bytes that fields missing in the source may add to a message.
+/// The limit on bytes that are added to a message for fields that the source lacks.
 const MOST_FILLED_BYTES: usize = 16 << 20;
-/// Besides that, a message grows at most by this factor: an empty message takes a byte in CDR, and
-/// a text seven.
+/// In addition to these bytes, a message may grow by this factor. For example, an empty nested
+/// message takes a byte in CDR, and an empty string seven.
 const MOST_GROWTH: usize = 64;
-/// The most elements that take no bytes at all.
+/// The limit on elements that take no bytes.
 const MOST_EMPTY_ELEMENTS: usize = 1 << 16;
 
 impl Plan {
-    /// Converts a message: the body of ROS 1 without its length, or CDR with its header. The result
-    /// is appended to `out`.
+    /// Converts a message and appends the result to `out`. A ROS 1 message is given without its
+    /// length, a ROS 2 message as CDR with its header.
     ///
     /// # Errors
-    /// When the bytes are not a message of the type; `out` then contains a part of it.
+    /// Returns an error if the bytes are not a message of the type. `out` then contains a part of
+    /// the result.
     pub fn convert(&self, message: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
         self.convert_last(0, message, out)
     }
 
-    /// Like [`Plan::convert`], if in ROS 2 the message is the last field of a larger one, after
-    /// `before` bytes. These are filled with zeros towards ROS 2, and skipped from there.
+    /// Like [`Plan::convert`], for a message that is the last field of a larger message in ROS 2,
+    /// after `before` bytes. Towards ROS 2, these bytes are filled with zeros; from ROS 2, they are
+    /// skipped.
     ///
     /// # Errors
-    /// As [`Plan::convert`].
+    /// See [`Plan::convert`].
     pub fn convert_last(
         &self,
         before: usize,
@@ -223,15 +227,15 @@ impl Plan {
     }
 }
 
-/// A message during its conversion.
+/// The state of one conversion.
 struct Way<'a> {
     bytes: &'a [u8],
     position: usize,
     out: &'a mut Vec<u8>,
-    /// Where the body begins in `out`.
+    /// The offset at which the body begins in `out`.
     base: usize,
     to_ros2: bool,
-    /// The most bytes of the destination.
+    /// The limit on bytes of the destination.
     most: usize,
 }
 
@@ -290,7 +294,7 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    /// The next bytes of the source.
+    /// Returns the next `len` bytes of the source, which are aligned if the source is CDR.
     fn take(&mut self, align: usize, len: usize) -> Result<&'a [u8], ConvertError> {
         let start =
             if self.to_ros2 { self.position } else { self.position.next_multiple_of(align) };
@@ -301,8 +305,8 @@ impl<'a> Way<'a> {
         Ok(taken)
     }
 
-    /// Pads the destination with zeros to the alignment, and checks that `len` more bytes may
-    /// follow.
+    /// Pads the destination with zeros to the alignment, and checks that it has room for `len` more
+    /// bytes.
     fn align(&mut self, align: usize, len: usize) -> Result<(), ConvertError> {
         let mut at = self.out.len() - self.base;
         if self.to_ros2 {
@@ -339,7 +343,8 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    /// Reads a count from the source; its remaining bytes bound it.
+    /// Reads a count from the source and checks that the remaining bytes suffice for this many
+    /// elements.
     fn read_count(&mut self, least_bytes: usize) -> Result<usize, ConvertError> {
         let bytes = self.take(4, 4)?;
         let count = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize;
@@ -373,7 +378,7 @@ impl<'a> Way<'a> {
         let offset = self.position;
         let len = self.read_count(1)?;
         let bytes = self.take(1, len)?;
-        // CDR ends a text with a zero byte; some senders omit it in an empty text.
+        // A string in CDR ends with a zero byte. Some senders omit it in an empty string.
         let text = match (self.to_ros2, bytes) {
             (true, text) | (false, text @ []) => text,
             (false, [text @ .., 0]) => text,
@@ -437,7 +442,7 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    /// Writes zeros, empty texts and empty sequences.
+    /// Writes zeros, empty strings and empty sequences.
     fn fill(&mut self, form: &Form) -> Result<(), ConvertError> {
         match form {
             Form::Run { count: 0, .. } => {}
@@ -476,7 +481,8 @@ fn check(offset: usize, len: usize, most: Option<u32>) -> Result<(), ConvertErro
     }
 }
 
-/// The levels 1, 2, 4, 8, 16 of `rosgraph_msgs/Log` are 10, 20, 30, 40, 50 of `rcl_interfaces/Log`.
+/// Converts a log level: 1, 2, 4, 8, 16 in `rosgraph_msgs/Log` are 10, 20, 30, 40, 50 in
+/// `rcl_interfaces/Log`.
 fn level_of_ros1(level: u8) -> u8 {
     match level {
         0 => 0,

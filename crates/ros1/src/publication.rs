@@ -1,5 +1,5 @@
-//! A topic that a node of ROS 1 publishes: its connections, and the messages that each subscriber
-//! still has to get.
+//! A topic that a ROS 1 node publishes, with its connections and the messages that each subscriber
+//! has not received yet.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,53 +16,54 @@ use crate::header::ConnectionHeader;
 use crate::runtime::waiting;
 use crate::types::ONE_DEFINITION;
 
-/// How often a wait for room checks again: writers wake it, but without holding its lock.
+/// How often a wait for room checks again. Tasks that write wake it, but without holding its lock,
+/// so it may miss a wake-up.
 const ROOM_AGAIN: Duration = Duration::from_millis(20);
-/// The most messages that are kept for later subscribers, over all sources.
+/// The limit on messages that are kept for later subscribers, over all sources.
 const MOST_LATCHED: usize = 256;
 
 /// The options of a publication.
 #[derive(Clone, Debug)]
 pub struct PublicationOptions {
-    /// The topic, fully qualified.
+    /// The fully qualified name of the topic.
     pub topic: String,
     /// The type, `package/Name`.
     pub type_name: String,
     /// The checksum of the type.
     pub md5sum: String,
-    /// The definition with all types that it refers to.
+    /// The definition, with all types that it refers to.
     pub definition: String,
     /// Whether the last message of each source is kept for later subscribers.
     pub is_latching: bool,
-    /// The most messages that wait for a subscriber; the oldest one is dropped for a new one.
+    /// The limit on messages that wait for a subscriber. The oldest one is dropped for a new one.
     pub queue_len: usize,
     /// Called for each subscriber that connects.
     pub on_connection: Option<OnConnection>,
     /// Called for each subscriber that leaves.
     pub on_disconnection: Option<OnConnection>,
-    /// Whether a bridge publishes: other bridges under the master ignore publications with this
-    /// mark.
+    /// Whether the publisher is a bridge. Other bridges under the master ignore publications with
+    /// this mark.
     pub is_of_bridge: bool,
 }
 
 /// The options for one message.
 #[derive(Clone, Copy, Debug)]
 pub struct Publishing {
-    /// The source of the message; history is kept by source.
+    /// The source of the message. Each source has its own history.
     pub source: u64,
-    /// The most messages that wait for a subscriber; the oldest one is dropped for a new one.
+    /// The limit on messages that wait for a subscriber. The oldest one is dropped for a new one.
     pub queue_len: usize,
-    /// The number of the source's messages that are kept for later subscribers.
+    /// How many of the source's messages are kept for later subscribers.
     pub kept: usize,
-    /// The time after which later subscribers no longer get the message.
+    /// When the message expires; later subscribers then no longer get it.
     pub expires: Option<Instant>,
 }
 
 /// A callback about a publication.
 pub type Hears = dyn Fn(&Arc<Publication>) + Send + Sync;
 
-/// Called on a thread of connections when a subscriber has connected, before anything is sent to
-/// it.
+/// A callback that a connection thread calls when a subscriber has connected, before it sends
+/// anything to the subscriber.
 #[derive(Clone)]
 pub struct OnConnection(pub Arc<Hears>);
 
@@ -72,12 +73,13 @@ impl fmt::Debug for OnConnection {
     }
 }
 
-/// The messages of a publication so far.
+/// The counts of a publication so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PublicationCounts {
-    /// Messages that were published while a subscriber was connected.
+    /// The number of messages that were published while a subscriber was connected.
     pub published: u64,
-    /// Messages that were dropped from the queues of subscribers, counted for each subscriber.
+    /// The number of messages that were dropped from the queues of subscribers, counted for each
+    /// subscriber.
     pub dropped: u64,
 }
 
@@ -87,7 +89,7 @@ pub struct Publication {
     pub(crate) options: PublicationOptions,
     links: Mutex<Vec<Arc<Link>>>,
     latched: Mutex<VecDeque<Latched>>,
-    /// Notified when a queue gets shorter.
+    /// Notified when a queue becomes shorter.
     room: Condvar,
     published: AtomicU64,
     dropped: Arc<AtomicU64>,
@@ -106,13 +108,13 @@ struct Link {
     /// Whether a message has left the queue and is being written.
     is_writing: AtomicBool,
     queue: Mutex<VecDeque<Arc<Vec<u8>>>>,
-    /// Notified when a message waits.
+    /// Notified when a message is queued.
     changed: Notify,
-    /// Notified when the connection is to end.
+    /// Notified when the connection must end.
     closed: Notify,
 }
 
-/// Keeps a connection in its publication's list until this is dropped.
+/// Keeps a connection in its publication's list until it is dropped.
 struct Linked<'a> {
     publication: &'a Arc<Publication>,
     link: Arc<Link>,
@@ -153,17 +155,19 @@ impl Publication {
         }
     }
 
-    /// Sends a message: its length in four bytes, and its body. A latching publication keeps the
-    /// last message of each `source`.
+    /// Sends a message, which consists of its length in four bytes and its body. A latching
+    /// publication keeps the last message of each `source`.
     pub fn publish(&self, source: u64, framed: Arc<Vec<u8>>) {
         let kept = usize::from(self.options.is_latching);
         let queue_len = self.options.queue_len;
         self.publish_as(Publishing { source, queue_len, kept, expires: None }, framed);
     }
 
-    /// Like [`Publication::publish`], with its own history and queue limits.
+    /// Like [`Publication::publish`], but with limits for the history and the queue that the
+    /// message sets itself.
     pub fn publish_as(&self, how: Publishing, framed: Arc<Vec<u8>>) {
-        // Held during both steps, so that no new subscriber misses a message or gets it twice.
+        // The lock is held during both steps, so that a new subscriber neither misses a message nor
+        // gets it twice.
         let links = self.links.lock();
         if how.kept > 0 {
             let mut latched = self.latched.lock();
@@ -186,21 +190,22 @@ impl Publication {
         }
     }
 
-    /// Stops keeping messages of this source.
+    /// Deletes the kept messages of this source.
     pub fn forget(&self, source: u64) {
         self.latched.lock().retain(|kept| kept.source != source);
     }
 
-    /// Waits until each subscriber has fewer than `most` messages in its queue; false after the
-    /// timeout.
+    /// Waits until each subscriber has fewer than `most` messages in its queue; returns false after
+    /// `longest`.
     pub fn wait_for_room(&self, most: usize, longest: Duration) -> bool {
         self.wait_for_links(longest, |link| link.queue.lock().len() < most)
     }
 
-    /// Waits until all published messages have been handed to the system; false after the timeout.
+    /// Waits until all published messages have been passed to the operating system; returns false
+    /// after `longest`.
     pub fn wait_until_written(&self, longest: Duration) -> bool {
         let is_written = |link: &Link| {
-            // `is_writing` is set while the queue's lock is held.
+            // Safe because `is_writing` is set while the queue's lock is held.
             link.queue.lock().is_empty() && !link.is_writing.load(Ordering::Acquire)
         };
         self.wait_for_links(longest, is_written)
@@ -219,7 +224,7 @@ impl Publication {
         true
     }
 
-    /// Checks the header of a subscriber; the error is sent to it.
+    /// Checks the header of a subscriber. The caller sends the error to the subscriber.
     pub(crate) fn check(&self, header: &ConnectionHeader) -> Result<(), String> {
         let (wanted, ours) = (header.get("md5sum"), &self.options.md5sum);
         if wanted.is_empty() {
@@ -260,7 +265,7 @@ impl Publication {
         ConnectionHeader::new(&fields)
     }
 
-    /// The reason to refuse one more subscriber; `None` while there is room.
+    /// Returns the reason to refuse another subscriber; `None` while there is room.
     pub(crate) fn refusal(&self) -> Option<String> {
         let is_full = self.connections() >= MOST_OF_A_TOPIC;
         is_full.then(|| {
@@ -271,7 +276,7 @@ impl Publication {
         })
     }
 
-    /// Serves a subscriber until it leaves; its header has been answered before.
+    /// Serves a subscriber until it leaves. Its header must have been answered before.
     pub(crate) async fn serve(self: &Arc<Self>, mut stream: TcpStream, caller: &str) {
         let link = Arc::new(Link {
             caller: caller.to_owned(),
@@ -331,12 +336,13 @@ impl Link {
     fn pop(&self) -> Option<Arc<Vec<u8>>> {
         let mut queue = self.queue.lock();
         let message = queue.pop_front()?;
-        // Set while the queue's lock is held.
+        // Set while the queue's lock is held, so that a wait sees the message in one of the two
+        // places.
         self.is_writing.store(true, Ordering::Release);
         Some(message)
     }
 
-    /// Hands messages to the system until an error.
+    /// Passes messages to the operating system until an error occurs.
     async fn write(&self, to: &mut (impl AsyncWrite + Unpin), wrote: impl Fn()) {
         loop {
             let Some(message) = self.pop() else {
@@ -353,7 +359,8 @@ impl Link {
     }
 }
 
-/// Waits until a subscriber has left. It sends nothing, so only the end of the stream can be read.
+/// Waits until a subscriber has left. Subscribers send nothing, so only the end of the stream can
+/// be read.
 async fn has_gone(from: &mut (impl AsyncRead + Unpin)) {
     let mut block = [0; 64];
     while from.read(&mut block).await.is_ok_and(|bytes| bytes > 0) {}

@@ -1,4 +1,4 @@
-//! Messages and services of ROS 1 with all types that they refer to, and their checksums.
+//! ROS 1 messages and services with all types that they refer to, and their checksums.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use md5::{Digest as _, Md5};
 
 use crate::definition::{DefinitionError, Ros1Message, SEPARATOR, field_type_text, type_text};
 
-/// The most fields of a message, including those of nested messages, counted for each occurrence.
+/// The limit on fields of a message. The fields of a nested message count each time that it occurs.
 pub const MAX_FIELDS: usize = 1 << 16;
 
-/// A type of ROS 1 that cannot be used.
+/// Why a ROS 1 type cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogError {
     /// The type is unknown.
@@ -22,10 +22,10 @@ pub enum CatalogError {
         /// The type.
         name: String,
     },
-    /// Its definition is malformed.
+    /// The definition of the type is malformed.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
-    /// It contains itself, or nests too deeply.
+    /// The type contains itself, or nests too deeply.
     #[error(
         "the ROS 1 type {name} contains itself, or nests messages more than {MAX_NESTING_DEPTH} levels deep"
     )]
@@ -33,7 +33,7 @@ pub enum CatalogError {
         /// The outermost type.
         name: String,
     },
-    /// It has too many fields.
+    /// The type has too many fields.
     #[error(
         "the ROS 1 type {name} has more than the {MAX_FIELDS} fields that are read, including those of nested messages: \
          use lists of messages in their place"
@@ -42,31 +42,31 @@ pub enum CatalogError {
         /// The outermost type.
         name: String,
     },
-    /// A peer sends a definition that contradicts its checksum.
+    /// Another node sends a definition that contradicts the checksum that it states.
     #[error(
         "{who} contradicts itself: it states the md5sum {said} for {name}, but the definition that it sends has {computed}; \
          rebuild the node with the right messages"
     )]
     Contradiction {
-        /// The peer.
+        /// The other node.
         who: String,
         /// The type.
         name: String,
-        /// The checksum that the peer states.
+        /// The checksum that the other node states.
         said: String,
-        /// The checksum of the definition that it sent.
+        /// The checksum of the definition that the other node sent.
         computed: String,
     },
-    /// The known definition is not the peer's.
+    /// The other node uses a definition that differs from the known one.
     #[error(
         "{who} has another definition of {name} than the one known here: md5sum {theirs} there, {ours} here. The one here is:\n{definition}"
     )]
     Differs {
-        /// The peer with the other definition.
+        /// The other node.
         who: String,
         /// The type.
         name: String,
-        /// The checksum of the peer's definition.
+        /// The checksum of the other node's definition.
         theirs: String,
         /// The checksum of the known definition.
         ours: String,
@@ -75,21 +75,21 @@ pub enum CatalogError {
     },
 }
 
-/// A message of ROS 1 with all types that it refers to.
+/// A ROS 1 message with all types that it refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ros1Type {
-    /// Its name, `package/msg/Name`, or that of the part of a service.
+    /// The name of the message, `package/msg/Name`, or the name of a part of a service.
     pub name: TypeName,
     /// The message and all types that it refers to, by name.
     pub messages: BTreeMap<TypeName, Arc<Ros1Message>>,
-    /// The checksum, 32 hexadecimal digits.
+    /// The checksum, as 32 hexadecimal digits.
     pub md5sum: String,
 }
 
-/// A service of ROS 1.
+/// A ROS 1 service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ros1Service {
-    /// Its name, `package/srv/Name`.
+    /// The name of the service, `package/srv/Name`.
     pub name: TypeName,
     /// The message from client to server.
     pub request: Ros1Type,
@@ -100,7 +100,8 @@ pub struct Ros1Service {
 }
 
 impl Ros1Type {
-    /// The text with all types that it refers to, as publishers of ROS 1 send it.
+    /// Returns the definition with all types that it refers to, in the form that ROS 1 publishers
+    /// send.
     #[must_use]
     pub fn full_text(&self) -> String {
         let mut text =
@@ -111,13 +112,14 @@ impl Ros1Type {
         text
     }
 
-    /// The definition of one of its messages.
+    /// Returns the definition of one of the messages.
     #[must_use]
     pub fn message(&self, name: &TypeName) -> Option<&Arc<Ros1Message>> {
         self.messages.get(name)
     }
 
-    /// Whether it begins with a `Header`; publishers count the number in it.
+    /// Whether the message begins with a `Header`, which contains a number that publishers
+    /// increment.
     #[must_use]
     pub fn begins_with_header(&self) -> bool {
         let first = self.messages.get(&self.name).and_then(|own| own.definition.fields.first());
@@ -129,10 +131,10 @@ impl Ros1Type {
 }
 
 impl Ros1Type {
-    /// Returns this type, if it has this checksum.
+    /// Returns this type if it has this checksum.
     ///
     /// # Errors
-    /// [`CatalogError::Differs`], which contains both checksums.
+    /// Returns [`CatalogError::Differs`], which contains both checksums.
     pub fn checked(self, who: &str, md5sum: &str) -> Result<Self, CatalogError> {
         if md5sum == "*" || md5sum.eq_ignore_ascii_case(&self.md5sum) {
             return Ok(self);
@@ -146,10 +148,11 @@ impl Ros1Type {
         })
     }
 
-    /// Returns this type, which a peer defined, if it has the checksum that the peer states.
+    /// Returns this type, which another node has defined, if it has the checksum that the node
+    /// states.
     ///
     /// # Errors
-    /// [`CatalogError::Contradiction`], which contains both checksums.
+    /// Returns [`CatalogError::Contradiction`], which contains both checksums.
     pub(crate) fn agreed(self, who: &str, md5sum: &str) -> Result<Self, CatalogError> {
         if md5sum == "*" || md5sum.eq_ignore_ascii_case(&self.md5sum) {
             return Ok(self);
@@ -164,10 +167,10 @@ impl Ros1Type {
 }
 
 impl Ros1Service {
-    /// Returns this service, if it has this checksum.
+    /// Returns this service if it has this checksum.
     ///
     /// # Errors
-    /// [`CatalogError::Differs`], which contains both checksums.
+    /// Returns [`CatalogError::Differs`], which contains both checksums.
     pub fn checked(self, who: &str, md5sum: &str) -> Result<Self, CatalogError> {
         if md5sum == "*" || md5sum.eq_ignore_ascii_case(&self.md5sum) {
             return Ok(self);
@@ -191,7 +194,7 @@ pub(crate) fn md5(text: &str) -> String {
     Md5::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The text over which the message's checksum is computed (`genmsg/gentools.py`).
+/// Returns the text from which the message's checksum is computed (`genmsg/gentools.py`).
 pub(crate) fn md5_text(ty: &Ros1Type) -> Result<String, CatalogError> {
     let mut known = BTreeMap::new();
     md5_text_of(ty, &ty.name, &mut known, 0)
@@ -229,11 +232,11 @@ fn md5_text_of(
     Ok(lines.join("\n").trim().to_owned())
 }
 
-/// Refuses a message with too many fields: plans handle each field, and messages that each contain
-/// two of the next message have more fields than fit into memory.
+/// Refuses a message with too many fields, because plans handle each field. If messages each
+/// contain two of the next message, the fields do not fit into memory.
 ///
 /// # Errors
-/// [`CatalogError::TooManyFields`]. The nesting depth must have been checked before.
+/// Returns [`CatalogError::TooManyFields`]. The nesting depth must have been checked before.
 pub(crate) fn check_fields(ty: &Ros1Type) -> Result<(), CatalogError> {
     if fields_of(ty, &ty.name, &mut BTreeMap::new()) > MAX_FIELDS {
         return Err(CatalogError::TooManyFields { name: type_text(&ty.name) });

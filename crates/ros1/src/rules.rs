@@ -1,13 +1,13 @@
-//! Mapping rules like those of `ros1_bridge` (`ros1_bridge/doc/index.rst`): they pair packages,
-//! messages, services or fields of ROS 1 and ROS 2 whose names differ.
+//! Mapping rules like the rules of `ros1_bridge` (`ros1_bridge/doc/index.rst`). They pair packages,
+//! messages, services or fields of ROS 1 and ROS 2 that have different names.
 
 use std::path::{Path, PathBuf};
 
 use feros_interface::TypeName;
 use feros_yaml::{Content, Limits, Node, Scalar};
 
-/// The rules of `rcl_interfaces` and `builtin_interfaces` in `ros1_bridge`, and the message of the
-/// old tf.
+/// The rules of `rcl_interfaces` and `builtin_interfaces` in `ros1_bridge`, and a rule for the
+/// message of the old tf.
 const STANDARD: &str = "
 - {ros1_package_name: rosgraph_msgs, ros1_message_name: Log, ros2_package_name: rcl_interfaces, ros2_message_name: Log,
    fields_1_to_2: {header.stamp: stamp, level: level, name: name, msg: msg, file: file, function: function, line: line}}
@@ -18,7 +18,7 @@ const STANDARD: &str = "
 - {ros1_package_name: tf, ros1_message_name: tfMessage, ros2_package_name: tf2_msgs, ros2_message_name: TFMessage}
 ";
 
-/// The longest file of rules that is read.
+/// The size limit of a file of rules, in bytes.
 const MAX_RULES_BYTES: u64 = 1 << 20;
 const LIMITS: Limits = Limits { depth: 8, values: 1 << 20 };
 
@@ -36,12 +36,12 @@ pub enum RulesError {
     /// The text is not a list of rules.
     #[error("the mapping rules do not have the form of ros1_bridge's: {problem}")]
     Form {
-        /// The fault and its place.
+        /// The fault and its position.
         problem: String,
     },
 }
 
-/// Pairs of ROS 1 and ROS 2 fields: names, or paths with dots.
+/// Pairs of a ROS 1 field and a ROS 2 field. A field is a name or a path with dots.
 pub type FieldPairs = Vec<(String, String)>;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,7 +55,7 @@ struct Rule {
     response_fields: Option<FieldPairs>,
 }
 
-/// All rules, the user's before the standard ones.
+/// All rules. The user's rules come before the standard ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules(Vec<Rule>);
 
@@ -80,10 +80,10 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// Adds the rules of a file, which take precedence.
+    /// Adds the rules of a file, which take precedence over the existing rules.
     ///
     /// # Errors
-    /// When the file cannot be read, or is malformed.
+    /// Returns an error if the file cannot be read or is malformed.
     pub fn add_file(&mut self, path: &Path) -> Result<(), RulesError> {
         let text = feros_files::read_to_string(path, MAX_RULES_BYTES)
             .map_err(|source| RulesError::Read { path: path.to_owned(), source })?;
@@ -92,10 +92,10 @@ impl Rules {
         Ok(())
     }
 
-    /// Only the rules of a text.
+    /// Creates rules from a text, without the standard rules.
     ///
     /// # Errors
-    /// When the text is malformed.
+    /// Returns an error if the text is malformed.
     pub fn parse(text: &str) -> Result<Self, RulesError> {
         let document = feros_yaml::first_document(text, LIMITS)
             .map_err(|error| RulesError::Form { problem: error.to_string() })?;
@@ -103,8 +103,8 @@ impl Rules {
         rules_of(&document).map(Self).map_err(|problem| RulesError::Form { problem })
     }
 
-    /// The types of ROS 2 that may match one of ROS 1, the best first. Both have the same
-    /// namespace.
+    /// Returns the ROS 2 types that may match a ROS 1 type, the best first. They have the same
+    /// namespace as the ROS 1 type.
     #[must_use]
     pub fn of_ros1(&self, ros1: &TypeName) -> Vec<TypeName> {
         let mut found = Vec::new();
@@ -128,7 +128,7 @@ impl Rules {
         found
     }
 
-    /// The types of ROS 1 that may match one of ROS 2, the best first.
+    /// Returns the ROS 1 types that may match a ROS 2 type, the best first.
     #[must_use]
     pub fn of_ros2(&self, ros2: &TypeName) -> Vec<TypeName> {
         let mut found = Vec::new();
@@ -152,7 +152,8 @@ impl Rules {
         found
     }
 
-    /// The pairs of fields of a rule, if there is one; other fields then have no counterpart.
+    /// Returns the field pairs of the rule for two types, if there is one. All other fields then
+    /// have no counterpart.
     #[must_use]
     pub fn fields(&self, ros1: &TypeName, ros2: &TypeName) -> Option<&FieldPairs> {
         self.0.iter().find_map(|rule| {
@@ -179,7 +180,7 @@ impl Rules {
 }
 
 impl Rule {
-    /// The names that it pairs, of messages or services like this type.
+    /// Returns the pair of names for messages or for services, depending on the kind of this type.
     fn named(&self, ty: &TypeName) -> Option<&(String, String)> {
         let is_service = ty.namespace == feros_interface::Namespace::Srv;
         if is_service { self.service.as_ref() } else { self.message.as_ref() }
@@ -190,7 +191,7 @@ impl Rule {
     }
 }
 
-/// The rules of a document: a list of mappings.
+/// Returns the rules in a document, which must be a list of mappings.
 fn rules_of(document: &Node) -> Result<Vec<Rule>, String> {
     let Content::List(rules) = &document.content else {
         return Err("a list of rules is expected".to_owned());
@@ -216,8 +217,9 @@ fn rule_of(entries: &[(Scalar, Node)]) -> Result<Rule, String> {
             "fields_1_to_2" => rule.fields = Some(pairs(key, value)?),
             "request_fields_1_to_2" => rule.request_fields = Some(pairs(key, value)?),
             "response_fields_1_to_2" => rule.response_fields = Some(pairs(key, value)?),
-            // In ros1_bridge, this key allows rules about packages other than the one that ships
-            // the rules; rules from a file of the user belong to no package.
+            // In ros1_bridge, this key allows rules about packages other than the package that
+            // ships the rules. The user's file of rules belongs to no package, so the key has no
+            // effect here.
             "enable_foreign_mappings" => drop(string(key, value)?),
             other => {
                 let nearest = feros_wording::did_you_mean(other, KEYS);

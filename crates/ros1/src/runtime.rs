@@ -1,6 +1,6 @@
-//! Serves connections as tasks on a few threads of the process, however many peers there are.
+//! Serves connections as tasks on a few threads of the process, however many other nodes there are.
 //!
-//! With a thread per connection, a peer could cause as many threads as it names addresses.
+//! With a thread per connection, another node could cause as many threads as it names addresses.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
@@ -9,28 +9,28 @@ use feros_sync::Mutex;
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use tokio::sync::Semaphore;
 
-/// Threads that serve connections.
+/// The number of threads that serve connections.
 const WORKERS: usize = 4;
-/// The most further threads, for blocking work: users' code, and host name lookups.
+/// The limit on further threads, which are for blocking work: users' code and host name lookups.
 const MOST_WAITING: usize = 32;
-/// The most concurrent host name lookups: a name server may be slow.
+/// The limit on concurrent host name lookups, because a name server may be slow.
 const MOST_LOOKUPS: usize = 8;
-/// An idle thread ends after this time.
+/// A thread for blocking work that has been idle for this long ends.
 const IDLE: std::time::Duration = std::time::Duration::from_secs(10);
 
 static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
 static LOOKUPS: Semaphore = Semaphore::const_new(MOST_LOOKUPS);
 
-/// The threads, which the first node starts.
+/// Returns a handle of the threads, which the first node starts.
 ///
 /// # Errors
-/// When the system refuses to start a thread.
+/// Returns an error if the operating system cannot start a thread.
 pub(crate) fn handle() -> io::Result<Handle> {
     let mut runtime = RUNTIME.lock();
     if let Some(runtime) = &*runtime {
         return Ok(runtime.handle().clone());
     }
-    // The runtime panics if the system cannot start any thread.
+    // The runtime panics if the operating system cannot start a thread, so this tests it first.
     let tried = std::thread::Builder::new().name("feros-ros1-io".to_owned()).spawn(|| ())?;
     let _ = tried.join();
     let begun = Builder::new_multi_thread()
@@ -45,7 +45,7 @@ pub(crate) fn handle() -> io::Result<Handle> {
 }
 
 /// Runs code that may wait, such as a callback that waits for subscriptions, while other
-/// connections continue. Outside of a thread of connections, it only calls the code.
+/// connections continue. On any thread that does not serve connections, it only calls the code.
 pub fn waiting<T>(code: impl FnOnce() -> T) -> T {
     let here = Handle::try_current().map(|handle| handle.runtime_flavor());
     match here {
@@ -54,14 +54,15 @@ pub fn waiting<T>(code: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Runs a task on the threads of connections; it is dropped if they cannot be started.
+/// Runs a task on the threads that serve connections. The task is dropped if the threads cannot be
+/// started.
 pub fn spawn(task: impl Future<Output = ()> + Send + 'static) {
     if let Ok(handle) = handle() {
         handle.spawn(task);
     }
 }
 
-/// The addresses of a host.
+/// Returns the addresses of a host.
 pub(crate) async fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![(address, port).into()]);

@@ -1,4 +1,4 @@
-//! Services of ROS 1: the connections of a server, and the calls of a client.
+//! Services of ROS 1: the connections of a server and the calls of a client.
 
 use std::io::{self, Read, Write as _};
 use std::net::TcpStream;
@@ -19,41 +19,41 @@ use crate::subscription::{checked_len, read_message};
 use crate::types::ONE_DEFINITION;
 use crate::within::Within;
 
-/// The longest error text that is read.
+/// The limit on bytes of an error text that are read.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// Resolves to the body of the response, or to the reason for its absence.
+/// Resolves to the body of the response, or to the reason why there is none.
 pub type Answer = Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send>>;
-/// Answers a request. It is called on a thread of connections and must not block; the returned
-/// future may wait.
+/// A function that responds to a request. It is called on a thread that serves connections and must
+/// not block. The returned future may wait.
 pub type Handler = Arc<dyn Fn(&[u8]) -> Answer + Send + Sync>;
 
 /// The options of a service.
 #[derive(Clone)]
 pub struct ServiceOptions {
-    /// The name, fully qualified.
+    /// The fully qualified name of the service.
     pub service: String,
     /// The type, `package/Name`.
     pub type_name: String,
     /// The checksum of the type.
     pub md5sum: String,
-    /// Answers the requests.
+    /// Responds to the requests.
     pub handler: Handler,
 }
 
-/// A server's description of its service.
+/// The description of a service by its server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceInfo {
     /// The type, `package/Name`.
     pub type_name: String,
-    /// Its checksum.
+    /// The checksum of the type.
     pub md5sum: String,
 }
 
-/// A call that failed.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// The service is absent, or the master is.
+    /// The service or the master is absent.
     #[error(transparent)]
     Master(#[from] MasterError),
     /// The connection failed or broke.
@@ -64,7 +64,7 @@ pub enum CallError {
         /// The reason.
         source: io::Error,
     },
-    /// The server refuses calls of this type.
+    /// The server refuses calls with this type.
     #[error("the server of {service} refuses the call: {reason}")]
     Refused {
         /// The service.
@@ -72,7 +72,7 @@ pub enum CallError {
         /// The server's reason.
         reason: String,
     },
-    /// The server answered that it failed.
+    /// The server reports that the call failed.
     #[error("{service} failed: {reason}")]
     Failed {
         /// The service.
@@ -82,7 +82,7 @@ pub enum CallError {
     },
 }
 
-/// A service, and the number of its connections.
+/// A service that a node serves, with the number of its connections.
 pub(crate) struct Served {
     pub(crate) options: ServiceOptions,
     clients: AtomicUsize,
@@ -102,7 +102,7 @@ impl Served {
         Self { options, clients: AtomicUsize::new(0) }
     }
 
-    /// Serves one connection of a client, whose header has been read before.
+    /// Serves one connection of a client. The header must have been read before.
     pub(crate) async fn serve(
         &self,
         mut stream: tokio::net::TcpStream,
@@ -173,7 +173,7 @@ impl Served {
 /// Asks a server for the type of its service.
 ///
 /// # Errors
-/// When the service is absent.
+/// Returns an error if the service is absent.
 pub fn probe(master: &Master, caller: &str, service: &str) -> Result<ServiceInfo, CallError> {
     let (_, header) = open(master, caller, service, &[("md5sum", "*"), ("probe", "1")])?;
     Ok(ServiceInfo {
@@ -182,10 +182,10 @@ pub fn probe(master: &Master, caller: &str, service: &str) -> Result<ServiceInfo
     })
 }
 
-/// Calls a service with the body of a request, and waits for the body of the response.
+/// Calls a service with the body of a request and waits for the body of the response.
 ///
 /// # Errors
-/// When the service is absent, refuses or fails.
+/// Returns an error if the service is absent, refuses or fails.
 pub fn call(
     master: &Master,
     caller: &str,
@@ -198,7 +198,7 @@ pub fn call(
     CallConnection { stream, service: service.to_owned() }.call(request)
 }
 
-/// A connection to the server of a service that is kept for several consecutive calls.
+/// A connection to the server of a service that stays open for several consecutive calls.
 #[derive(Debug)]
 pub struct CallConnection {
     stream: TcpStream,
@@ -209,7 +209,7 @@ impl CallConnection {
     /// Connects to the current server.
     ///
     /// # Errors
-    /// When the service is absent or refuses.
+    /// Returns an error if the service is absent or refuses.
     pub fn open(
         master: &Master,
         caller: &str,
@@ -221,10 +221,10 @@ impl CallConnection {
         Ok(Self { stream, service: service.to_owned() })
     }
 
-    /// Whether the server is still connected, as far as the system knows.
+    /// Whether the server is still connected, as far as the operating system knows.
     #[must_use]
     pub fn is_there(&self) -> bool {
-        // A server sends nothing unasked, so only the end of the stream can be read.
+        // A server sends nothing without a request, so only the end of the stream can be read.
         let _ = self.stream.set_nonblocking(true);
         let peeked = self.stream.peek(&mut [0; 1]);
         let restored = self.stream.set_nonblocking(false);
@@ -232,12 +232,12 @@ impl CallConnection {
         waits && restored.is_ok()
     }
 
-    /// Calls with the body of a request, and waits for the body of the response without a time
-    /// limit.
+    /// Calls the service with the body of a request, and waits without a time limit for the body of
+    /// the response.
     ///
     /// # Errors
-    /// When the connection breaks or the service fails; after [`CallError::Failed`] the connection
-    /// can be used again.
+    /// Returns an error if the connection breaks or the service fails. After [`CallError::Failed`],
+    /// the connection can be used again.
     pub fn call(&mut self, request: &[u8]) -> Result<Vec<u8>, CallError> {
         let (stream, service) = (&mut self.stream, &self.service);
         let fault = |source| CallError::Connection { service: service.clone(), source };
@@ -245,7 +245,7 @@ impl CallConnection {
         framed.extend_from_slice(&u32::try_from(request.len()).unwrap_or(u32::MAX).to_le_bytes());
         framed.extend_from_slice(request);
         stream.write_all(&framed).map_err(fault)?;
-        // A service may take any time; if the server dies, the connection ends.
+        // A service may take any time. If the server dies, the connection ends.
         let mut ok = [0; 1];
         stream.read_exact(&mut ok).map_err(fault)?;
         let mut body = read_body(stream).map_err(fault)?;
@@ -259,16 +259,16 @@ impl CallConnection {
 }
 
 impl CallConnection {
-    /// Returns a second handle of the connection, which can shut it down.
+    /// Returns a second handle of the connection, with which it can be shut down.
     ///
     /// # Errors
-    /// When the system has no descriptor left.
+    /// Returns an error if the process has no descriptor left.
     pub fn stream(&self) -> io::Result<TcpStream> {
         self.stream.try_clone()
     }
 }
 
-/// Reads a message, blocking; memory grows only with the received bytes.
+/// Reads a message. Blocks. Memory grows only with the received bytes.
 fn read_body(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut len = [0; 4];
     stream.read_exact(&mut len)?;

@@ -1,4 +1,4 @@
-//! The calls of a node by the master and other nodes (`ROS/Slave_API`).
+//! The calls that the master and other nodes make to a node (`ROS/Slave_API`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,28 +13,28 @@ use crate::siblings::Siblings;
 use crate::subscription::Subscription;
 use crate::xmlrpc::{self, Value};
 
-/// The state of a node that its answers need.
+/// The data of a node that its answers need.
 pub(crate) trait Answers {
-    /// Its publications, by name.
+    /// The publications of the node, by name.
     fn publications(&self) -> Vec<Arc<Publication>>;
-    /// Its subscriptions, by name.
+    /// The subscriptions of the node, by name.
     fn subscriptions(&self) -> Vec<Arc<Subscription>>;
-    /// Nodes that exchange messages with it without TCPROS.
+    /// The nodes that exchange messages with this node without TCPROS.
     fn siblings(&self) -> &Siblings;
-    /// The address for TCPROS connections.
+    /// The node's address for TCPROS connections.
     fn tcpros(&self) -> &Address;
-    /// The master.
+    /// The address of the master.
     fn master(&self) -> &Address;
-    /// Another node has changed this parameter, or one below it.
+    /// Called when another node has changed this parameter or one below it.
     fn parameter_changed(&self, name: &str);
-    /// The node has to end, for this reason.
+    /// Called when the node must end, with the reason.
     fn end(&self, reason: &str);
 }
 
-/// The time for which an idle connection is kept.
+/// How long an idle connection is kept open.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// Answers the calls of one connection.
+/// Answers the calls on one connection.
 pub(crate) async fn serve(node: &impl Answers, mut stream: TcpStream) {
     let _ = stream.set_nodelay(true);
     while let Ok(Some(text)) = http::next_request(&mut stream, IDLE).await {
@@ -74,7 +74,7 @@ fn answer(node: &impl Answers, method: &str, parameters: &[Value]) -> Value {
             done("ready", Value::List(place.to_vec()))
         }
         "paramUpdate" => {
-            // The node gets the value from the master, since anybody can make this call.
+            // Any program can make this call, so the node gets the value from the master.
             node.parameter_changed(text(1).trim_end_matches('/'));
             done("", Value::Int(0))
         }

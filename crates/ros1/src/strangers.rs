@@ -1,17 +1,18 @@
-//! Connections that do not speak ROS 1: logged once, since any program can connect.
+//! Connections of programs that do not speak ROS 1. They are logged only once, because any program
+//! can connect.
 
 use std::io;
 use std::net::SocketAddr;
 
 use feros_sync::{AtomicBool, Ordering};
 
-/// Whether a warning was logged.
+/// Whether the warning was logged.
 #[derive(Debug, Default)]
 pub(crate) struct Strangers(AtomicBool);
 
 impl Strangers {
-    /// Warns about bytes that are not a header. A connection that ends without bytes is no reason
-    /// to.
+    /// Warns about bytes that are not a header. There is no warning for a connection that ends
+    /// without bytes.
     pub(crate) fn say(&self, node: &str, port: u16, from: SocketAddr, error: &io::Error) {
         if error.kind() != io::ErrorKind::InvalidData || self.0.swap(true, Ordering::Relaxed) {
             return tracing::debug!("{node}: {from}: {error}");

@@ -1,4 +1,4 @@
-//! A topic that a node of ROS 1 subscribes to: a connection to each publisher, which is renewed
+//! A topic that a ROS 1 node subscribes to. It has a connection to each publisher, which is renewed
 //! after an error.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,31 +24,31 @@ use crate::siblings::Siblings;
 use crate::types::not_received;
 use crate::xmlrpc::{self, Value};
 
-/// The longest message that is accepted.
+/// The size limit of a received message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
-/// Memory for a message is allocated in these steps, and doubled as the message arrives: announcing
-/// a long message costs no memory.
+/// Memory for a message is first allocated in this size and then doubled as the message arrives. So
+/// the announcement of a long message costs no memory.
 const STEP_BYTES: usize = 64 << 10;
-/// The wait between attempts, like that of roscpp: doubled up to the limit.
+/// The wait between attempts, which is doubled up to the limit. The times are those of roscpp.
 const FIRST_RETRY: Duration = Duration::from_millis(100);
 const LAST_RETRY: Duration = Duration::from_secs(2);
 
-/// Takes the bodies of messages from one connection.
+/// A callback that takes the bodies of the messages from one connection.
 pub type Sink = Box<dyn FnMut(&[u8]) + Send>;
-/// Checks a publisher's header and makes the sink for its messages; an error is logged, once per
+/// Checks a publisher's header and creates the sink for its messages. An error is logged once per
 /// connection.
 pub type Accept = Arc<dyn Fn(&ConnectionHeader) -> Result<Sink, String> + Send + Sync>;
 
 /// The options of a subscription.
 #[derive(Clone)]
 pub struct SubscriptionOptions {
-    /// The topic, fully qualified.
+    /// The fully qualified name of the topic.
     pub topic: String,
     /// The type, `package/Name`, or `*`.
     pub type_name: String,
     /// The checksum of the type, or `*` for any.
     pub md5sum: String,
-    /// Makes the sink for messages.
+    /// Creates the sink for the messages of a publisher.
     pub accept: Accept,
 }
 
@@ -59,13 +59,13 @@ pub struct Subscription {
     tasks: Handle,
     lines: Arc<Lines>,
     publishers: Mutex<BTreeMap<Address, Publisher>>,
-    /// Whether publishers have no connection because no slot was free.
+    /// Whether some publishers have no connection because no slot was free.
     is_short: AtomicBool,
     followed: AtomicUsize,
     received: AtomicU64,
 }
 
-/// A publisher with a connection, or one that has refused and is not asked again.
+/// A publisher that is connected, or that has refused and is not asked again.
 struct Publisher {
     task: AbortHandle,
     _remembered: Place,
@@ -77,7 +77,7 @@ impl Drop for Publisher {
     }
 }
 
-/// How a connection ended.
+/// How a connection to a publisher ended.
 enum Followed {
     Messages,
     Nothing,
@@ -134,8 +134,8 @@ impl Subscription {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// Connects to new publishers, and leaves those that have gone. A connected publisher keeps its
-    /// slot, however many are named.
+    /// Connects to new publishers and disconnects from those that have left. A connected publisher
+    /// keeps its slot, however many publishers the master names.
     pub(crate) fn update(self: &Arc<Self>, publishers: &[String], siblings: &Siblings) {
         let addresses = publishers.iter().filter_map(|uri| Address::parse(uri));
         let wanted: BTreeSet<Address> =
@@ -171,7 +171,7 @@ impl Subscription {
         self.is_short.store(is_short, Ordering::Relaxed);
     }
 
-    /// Whether publishers wait for a slot, and one may be free now.
+    /// Whether publishers wait for a slot and one may be free now.
     pub(crate) fn may_go_on(&self) -> bool {
         self.is_short.load(Ordering::Relaxed)
             && connections::are_free()
@@ -180,10 +180,10 @@ impl Subscription {
 
     pub(crate) fn close(&self) {
         let publishers = std::mem::take(&mut *self.publishers.lock());
-        drop(publishers); // without the lock, since this ends their tasks
+        drop(publishers); // dropped without the lock, because this ends their tasks
     }
 
-    /// Follows one publisher until the master reports that it has gone.
+    /// Follows one publisher until the master reports that it has left.
     async fn keep(&self, address: &Address, _place: Place) {
         let mut wait = FIRST_RETRY;
         let mut is_said = false;
@@ -191,7 +191,7 @@ impl Subscription {
             match self.follow(address).await {
                 Ok(Followed::Messages) => wait = FIRST_RETRY,
                 Ok(Followed::Nothing) => {}
-                // Asking again is useless; a restarted publisher has another address.
+                // It is useless to ask again. A restarted publisher has another address.
                 Ok(Followed::Refused) => return,
                 Err(error) => self.say(address, &error, &mut is_said),
             }
@@ -200,8 +200,8 @@ impl Subscription {
         }
     }
 
-    /// Logs an error of a publisher: its absence is normal; a wrong protocol is a warning, given
-    /// once.
+    /// Logs an error of a publisher. The absence of a publisher is normal. A wrong protocol causes
+    /// a warning, once.
     fn say(&self, address: &Address, error: &io::Error, is_said: &mut bool) {
         let topic = &self.options.topic;
         if error.kind() == io::ErrorKind::InvalidData && !std::mem::replace(is_said, true) {
@@ -214,7 +214,7 @@ impl Subscription {
         }
     }
 
-    /// Sends the subscription's header, and returns the publisher's.
+    /// Sends the subscription's header and returns the publisher's header.
     async fn greet(
         &self,
         stream: &mut TcpStream,
@@ -234,8 +234,8 @@ impl Subscription {
         timeout(PATIENCE, greeted).await?
     }
 
-    /// Describes why a publisher refuses. rospy reports its own type only to subscribers of any
-    /// type.
+    /// Describes why a publisher refuses. rospy reports its own type only to subscribers that
+    /// accept any type, so this asks again with any type.
     async fn refusal(&self, address: &Address, reason: &str) -> String {
         let (topic, reason) = (&self.options.topic, shown(reason));
         let (ty, md5sum) = (&*self.options.type_name, &*self.options.md5sum);
@@ -270,7 +270,7 @@ impl Subscription {
         self.hand_over(&mut stream, &mut sink).await
     }
 
-    /// Hands over messages until the connection ends.
+    /// Passes messages to the sink until the connection ends.
     async fn hand_over(&self, stream: &mut TcpStream, sink: &mut Sink) -> io::Result<Followed> {
         let mut buffer = Vec::new();
         let mut came = false;
@@ -282,7 +282,7 @@ impl Subscription {
         Ok(if came { Followed::Messages } else { Followed::Nothing })
     }
 
-    /// Asks the publisher for its TCPROS address, and connects there.
+    /// Asks the publisher for its TCPROS address and connects to it.
     async fn connect(&self, address: &Address) -> io::Result<TcpStream> {
         let protocols = Value::List(vec![Value::List(vec!["TCPROS".into()])]);
         let parameters =
@@ -299,7 +299,7 @@ fn place_in(text: &str) -> io::Result<Address> {
     let answer = xmlrpc::read_answer(text).map_err(|error| invalid(&error.to_string()))?;
     let place = match answer.as_list() {
         [code, _, place] if code.as_int() == Some(1) => place.as_list(),
-        // It no longer publishes, and the master is about to report that.
+        // The node no longer publishes the topic, and the master will soon report that.
         [_, reason, _] => {
             let reason = shown_name(reason.as_text().unwrap_or("refused"));
             return Err(io::Error::other(reason.into_owned()));
@@ -315,7 +315,7 @@ fn place_in(text: &str) -> io::Result<Address> {
     Address::new(host, port).ok_or_else(|| invalid("requestTopic is answered with an invalid host"))
 }
 
-/// Reads a message into a buffer; false at the end of the connection.
+/// Reads a message into a buffer; returns false at the end of the connection.
 pub(crate) async fn read_message(
     stream: &mut (impl AsyncRead + Unpin),
     buffer: &mut Vec<u8>,
@@ -337,7 +337,7 @@ pub(crate) async fn read_message(
     Ok(true)
 }
 
-/// The length of a message; fails if it is too long.
+/// Returns the length of a message; fails if the message is too long.
 pub(crate) fn checked_len(len: [u8; 4]) -> io::Result<usize> {
     let len = u32::from_le_bytes(len) as usize;
     if len > MAX_MESSAGE_BYTES {

@@ -1,4 +1,4 @@
-//! Pairs types of ROS 1 and ROS 2, and makes the plans between them.
+//! Finds the matching types of ROS 1 and ROS 2, and creates the plans that convert between them.
 
 use std::sync::Arc;
 
@@ -10,11 +10,12 @@ use crate::mapping::{MappingError, Plans};
 use crate::ros1_type::{CatalogError, Ros1Service, Ros1Type};
 use crate::rules::Rules;
 
-/// The advice for different checksums on both sides.
+/// The advice if both sides have different checksums.
 pub const ONE_DEFINITION: &str = "bring the packages of both sides to one definition (the one here comes from ROS_PACKAGE_PATH, \
      AMENT_PREFIX_PATH or FEROS_INTERFACES, if one of them has the package), or give one side another name";
 
-/// The warning that a publisher's messages are not received, with type and checksum of both sides.
+/// Returns the warning that a publisher's messages are not received, with the types and checksums
+/// of both sides.
 #[must_use]
 pub fn not_received(topic: &str, who: &str, theirs: (&str, &str), ours: (&str, &str)) -> String {
     format!(
@@ -23,21 +24,21 @@ pub fn not_received(topic: &str, who: &str, theirs: (&str, &str), ours: (&str, &
     )
 }
 
-/// All knowledge about types.
+/// All known types.
 #[derive(Debug)]
 pub struct Types {
     /// The interfaces of ROS 2.
     pub set: InterfaceSet,
     /// The definitions of ROS 1.
     pub catalog: Catalog,
-    /// The rules for pairs whose names differ.
+    /// The rules for pairs of types with different names.
     pub rules: Rules,
 }
 
 /// Why a type has no counterpart.
 #[derive(Debug, thiserror::Error)]
 pub enum TypeError {
-    /// The fault is in the definition of ROS 1.
+    /// The error is in the ROS 1 definition.
     #[error(transparent)]
     Catalog(Box<CatalogError>),
     /// The fields do not match.
@@ -46,7 +47,7 @@ pub enum TypeError {
     /// The name of the ROS 1 type is malformed.
     #[error(transparent)]
     Name(#[from] DefinitionError),
-    /// The types in use on both sides do not belong together.
+    /// The ROS 1 type does not match any ROS 2 type in use on the topic.
     #[error(
         "the type {ros1} of ROS 1 matches none of the types of ROS 2 on this topic: {}; a mapping rule can pair them", ros2.join(", ")
     )]
@@ -56,7 +57,7 @@ pub enum TypeError {
         /// The types of ROS 2.
         ros2: Vec<String>,
     },
-    /// ROS 2 has no such type.
+    /// ROS 2 has no type with this name.
     #[error(
         "the type {ros1} of ROS 1 is unknown in ROS 2: add its package by --interfaces or AMENT_PREFIX_PATH, or a mapping rule"
     )]
@@ -88,11 +89,11 @@ pub struct ServicePlans {
 }
 
 impl Types {
-    /// The type of ROS 2 for one of ROS 1: one of those in use there, or, if there are none, a
-    /// known one.
+    /// Returns the ROS 2 type for a ROS 1 type. The type is one of those in `used`, the types in
+    /// use on the topic. If `used` is empty, it is a known type.
     ///
     /// # Errors
-    /// When a type has no counterpart, or its definition is unknown.
+    /// Returns an error if the type has no counterpart or its definition is unknown.
     pub fn ros2_message(&self, ros1: &str, used: &[&str]) -> Result<TypeName, TypeError> {
         let candidates = self.rules.of_ros1(&parse_type(ros1)?);
         if used.is_empty() {
@@ -106,10 +107,10 @@ impl Types {
         })
     }
 
-    /// The type of ROS 1 for one of ROS 2, if ROS 1 does not name one.
+    /// Returns the ROS 1 type for a ROS 2 type, for a topic whose type no ROS 1 node has stated.
     ///
     /// # Errors
-    /// When a type has no counterpart, or its definition is unknown.
+    /// Returns an error if the type has no counterpart or its definition is unknown.
     pub fn ros1_message(&self, ros2: &TypeName) -> Result<Ros1Type, TypeError> {
         for name in self.rules.of_ros2(ros2) {
             match self.catalog.message(&name) {
@@ -120,10 +121,10 @@ impl Types {
         Ok(self.catalog.message_of_ros2(ros2, &self.set, ros2)?)
     }
 
-    /// The definition of a ROS 1 type that has to match one of ROS 2.
+    /// Returns the definition of a ROS 1 type that must match a ROS 2 type.
     ///
     /// # Errors
-    /// When a type has no counterpart, or its definition is unknown.
+    /// Returns an error if the type has no counterpart or its definition is unknown.
     pub fn ros1_message_named(&self, ros1: &str, ros2: &TypeName) -> Result<Ros1Type, TypeError> {
         let name = parse_type(ros1)?;
         match self.catalog.message(&name) {
@@ -134,10 +135,10 @@ impl Types {
         }
     }
 
-    /// The definition that a publisher uses, by name, text and checksum.
+    /// Returns the definition that a publisher uses, from its name, text and checksum.
     ///
     /// # Errors
-    /// When a type has no counterpart, or its definition is unknown.
+    /// Returns an error if the type has no counterpart or its definition is unknown.
     pub fn ros1_message_of_peer(
         &self,
         who: &str,
@@ -153,18 +154,19 @@ impl Types {
         Ok(self.ros1_message_named(ros1, ros2)?.checked(who, md5sum)?)
     }
 
-    /// The plans between a message of ROS 1 and one of ROS 2.
+    /// Creates the plans between a ROS 1 message and a ROS 2 message.
     ///
     /// # Errors
-    /// When a type has no counterpart, or its definition is unknown.
+    /// Returns an error if the type has no counterpart or its definition is unknown.
     pub fn plans(&self, ros1: &Ros1Type, ros2: &TypeName) -> Result<Plans, TypeError> {
         Ok(Plans::new(ros1, &self.set, ros2, &self.rules)?)
     }
 
-    /// The service of ROS 2 for one of ROS 1, with the definition of ROS 1 that has this checksum.
+    /// Returns the ROS 2 service for a ROS 1 service, and the ROS 1 definition that has this
+    /// checksum.
     ///
     /// # Errors
-    /// When a type has no counterpart, or its definition is unknown.
+    /// Returns an error if the type has no counterpart or its definition is unknown.
     pub fn ros2_service(
         &self,
         who: &str,
@@ -185,10 +187,10 @@ impl Types {
         Ok((ros2, service?.checked(who, md5sum)?))
     }
 
-    /// The service of ROS 1 for one of ROS 2.
+    /// Returns the ROS 1 service for a ROS 2 service.
     ///
     /// # Errors
-    /// When a type has no counterpart, or its definition is unknown.
+    /// Returns an error if the type has no counterpart or its definition is unknown.
     pub fn ros1_service(&self, ros2: &TypeName) -> Result<Ros1Service, TypeError> {
         for name in self.rules.of_ros2(ros2) {
             match self.catalog.service(&name) {
@@ -199,10 +201,10 @@ impl Types {
         Ok(self.catalog.service_of_ros2(ros2, &self.set, ros2)?)
     }
 
-    /// The plans between a service of ROS 1 and one of ROS 2.
+    /// Creates the plans between a ROS 1 service and a ROS 2 service.
     ///
     /// # Errors
-    /// When a type has no counterpart, or its definition is unknown.
+    /// Returns an error if the type has no counterpart or its definition is unknown.
     pub fn service_plans(
         &self,
         ros1: &Ros1Service,

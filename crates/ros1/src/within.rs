@@ -1,5 +1,6 @@
-//! A connection whose whole answer has to arrive within a time. The time limit of a socket is that
-//! of one read: a peer that sends a byte now and then would hold its reader forever.
+//! A connection on which a complete answer must arrive within a time limit. The time limit of a
+//! socket applies to each read, so a program that sends a byte now and then could keep the reader
+//! waiting forever.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -15,13 +16,13 @@ pub(crate) struct Within {
 }
 
 impl Within {
-    /// Connects; the time starts now.
+    /// Connects. The time limit counts from now.
     pub(crate) fn connect(address: &Address, patience: Duration) -> io::Result<Self> {
         let deadline = Instant::now() + patience;
         Ok(Self { stream: address.connect(patience)?, deadline, patience })
     }
 
-    /// The connection without a limit.
+    /// Returns the connection without a time limit.
     pub(crate) fn into_stream(self) -> io::Result<TcpStream> {
         self.stream.set_read_timeout(None)?;
         self.stream.set_write_timeout(None)?;
@@ -38,8 +39,8 @@ impl Within {
         io::Error::new(io::ErrorKind::TimedOut, what)
     }
 
-    /// Turns a socket's own time limit, which it reports as "would block", into the error of this
-    /// limit.
+    /// Replaces the error of the socket's own time limit, which may be reported as "would block",
+    /// with the error of this time limit.
     fn said<T>(&self, done: io::Result<T>) -> io::Result<T> {
         done.map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.late(),

@@ -1,35 +1,35 @@
-//! Values, calls and answers of XML-RPC, which nodes of ROS 1 use to talk to their master and to
-//! each other.
+//! Values, calls and answers of XML-RPC, with which ROS 1 nodes communicate with their master and
+//! with each other.
 
 use std::fmt::{self, Write as _};
 
 use crate::peer_text::{shown, shown_name};
 use roxmltree::{Document, Node, ParsingOptions};
 
-/// The largest call or answer that is read, in bytes. A master's state with thousands of topics is
-/// smaller.
+/// The size limit of a call or answer, in bytes. Even the state of a master with thousands of
+/// topics is smaller.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
-/// Lists and structures are not nested deeper than this.
+/// The limit on the nesting depth of lists and structures.
 const MAX_DEPTH: usize = 32;
 
 /// A value of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A boolean.
     Bool(bool),
-    /// A number.
+    /// A floating-point number.
     Double(f64),
-    /// A text; dates and bytes are kept as texts.
+    /// A string. Dates and bytes are also stored as strings.
     Text(String),
     /// A list.
     List(Vec<Value>),
-    /// Names with values.
+    /// A structure: names with values.
     Struct(Vec<(String, Value)>),
 }
 
-/// A text that is not XML-RPC, or an answer that is a fault.
+/// Why a text is not a valid XML-RPC call or answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum XmlRpcError {
     /// The text is malformed.
@@ -41,7 +41,7 @@ pub enum XmlRpcError {
 }
 
 impl Value {
-    /// The text, if it is one.
+    /// Returns the string if the value is one.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -50,7 +50,7 @@ impl Value {
         }
     }
 
-    /// The whole number, if it is one.
+    /// Returns the integer if the value is one.
     #[must_use]
     pub fn as_int(&self) -> Option<i64> {
         match self {
@@ -60,7 +60,7 @@ impl Value {
         }
     }
 
-    /// The elements; empty if it is not a list.
+    /// Returns the elements of a list; empty if the value is not a list.
     #[must_use]
     pub fn as_list(&self) -> &[Value] {
         match self {
@@ -69,7 +69,7 @@ impl Value {
         }
     }
 
-    /// The value of a member of a structure.
+    /// Returns the value of a member of a structure.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<&Value> {
         match self {
@@ -82,7 +82,7 @@ impl Value {
 
     fn write(&self, out: &mut String) {
         out.push_str("<value>");
-        // Writing into a text cannot fail.
+        // Writing into a string cannot fail.
         let _ = match self {
             Self::Int(number) if i32::try_from(*number).is_err() => {
                 write!(out, "<i8>{number}</i8>")
@@ -151,7 +151,7 @@ fn escaped(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // XML parsers turn it into a line feed.
+            // XML parsers would turn it into a line feed.
             '\r' => out.push_str("&#13;"),
             other => out.push(other),
         }
@@ -159,7 +159,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// The text of a call.
+/// Returns the text of a call.
 pub(crate) fn call(method: &str, parameters: &[Value]) -> String {
     let mut out =
         format!("<?xml version=\"1.0\"?><methodCall><methodName>{method}</methodName><params>");
@@ -171,17 +171,17 @@ pub(crate) fn call(method: &str, parameters: &[Value]) -> String {
     out + "</params></methodCall>"
 }
 
-/// The text of an answer.
+/// Returns the text of an answer.
 pub(crate) fn answer(value: &Value) -> String {
     let mut out = "<?xml version=\"1.0\"?><methodResponse><params><param>".to_owned();
     value.write(&mut out);
     out + "</param></params></methodResponse>"
 }
 
-/// Reads a call: the method and its parameters.
+/// Reads a call. Returns the method and its parameters.
 ///
 /// # Errors
-/// When the text is not a call.
+/// Returns an error if the text is not a call.
 pub fn read_call(text: &str) -> Result<(String, Vec<Value>), XmlRpcError> {
     let document = parse(text)?;
     let root = document.root_element();
@@ -193,7 +193,7 @@ pub fn read_call(text: &str) -> Result<(String, Vec<Value>), XmlRpcError> {
 /// Reads an answer.
 ///
 /// # Errors
-/// When the text is not an answer, or is a fault.
+/// Returns an error if the text is not an answer or reports a fault.
 pub fn read_answer(text: &str) -> Result<Value, XmlRpcError> {
     let document = parse(text)?;
     let root = document.root_element();

@@ -26,7 +26,7 @@ fn json(ty: &str, cdr: &[u8]) -> String {
     format!("{:?}", ty.decode(cdr).unwrap())
 }
 
-/// A serialized text of ROS 1.
+/// Serializes a ROS 1 string.
 fn text(text: &str) -> Vec<u8> {
     let mut bytes = (text.len() as u32).to_le_bytes().to_vec();
     bytes.extend_from_slice(text.as_bytes());
@@ -117,7 +117,7 @@ fn a_time_of_its_own_is_that_of_builtin_interfaces() {
     assert_eq!(cdr, [0, 1, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]);
 }
 
-/// Plans between custom definitions of `a_msgs/A`.
+/// Creates plans between definitions of `a_msgs/A` that a test gives.
 fn own(ros1: &str, ros2: &str, rules: &str) -> Result<Plans, MappingError> {
     let name = parse_type("a_msgs/A").unwrap();
     let ty = Catalog::shipped().message_of_peer("/x", &name, ros1, "*").unwrap();
@@ -139,8 +139,9 @@ fn fields_go_by_name_in_whatever_order() {
     assert!(own("float64[9] K\n", "float64[9] k\n", "").is_ok());
 }
 
-/// Names of ROS 1 that differ only in case, or are equal in a hostile definition, are one field of
-/// ROS 2: it gets the first one's value, and gives its value to both.
+/// ROS 1 fields whose names differ only in case, or are equal in a hostile definition, are paired
+/// with one ROS 2 field. That field gets the value of the first of them, and both get the value of
+/// that field.
 #[test]
 fn fields_of_one_name_share_that_of_ros2() {
     for ros1 in ["uint8 X\nuint8 x\nuint8 y\n", "uint8 x\nuint8 x\nuint8 y\n"] {
@@ -206,7 +207,7 @@ fn hostile_bytes_are_refused() {
     let filled = own("uint8[] a\nfloat64[4000000] b\n", "uint8[] a\n", "").unwrap();
     let cdr = [0, 1, 0, 0, 0, 0, 0, 0];
     assert!(matches!(to_ros1(&filled, &cdr), Err(ConvertError::TooLarge { .. })));
-    // Whatever bytes they have in ROS 1, booleans are 0 or 1 in ROS 2.
+    // Booleans may be any bytes in ROS 1, but are 0 or 1 in ROS 2.
     let bools = own("bool[] a\n", "bool[] a\n", "").unwrap();
     assert_eq!(to_ros2(&bools, &[2, 0, 0, 0, 7, 0]).unwrap()[8..], [1, 0]);
 }
@@ -254,7 +255,8 @@ fn mutated_messages_are_refused_or_convert_back() {
             taken += 1;
             let back = to_ros1(&plans, &cdr).unwrap();
             assert_eq!(to_ros2(&plans, &back).unwrap(), cdr);
-            // Only a text that is not UTF-8 is bridged and then refused by the reader here.
+            // The only error can be a string that is not UTF-8, which the plan converts and the
+            // reader here refuses.
             if let Err(error) = ty.decode(&cdr) {
                 assert!(error.to_string().contains("UTF-8"), "{error}");
             }

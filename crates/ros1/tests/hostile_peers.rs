@@ -1,5 +1,5 @@
 //! Masters, publishers and subscribers that try to exhaust a node's threads, descriptors and time.
-//! The tests count these, and check that they stay bounded.
+//! The tests count these and check that they stay below the limits.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::io::{Read as _, Write as _};
@@ -14,31 +14,31 @@ use feros_ros1::{
 };
 use feros_test_support::{WATCHDOG, until};
 
-/// The limit that the crate promises.
+/// The limit that the crate guarantees.
 const MOST_OF_A_TOPIC: usize = 256;
 const MOST_STRANGERS: usize = 256;
 const MOST_THREADS: usize = 4 + 32 + 1;
 const MD5: &str = "992ce8a1687cec8c8bd883ec73ca41d1";
 
-/// Serializes the tests: they count resources of the process.
+/// Makes the tests run one after the other, because they count resources of the process.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The number of threads for connections.
+/// Returns the number of threads that the crate has started.
 fn threads() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
     names.filter(|name| name.starts_with("feros-ros1")).count()
 }
 
-/// The number of descriptors of the process.
+/// Returns the number of descriptors of the process.
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// A listener on its own thread, until it is dropped.
+/// A listener with a thread of its own, until it is dropped.
 struct Listening {
     port: u16,
     is_over: Arc<AtomicBool>,
@@ -65,7 +65,7 @@ impl Listening {
         Self { port, is_over }
     }
 
-    /// Addresses of the listener, each with a different host.
+    /// Returns addresses of the listener, each with a different host.
     fn uris(&self, many: u32) -> Vec<String> {
         let host = |number| Ipv4Addr::from_bits(0x7f00_0001 + number);
         (0..many).map(|number| format!("http://{}:{}/", host(number), self.port)).collect()
@@ -78,7 +78,7 @@ impl Drop for Listening {
     }
 }
 
-/// Publishers that accept connections and never answer.
+/// Publishers that accept connections but never answer.
 #[derive(Clone, Default)]
 struct Silent {
     now: Arc<AtomicUsize>,
@@ -92,7 +92,7 @@ impl Silent {
         Listening::new(move |stream| {
             open.retain(|stream| !matches!(stream.peek(&mut [0]), Ok(0)));
             if let Some(stream) = stream {
-                // The question is read, so that the end of the stream can be seen.
+                // The request is read so that the end of the stream can be seen.
                 stream.set_nonblocking(false).unwrap();
                 let _ = read_request(&mut &stream);
                 stream.set_nonblocking(true).unwrap();
@@ -113,11 +113,12 @@ fn list(texts: &[String]) -> String {
 /// A master's answer to a call.
 enum Answer {
     With(String),
-    /// One byte now and then.
+    /// Sends one byte now and then.
     InBytes,
 }
 
-/// A master with programmable answers. It counts its calls, and the bytes that it sent one by one.
+/// A master whose answers a test programs. It counts its calls, and the bytes that it sent one by
+/// one.
 struct FakeMaster {
     listening: Listening,
     asked: Arc<AtomicUsize>,
@@ -169,7 +170,7 @@ fn answered(value: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
-/// Calls a node as its master does.
+/// Makes the call by which a master tells a node the publishers of a topic.
 fn publisher_update(api: &str, topic: &str, uris: &[String]) {
     let mut stream = Address::parse(api).unwrap().connect(WATCHDOG).unwrap();
     let body = format!(
@@ -217,7 +218,7 @@ fn many_publishers_make_neither_threads_nor_connections() {
     let _subscription = node.subscribe(subscribing("/flood")).unwrap();
     until("the most allowed connections", || silent.now.load(SeqCst) == MOST_OF_A_TOPIC);
     publisher_update(&master.api.lock().unwrap(), "/flood", &more);
-    // After the timeout, the same connections are tried again, and no further ones.
+    // After the timeout, the same connections are tried again, and no additional ones.
     until("a second round", || silent.all.load(SeqCst) >= 2 * MOST_OF_A_TOPIC);
     assert_eq!(silent.most.load(SeqCst), MOST_OF_A_TOPIC);
     assert!(threads() <= MOST_THREADS, "{}", threads());
@@ -234,7 +235,8 @@ fn many_topics_make_neither_threads_nor_connections() {
     let subscribe = |number| node.subscribe(subscribing(&format!("/topic{number}"))).unwrap();
     let _subscriptions: Vec<_> = (0..1000).map(subscribe).collect();
     until("some connections", || silent.all.load(SeqCst) >= 256);
-    // Both ends belong to this process; some connections are being opened.
+    // Both ends of the connections belong to this process, and some connections are still being
+    // opened.
     assert!(silent.most.load(SeqCst) <= 1024, "{}", silent.most.load(SeqCst));
     assert!(descriptors() <= before + 2 * 1024 + 64, "{}", descriptors());
     assert!(threads() <= MOST_THREADS, "{}", threads());
@@ -253,7 +255,7 @@ fn who_sends_a_byte_now_and_then_is_not_waited_for() {
         master.bytes.load(SeqCst) == before
     });
     assert!(master.bytes.load(SeqCst) < 2000);
-    // The same holds for a TCPROS header, and for a call.
+    // The same holds for a TCPROS header and for a call.
     drop(master);
     let master = FakeMaster::new(|_, _| Answer::With(list(&[])));
     let node = Node::new("/is_asked", &master.uri()).unwrap();
@@ -271,7 +273,7 @@ fn who_sends_a_byte_now_and_then_is_not_waited_for() {
     }
 }
 
-/// The TCPROS address at which a node publishes the topic.
+/// Returns the TCPROS address at which a node publishes the topic.
 fn tcpros_of(api: &str, topic: &str) -> String {
     let mut stream = Address::parse(api).unwrap().connect(WATCHDOG).unwrap();
     let body = format!(
@@ -364,7 +366,8 @@ fn subscribers_and_calls_make_no_threads() {
         handler: Arc::new(handler),
     };
     node.serve(service).unwrap();
-    // Both ends of a connection are here, so fewer than the limit, in case descriptors are few.
+    // Both ends of each connection belong to this process, so the test stays below the limit in
+    // case there are few descriptors.
     let callers: Vec<_> = (0..100)
         .map(|_| {
             let fields = [("callerid", "/c"), ("service", "/slow"), ("md5sum", MD5)];
