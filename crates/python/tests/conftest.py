@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-# As in tests/interop: the process that listens on this port plus a domain's number has the domain.
+# As in tests/interop, the process that listens on this port plus the number of a domain owns the
+# domain.
 DOMAINS, LOCK_PORT = range(71, 101), 28_500
 PEERS = Path(__file__).parent / "peers"
 

@@ -16,14 +16,14 @@ BLOCKS = [
     for page in sorted(PAGES.glob("*.md"))
     for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S)
 ]
-# A program that has finished its page's part waits until its standard input ends.
+# After the part from the page, a program waits until its standard input ends.
 STAYS = "\nimport sys\nprint('at the end', flush=True)\nsys.stdin.read()\n"
 
 
 @dataclass
 class Case:
-    """How a block runs: the code before and after it, its output, and the requests to and output of
-    the other process. A block that does not end by itself is interrupted."""
+    """How a block runs: the code before and after the block, its output, and the requests to the
+    other process and that process's output. A block that does not end alone is interrupted."""
 
     before: str = ""
     after: str = ""
@@ -34,7 +34,7 @@ class Case:
 
 CONTEXT = "import feros\ncontext = feros.Context()\n"
 SPUN = CONTEXT + "node = context.create_node('here')\ncontext.spin_in_background(node)\n"
-# By a word in the block.
+# The blocks to run, by a word that occurs in them.
 CASES = {
     "feros.spin(node)": Case(prints=("hello", "from elsewhere"), heard=("hello",)),
     "await client.call": Case(prints=("enabled", "from elsewhere")),

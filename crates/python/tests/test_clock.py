@@ -10,7 +10,7 @@ SECOND = 1_000_000_000
 
 
 def follow(node, publish, seconds, eventually):
-    """Sets the clock repeatedly until the node shows the time."""
+    """Sets the clock repeatedly until the node's clock shows the time."""
     eventually(lambda: node.now() == seconds * SECOND, lambda: publish(seconds))
 
 

@@ -16,7 +16,8 @@ PACKAGES = [
     "message_filters", "rosidl_parser", "rosidl_runtime_py", "sensor_msgs_py", "std_msgs",
     "tf2_geometry_msgs", "tf2_py", "tf2_ros", "tf2_sensor_msgs",
 ]
-# As in ros2/examples, rclpy/topics/minimal_subscriber: the script does not know of Feros.
+# Taken from ros2/examples, rclpy/topics/minimal_subscriber: a script that was not written for
+# Feros.
 LISTENER = """
 import sys
 import rclpy
@@ -152,7 +153,7 @@ def test_the_wheel_puts_its_packages_last(command, foreign):
     last = "import sys, rclpy; print(sys.path[-1], rclpy.__file__)"
     folder, rclpy = python("-c", last).split()
     assert Path(folder) == COMPATIBLE and Path(rclpy).is_relative_to(COMPATIBLE)
-    # Every start of the interpreter would run a line that begins with `import`.
+    # Each interpreter would execute a line that begins with `import` when it starts.
     (path_file,) = Path(sysconfig.get_path("platlib")).glob("*feros*.pth")
     assert path_file.read_text() == "feros/compat\n"
     assert python("-c", "import rclpy; print(rclpy.whose)", path=[foreign]).strip() == "foreign"
@@ -165,7 +166,8 @@ def test_scripts_of_stock_run_as_they_are(command, foreign, tmp_path):
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
     with subprocess.Popen([sys.executable, str(talker)], env=environment) as talking:
         try:
-            # With only the wheel, and with Feros first although another rclpy is on the path.
+            # Once with only the wheel, and once with Feros first on the path and another rclpy
+            # after it.
             alone = [sys.executable, str(listener)]
             first = [str(command), "run", str(listener), "--ros-args", "--log-level", "warn"]
             for words, path in ((alone, ""), (first, str(foreign))):

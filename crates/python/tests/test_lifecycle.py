@@ -14,7 +14,8 @@ from feros.msgs.std_msgs.msg import String
 
 
 class Managed(LifecycleNode):
-    """Records its callbacks, and ends each of them as it was set."""
+    """Records the callbacks that are called, and ends each callback with the outcome that was set
+    for it."""
 
     def __init__(self, name, context, **returns):
         self.called, self.returns = [], returns

@@ -332,7 +332,7 @@ def test_an_import_that_fails_says_where_types_are_found(line, hint):
 
 
 def run(program, **variables):
-    """Runs a program with other environment variables."""
+    """Runs a program with additional environment variables."""
     return subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=300,
         env=dict(os.environ, **variables),

@@ -171,7 +171,7 @@ def test_services_answer_in_place_and_later(context):
 
 
 def test_services_announce_the_hash_of_their_type(context):
-    """Engines other than DDS use it for matches."""
+    """Engines other than DDS use the hash to decide whether endpoints match."""
     node = context.create_node("hashes")
     goal = get_interface("example_interfaces/action/Fibonacci").Impl.SendGoalService
     for cls, name in [(SetBool, "std_srvs/srv/SetBool"),
@@ -245,8 +245,8 @@ def test_what_is_published_after_an_asynchronous_wait_arrives(context, start, ev
     async def main():
         await subscription.wait_for_publishers_async(1, 60)
         for text in texts(20):
-            # Another process has to discover each of them before it receives its best-effort
-            # messages.
+            # The other process must discover each publisher before it can receive the publisher's
+            # best-effort messages.
             publisher = node.create_publisher(String, "seldom", 10)
             publishers.append(publisher)
             await publisher.wait_for_subscriptions_async(1, 60)
@@ -593,7 +593,7 @@ if child == 0:
 assert os.waitpid(child, 0)[1] == 0
 publisher.publish(String())
 """
-    # Python 3.12 and newer warn of any fork while threads run.
+    # Python 3.12 and later warn about any fork while threads are running.
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program]
     done = subprocess.run(command, capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, b"")

@@ -27,7 +27,7 @@ def test_the_command_is_there():
 
 
 def test_importing_loads_little():
-    """`import feros` loads nothing slow; the time itself cannot be tested reliably."""
+    """`import feros` loads no slow modules. The import time itself cannot be tested reliably."""
     program = "import sys, feros; print(*sorted(sys.modules))"
     loaded = set(run(sys.executable, "-c", program).split())
     assert not loaded & {"numpy", "asyncio", "dataclasses", "logging", "rclpy", "typing_extensions"}

@@ -20,7 +20,7 @@ class LoopWakeups:
         loop.add_reader(self.wakeups.fileno(), self._wake)
 
     def new_token(self):
-        """A number by which a task is woken."""
+        """A number that identifies a waiting task."""
         self._next += 1
         return self._next
 
@@ -31,7 +31,8 @@ class LoopWakeups:
                 waiting.set_result(None)
 
     async def wait(self, token, timeout=None):
-        """Waits until the Rust side wakes this number, for at most `timeout` seconds."""
+        """Waits until the Rust side wakes the task with this token, for at most `timeout`
+        seconds."""
         waiting = asyncio.get_running_loop().create_future()
         self._waiting[token] = waiting
         try:
@@ -41,7 +42,7 @@ class LoopWakeups:
 
 
 def wakeups_of_loop():
-    """The wakeups of the running loop."""
+    """The `LoopWakeups` of the running loop, made when first needed."""
     loop = asyncio.get_running_loop()
     found = _loops.get(loop)
     if found is None:
@@ -55,7 +56,8 @@ async def response(call):
     token = wakeups.new_token()
     try:
         while True:
-            # The waiter exists before the poll, so that an arrival during the poll wakes it.
+            # `poll` registers the token before it checks, so an arrival during the poll wakes this
+            # task.
             found = call.poll(wakeups.wakeups, token)
             if found is not None:
                 return found
@@ -71,7 +73,7 @@ async def graph(node, condition, timeout, what):
     token = wakeups.new_token()
     end = None if timeout is None or timeout < 0 else loop.time() + timeout
     while True:
-        # The listener exists before the check, so that a change during the check wakes it.
+        # The listener is made before the check, so that a change during the check wakes this task.
         listener = node._node.listen_to_graph(wakeups.wakeups, token)
         if condition():
             return
@@ -88,8 +90,8 @@ async def graph(node, condition, timeout, what):
 
 
 async def found_by_subscriptions(publisher, count):
-    """Waits until the matched subscriptions can receive, like the wait of the native publisher."""
-    # If one subscription has left again, the others can still receive.
+    """Waits until the matched subscriptions can receive, as the extension's publisher does."""
+    # A subscription may have left again; the others can receive nevertheless.
     with contextlib.suppress(TimeoutError):
         await asyncio.to_thread(publisher.wait_for_subscriptions, count, 0)
 

@@ -13,7 +13,8 @@ FOLDER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "compat")
 
 
 def refuse_beside_foreign(name):
-    """Raises `ImportError` if the `rclpy` that is imported, or would be, is not Feros's."""
+    """Raises `ImportError` if the `rclpy` that is imported, or would be imported, is not
+    Feros's."""
     rclpy = sys.modules.get("rclpy")
     spec = PathFinder.find_spec("rclpy") if rclpy is None else rclpy.__spec__
     origin = getattr(spec, "origin", None)

@@ -5,7 +5,7 @@ The names and attributes are those of `rosidl_parser.definition`: scripts look a
 
 
 class _Described:
-    """Compares and prints by its attributes."""
+    """A value that is compared and printed by its attributes."""
 
     __slots__ = ()
 
@@ -63,7 +63,7 @@ class AbstractGenericString(AbstractNestableType):
     __slots__ = ()
 
     def has_maximum_size(self):
-        """Whether its length is bounded."""
+        """Whether the length is bounded."""
         return hasattr(self, "maximum_size")
 
 
@@ -115,7 +115,7 @@ class AbstractNestedType(AbstractType):
     __slots__ = ()
 
     def has_maximum_size(self):
-        """Whether their number is bounded."""
+        """Whether the number of elements is bounded."""
         return True
 
 

@@ -15,7 +15,7 @@ _interfaces = None
 
 
 def interfaces():
-    """The definitions: those that Feros ships, and those that the environment names."""
+    """The known definitions: shipped with Feros, or in folders that the environment names."""
     global _interfaces
     if _interfaces is None:
         with _lock:
@@ -25,7 +25,7 @@ def interfaces():
 
 
 class MessageMeta(type):
-    """The class of message classes: constants cannot be assigned to."""
+    """The metaclass of message classes, which protects constants from assignment."""
 
     def __setattr__(cls, name, value):
         if name in cls.__dict__.get("_feros_constants", ()):
@@ -94,7 +94,7 @@ class Message(metaclass=MessageMeta):
 
     @classmethod
     def get_fields_and_field_types(cls):
-        """The types of the fields, as IDL names them, by name."""
+        """The IDL types of the fields, by field name."""
         return dict(cls._fields_and_field_types)
 
 
@@ -155,7 +155,7 @@ def private_module(name):
 
 
 def _module_of(package, namespace, name):
-    # Names of definitions have no underscore; those of parts begin with the definition's name.
+    # The name of a definition has no underscore, and the names of its parts begin with that name.
     return f"{package}.{namespace}.{private_module(name.split('_')[0])}"
 
 
@@ -381,7 +381,8 @@ sys.meta_path.append(_UnknownTypes)
 
 
 def _private(module_name, package, namespace, definition_name, parts):
-    """The module that stock ROS 2 has for one definition, such as `nav2_msgs.srv._load_map`."""
+    """The name of the module that stock ROS 2 has for a definition, such as
+    `nav2_msgs.srv._load_map`."""
     import types
 
     module = types.ModuleType(module_name)

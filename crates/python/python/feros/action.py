@@ -32,7 +32,7 @@ class GoalStatus(IntEnum):
         return self >= GoalStatus.SUCCEEDED
 
 
-# The states that each state may follow, as in `rcl_action`.
+# By state: the states from which it can be reached, as in `rcl_action`.
 _FOLLOWS = {
     GoalStatus.EXECUTING: (GoalStatus.ACCEPTED,),
     GoalStatus.CANCELING: (GoalStatus.ACCEPTED, GoalStatus.EXECUTING),
@@ -300,7 +300,7 @@ class ActionServer:
 
 
 class Pending:
-    """The outcome of a goal: await it in asyncio, or `wait` for it in place."""
+    """An outcome that is not known yet: await it in asyncio, or block in `wait`."""
 
     __slots__ = ("_call", "_finish")
 
@@ -308,7 +308,8 @@ class Pending:
         self._call, self._finish = call, finish
 
     def wait(self, timeout=None):
-        """The outcome; raises `TimeoutError` after `timeout` seconds; then it may wait again."""
+        """Blocks until the outcome is known. Raises `TimeoutError` after `timeout` seconds; the
+        caller may then wait again."""
         return self._finish(self._call.wait(timeout))
 
     def __await__(self):
@@ -338,7 +339,8 @@ class ClientGoal:
         return Pending(self._client._get_result.call(request), finish)
 
     def cancel(self):
-        """Asks to cancel the goal; the outcome, awaited or by `wait`, is whether this succeeds."""
+        """Asks to cancel the goal. The outcome, which can be awaited or waited for, is whether the
+        server accepts that."""
         request = service_class("action_msgs/srv/CancelGoal").Request()
         request.goal_info.goal_id.uuid = list(self.goal_id)
 
@@ -350,12 +352,13 @@ class ClientGoal:
 
 
 class ActionClient:
-    """Sends goals of an action. Answers and results need no executor; feedback arrives by the
+    """Sends goals of an action. Answers and results need no executor; feedback arrives on the
     executor that spins the node."""
 
     def __init__(self, node, cls, name):
         self._node, self._cls = node, cls
-        # Kept while somebody has the goal, since its feedback may arrive after its result.
+        # A goal stays here as long as the program holds it, since its feedback may arrive after its
+        # result.
         self._goals = weakref.WeakValueDictionary()
         self._lock = threading.Lock()
         self.action_name = node.resolve_topic_name(name)
@@ -396,7 +399,7 @@ class ActionClient:
         return await self._node._comes_async(self.server_is_ready, timeout, self._server)
 
     def send_goal(self, goal, on_feedback=None):
-        """Sends a goal; the outcome, awaited or by `wait`, is a `ClientGoal`. Calls
+        """Sends a goal. The outcome, which can be awaited or waited for, is a `ClientGoal`. Calls
         `on_feedback(message)` for each feedback.
 
         Raises `CallFailed` if no server is ready: `wait_for_server` waits for one. Waiting raises

@@ -79,7 +79,7 @@ class Clock:
         return context._context.sleep_until(self._clock, until)
 
     def sleep_for(self, seconds, context):
-        """Blocks for a duration by this clock, like `sleep_until`."""
+        """Blocks for a duration on this clock, like `sleep_until`."""
         return self.sleep_until(self.now() + round(seconds * 1_000_000_000), context)
 
     def on_jump(

@@ -14,13 +14,13 @@ _is_forked = False
 
 
 def _shutdown_all():
-    """Ends threads that call Python before the interpreter ends."""
+    """Ends the threads that call Python, before the interpreter ends."""
     for context in list(_open):
         context.shutdown()
 
 
 def _forget_all():
-    """A forked child has no threads, which a context and its engine need."""
+    """A forked child lacks the threads that a context and its engine need."""
     global _is_forked
     _is_forked = _was_made
     for context in list(_open):

@@ -5,7 +5,7 @@ from feros.qos import QoSProfile
 
 
 class Endpoint:
-    """An object that belongs to a node and ends when it is destroyed."""
+    """An object that belongs to a node, and ends when it is destroyed."""
 
     def __init__(self, node, inner):
         self._node = node
@@ -13,7 +13,7 @@ class Endpoint:
         node._entities.append(self)
 
     def destroy(self):
-        """Ends it. Any later use is an error."""
+        """Destroys the object. Any later use is an error."""
         if self in self._node._entities:
             self._node._entities.remove(self)
         self._end(f"the {type(self).__name__} was destroyed")
@@ -65,7 +65,8 @@ class Publisher(Endpoint):
 
     @property
     def copied_loans(self):
-        """The number of loans whose messages were copied because their arrays were still held."""
+        """The number of loans that were copied when published, because their arrays were still
+        held."""
         return self._inner.copied_loans
 
     @property
@@ -85,7 +86,7 @@ class Publisher(Endpoint):
 
     @property
     def subscription_count(self):
-        """The number of subscriptions that match now."""
+        """The number of subscriptions that match the publisher now."""
         return self._inner.subscription_count
 
     def wait_for_subscriptions(self, count=1, timeout=None):
@@ -104,20 +105,20 @@ class Publisher(Endpoint):
         await _aio.found_by_subscriptions(self._inner, count)
 
     def wait_for_all_acked(self, timeout=None):
-        """Waits until reliable subscriptions have all published messages; returns whether they
-        do."""
+        """Waits until reliable subscriptions have acknowledged all published messages; returns
+        whether they have."""
         return self._inner.wait_for_all_acked(timeout)
 
     def assert_liveliness(self):
-        """Asserts that the publisher is alive, for manual liveliness."""
+        """Asserts the liveliness of the publisher, for manual liveliness."""
         self._inner.assert_liveliness()
 
     def transports(self):
-        """The transport of each match, and the reason that it is not a shorter one."""
+        """The transport of each match, and the reason why it is not a faster transport."""
         return self._inner.transports()
 
     def counts(self):
-        """The deliveries by transport: within the process, by shared memory, by network."""
+        """The deliveries by transport: intra-process, shared memory, network."""
         return self._inner.counts()
 
     def _end(self, why):
@@ -140,7 +141,7 @@ class Subscription(Endpoint):
 
     @property
     def publisher_count(self):
-        """The number of publishers that match now."""
+        """The number of publishers that match the subscription now."""
         return self._inner.publisher_count
 
     def wait_for_publishers(self, count=1, timeout=None):
@@ -154,7 +155,7 @@ class Subscription(Endpoint):
 
     @property
     def refused_messages(self):
-        """The number of received messages that were not of the type."""
+        """The number of received messages that did not have the subscription's type."""
         return self._inner.refused_messages
 
     @property
@@ -168,7 +169,7 @@ class Subscription(Endpoint):
         return self._inner.copied_messages
 
     def counts(self):
-        """The messages by transport: within the process, by shared memory, by network."""
+        """The messages by transport: intra-process, shared memory, network."""
         return self._inner.counts()
 
 
@@ -214,7 +215,7 @@ class Call:
 
 
 class Client(Endpoint):
-    """Calls a service, once there is a server: `wait_for_service` waits for that."""
+    """Calls a service. A server must be available: `wait_for_service` waits for one."""
 
     def call(self, request):
         """Sends a request; returns a `Call`: await it, or `wait` for it.
@@ -355,12 +356,13 @@ class Parameters:
         return self._inner.describe(list(names))
 
     def on_set(self, callback):
-        """Calls `callback(values)` before parameters are set; if it returns a text, that is the
-        reason that they are not set. Returns a handle with `remove`."""
+        """Calls `callback(values)` before parameters are set. If it returns a string, they are not
+        set, and the string is the reason. Returns a handle with `remove`."""
         return self._inner.on_set(lambda values: callback(_by_name(values)))
 
     def after_set(self, callback):
-        """Calls `callback(values)` after parameters were set. Returns a handle with `remove`."""
+        """Calls `callback(values)` after parameters have been set. Returns a handle with
+        `remove`."""
         return self._inner.after_set(lambda values: callback(_by_name(values)))
 
 

@@ -18,7 +18,7 @@ class Future:
         self._callbacks = []
 
     def done(self):
-        """Whether the future has ended, also by `cancel`."""
+        """Whether the future has ended, even if it was cancelled."""
         return self._done
 
     def cancelled(self):
@@ -39,19 +39,19 @@ class Future:
         return self._result
 
     def exception(self):
-        """The exception that it ended with, or `None`."""
+        """The exception with which the future ended, or `None`."""
         return self._exception
 
     def set_result(self, result):
-        """Ends it with a result, unless it has already ended."""
+        """Ends the future with a result, unless it has already ended."""
         self._end(result, None, False)
 
     def set_exception(self, exception):
-        """Ends it with an exception, unless it has already ended."""
+        """Ends the future with an exception, unless it has already ended."""
         self._end(None, exception, False)
 
     def cancel(self):
-        """Cancels it, unless it has already ended."""
+        """Cancels the future, unless it has already ended."""
         self._end(None, None, True)
 
     def _end(self, result, exception, cancelled):

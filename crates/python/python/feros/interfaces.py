@@ -34,5 +34,5 @@ def definition(name):
 
 
 def type_hash(name):
-    """The hash by which nodes check that they use the same type, as `RIHS01_...`."""
+    """The hash with which nodes check that they use the same type, as `RIHS01_...`."""
     return _interfaces().hash(name)

@@ -169,7 +169,7 @@ class LifecycleNode(Node):
         return [Transition(*each) for each in self._lifecycle.transitions()]
 
     def create_lifecycle_publisher(self, cls, topic, qos=10, **options):
-        """Like `create_publisher`, for messages that are sent only while the node is active."""
+        """Like `create_publisher`, but the publisher only sends while the node is active."""
         return self._publisher(LifecyclePublisher, cls, topic, qos, **options)
 
     def trigger_transition(self, transition):

@@ -104,7 +104,8 @@ class Loan(Fields):
 
     @property
     def is_shared(self):
-        """Whether its memory is shared memory, which other processes of this host read in place."""
+        """Whether the loan's memory is shared memory, which other processes of this host read in
+        place."""
         return self._memory.is_shared
 
     def publish(self):

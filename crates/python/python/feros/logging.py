@@ -47,7 +47,7 @@ class Logger:
         self.log(Level.ERROR, text, *args)
 
     def fatal(self, text, *args):
-        """Logs an error that ends something."""
+        """Logs a fatal error."""
         self.log(Level.FATAL, text, *args)
 
     def child(self, name):
@@ -55,12 +55,12 @@ class Logger:
         return Logger(f"{self.name}.{name}")
 
     def set_level(self, level):
-        """Sets the least severe level that is shown, for this logger and those below."""
+        """Sets the minimum level that is shown, for this logger and the loggers below it."""
         _feros.set_log_level(self.name, int(level))
 
     @property
     def level(self):
-        """The least severe level that is shown."""
+        """The minimum level that is shown."""
         return Level(_feros.log_level(self.name))
 
 

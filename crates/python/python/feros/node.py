@@ -29,7 +29,7 @@ def _schedule(group, priority, deadline):
 
 
 def _takes_two(callback):
-    """Whether a callback also takes the message's information."""
+    """Whether a callback also takes the information about the message."""
     import inspect  # takes longer to load than this whole package
 
     try:

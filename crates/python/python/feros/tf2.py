@@ -167,7 +167,7 @@ class Buffer:
         return self._buffer.all_frames_as_yaml(_nanos(now))
 
     def clear(self):
-        """Removes everything that is not static."""
+        """Removes all transforms that are not static."""
         self._buffer.clear()
 
     @property

@@ -136,7 +136,8 @@ def test_a_goal_is_worked_for_elsewhere(node):
 
 
 class _Answering:
-    """A server that publishes feedback before and after its answer, which waits for `proceed`."""
+    """A server that publishes feedback before and after its answer. The answer waits for
+    `proceed`."""
 
     def __init__(self, node, name, early, late):
         impl, group = Fibonacci.Impl, ReentrantCallbackGroup()
@@ -269,7 +270,7 @@ def test_a_goal_without_a_server_waits_as_in_stock(node):
 
 
 def test_feedback_overtakes_the_answer_on_the_same_executor_as_in_stock(node, eventually):
-    """For plain clients and subscriptions: an executor takes subscriptions before clients."""
+    """With plain clients and subscriptions, an executor runs subscriptions before clients."""
     impl, told = Fibonacci.Impl, []
 
     def execute(goal):

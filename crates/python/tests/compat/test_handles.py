@@ -1,4 +1,4 @@
-"""Replacements for stock's C structures: validity, listeners, taking, events."""
+"""Replacements for the C structures of stock rclpy: validity, listeners, taking, events."""
 
 import threading
 from unittest.mock import Mock

@@ -21,7 +21,7 @@ ERROR = TransitionCallbackReturn.ERROR
 
 
 class Told(LifecycleNode):
-    """Remembers its callbacks, and returns the values that it was given for them."""
+    """Records the callbacks that are called, and returns the values that were set for them."""
 
     def __init__(self, name, returns=None, **options):
         self.calls, self.returns = [], returns or {}

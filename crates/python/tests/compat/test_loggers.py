@@ -1,4 +1,5 @@
-"""Loggers of the package rclpy: levels, filters, and what one place in the code may not change."""
+"""Loggers of the package rclpy: levels, filters, and the options that must be the same in all calls
+from one place in the code."""
 
 import pytest
 import rclpy

@@ -31,7 +31,8 @@ def test_registered_ones_are_told_until_they_are_no_more():
     one, heard = SimpleFilter(), []
     first = one.registerCallback(lambda message, more: heard.append((message, more)), "first")
     one.unregisterCallback(first)
-    # Its number is not used again: it would replace the callback that was added after it.
+    # The number of the removed callback is not used again, since it could replace a callback that
+    # was added later.
     second = one.registerCallback(lambda message, more: heard.append((message, more)), "second")
     third = one.registerCallback(lambda message: heard.append(message))
     assert len({first, second, third}) == 3
@@ -72,7 +73,7 @@ def test_messages_of_almost_one_time_go_together():
     inputs[1].signalMessage(stamped(1.12, 3))
     inputs[2].signalMessage(stamped(1.3, 4))
     assert heard == []
-    # The nearest is 1.06; 1.0 is too far from 1.12, though both are near 1.05.
+    # The nearest time is 1.06. 1.0 is too far from 1.12, although both are near 1.05.
     inputs[2].signalMessage(stamped(1.05, 5))
     assert [[message.point.x for message in pair] for pair in heard] == [[2.0, 3.0, 5.0]]
     inputs[2].signalMessage(stamped(1.06, 6))

@@ -16,7 +16,7 @@ from rclpy.subscription import RCLError
 from rclpy.task import Future
 from std_msgs.msg import String
 
-# Names that scripts give their own attributes and methods; stock's Node has none of them.
+# Names that scripts give to their own attributes and methods, and that stock's Node does not have.
 OF_SCRIPTS = (
     "_native", "_executor", "_entities", "_name", "_namespace", "_make", "_keep", "_end", "_leave",
     "_validate", "_resolve", "_made", "_handlers", "_check", "_store", "_tell", "_declared", "_infos",

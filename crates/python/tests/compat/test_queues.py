@@ -39,7 +39,7 @@ def test_messages_that_nobody_took_are_counted_and_told(node, eventually):
     assert begun.wait(60)
     for number in range(10):
         publisher.publish(String(data=str(number)))
-    # The queue of the transport has the same depth, so it may also lose some messages.
+    # The queue of the transport has the same depth, so the transport may also lose some messages.
     eventually(lambda: subscription.dropped_messages + subscription._lost_before == 8)
     assert not lost  # the event is in the same group
     proceed.set()
@@ -122,7 +122,7 @@ def test_a_process_that_is_killed_is_followed_by_the_next(node, spin_until):
                 spin_until(lambda: text in heard)
             finally:
                 process.send_signal(signal.SIGKILL)
-    # Leases or the end of connections show that they are gone.
+    # Expired leases or closed connections show that the nodes are gone.
     spin_until(lambda: "killed" not in node.get_node_names())
     spin_until(lambda: node.count_publishers("chatter") == 0)
 
@@ -147,7 +147,7 @@ def test_exceptions_of_tasks_and_threads_reach_who_spins(node):
 
 
 def test_what_a_callback_does_frees_its_group(node):
-    """After an exception, a wait or a return, other callbacks of the group run."""
+    """After an exception, a wait or a return in a callback, other callbacks of its group run."""
     executor, heard = SingleThreadedExecutor(), []
     executor.add_node(node)
 

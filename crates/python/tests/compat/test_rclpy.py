@@ -281,7 +281,7 @@ def test_parameters_of_another_node(node):
 
 
 def test_waiting_for_a_service_ends_with_the_context():
-    # If it only returned False, a loop around it that does not check `ok()` would never end.
+    # If the call only returned False, a loop around it that does not check `ok()` would never end.
     from rclpy.action import ActionClient
     from test_msgs.action import Fibonacci
 

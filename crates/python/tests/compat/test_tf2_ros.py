@@ -96,7 +96,7 @@ def test_futures_end_when_what_they_wait_for_is_known():
     other, given_up = (buffer.wait_for_transform_async("map", "hand", Time()) for _ in range(2))
     given_up.cancel()
     seen = []
-    # Callbacks may use the buffer, since no lock is held.
+    # Callbacks may use the buffer, since no lock is held while they run.
     later.add_done_callback(lambda done: seen.append(buffer.wait_for_transform_async(
         "map", "base", Time()).done()))
     buffer.set_transform(transform("map", "base", x=2.0), "test")
@@ -121,7 +121,7 @@ def test_broadcasters_and_listeners(node, spin_until):
     spin_until(lambda: still.can_transform("laser", "camera", Time()))
     assert buffer.lookup_transform("map", "laser", Time()).transform.translation.x == 1.25
     assert not still._frameExists("map")
-    # An invalid transform does not keep out the valid ones beside it.
+    # An invalid transform does not prevent valid transforms in the same message from being stored.
     broken = transform("map", "broken", rotation=Quaternion(w=math.nan))
     moving.sendTransform([broken, transform("map", "hand")])
     spin_until(lambda: buffer.can_transform("map", "hand", Time()))
@@ -202,7 +202,8 @@ def test_messages_of_geometry_are_moved():
 
 
 def test_a_covariance_turns_with_its_pose():
-    # A quarter turn around z turns x into y. The quaternion is normalized, so any length will do.
+    # A quarter turn around z turns x into y. The quaternion is normalized, so it may have any
+    # length.
     quarter = transform("b", "a", x=1.0, rotation=Quaternion(w=2.0, z=2.0))
     pose = PoseWithCovarianceStamped()
     pose.pose.covariance = np.diag([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).reshape(36)

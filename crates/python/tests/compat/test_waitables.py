@@ -1,4 +1,4 @@
-"""Waitables defined by scripts, and the wait sets that they wait with."""
+"""Waitables that scripts define, and the wait sets with which they wait."""
 
 import threading
 import time

@@ -7,7 +7,7 @@ from feros.msgs.std_msgs.msg import String
 
 
 def main():
-    # A program that a shell started in the background ignores the signal.
+    # A program that a shell has started in the background ignores the signal by default.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     context = feros.Context([])
     node = context.create_node("interrupted")

@@ -1,4 +1,5 @@
-"""A node of stock ROS 2: repeats texts, serves and calls a service, serves and calls an action."""
+"""A node of stock ROS 2: repeats strings, offers and calls a service, offers and calls an
+action."""
 
 import sys
 import threading

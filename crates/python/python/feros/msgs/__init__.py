@@ -14,7 +14,7 @@ _NAMESPACES = ("msg", "srv", "action")
 
 
 class _Finder:
-    """Finds `feros.msgs.<package>` and its modules; no other imports."""
+    """Finds `feros.msgs.<package>` and its modules, and leaves all other imports alone."""
 
     def find_spec(self, fullname, path=None, target=None):
         parts = fullname.split(".")
@@ -54,7 +54,8 @@ class _Finder:
             )
 
 
-# The finder of `_messages` comes next: it reports why it does not find a module.
+# This finder is the last but one. The finder of `_messages` comes after it, and reports why a
+# module is not found.
 sys.meta_path.insert(-1, _Finder())
 
 

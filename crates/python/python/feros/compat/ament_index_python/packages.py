@@ -11,11 +11,11 @@ from .search_paths import get_search_paths
 
 
 class PackageNotFoundError(KeyError):
-    """A package is not below any of the prefixes."""
+    """No prefix has the package."""
 
 
 def get_packages_with_prefixes() -> Dict[str, str]:
-    """The prefixes of all packages, by name."""
+    """The prefixes of all packages, by package name."""
     return get_resources('packages')
 
 

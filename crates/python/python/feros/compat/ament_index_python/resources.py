@@ -1,4 +1,4 @@
-"""Resources: a folder per type, a file per name."""
+"""Resources: each type is a folder, in which each resource is a file."""
 
 import os
 from typing import Dict, Literal, Set, Tuple, Union

@@ -1,4 +1,4 @@
-"""The newest messages, by their times."""
+"""Keeps the newest messages, and finds them by their times."""
 
 from typing import Any, List, Optional
 
@@ -52,12 +52,12 @@ class Cache(SimpleFilter):
         ]
 
     def getElemAfterTime(self, stamp: Time) -> Any:
-        """The first arrived message of this time or later, or `None`."""
+        """The first message, in order of arrival, whose time is this time or later; or `None`."""
         pairs = zip(self.cache_msgs, self.cache_times)
         return next((msg for msg, time in pairs if time >= stamp), None)
 
     def getElemBeforeTime(self, stamp: Time) -> Any:
-        """The last arrived message of this time or earlier, or `None`."""
+        """The last message, in order of arrival, whose time is this time or earlier; or `None`."""
         pairs = zip(reversed(self.cache_msgs), reversed(self.cache_times))
         return next((msg for msg, time in pairs if time <= stamp), None)
 
@@ -68,10 +68,11 @@ class Cache(SimpleFilter):
     getLatestTime = getLastestTime
 
     def getOldestTime(self) -> Optional[Time]:
-        """The time of the kept message that arrived first."""
+        """The time of the stored message that arrived first."""
         return self.cache_times[0] if self.cache_times else None
 
     def getLast(self) -> Any:
-        """The first message with the time of the last arrived one; `None` before any message."""
+        """The first message whose time is at least that of the last arrival; `None` if there is
+        none."""
         latest = self.getLastestTime()
         return None if latest is None else self.getElemAfterTime(latest)

@@ -92,7 +92,8 @@ class ApproximateTimeSynchronizer(TimeSynchronizer):
             self.signalMessage(*messages)
 
     def _nearest(self, stamp: int, own: _Queue) -> Optional[Tuple[int, ...]]:
-        """A time of each input, with the new time for its own queue, all within the slop."""
+        """One time per input, all within the slop; for the queue `own` it is the new time
+        `stamp`."""
         slop = self.slop.nanoseconds
         candidates = []
         for queue in self.queues:
@@ -106,7 +107,7 @@ class ApproximateTimeSynchronizer(TimeSynchronizer):
     def _fitting(
         self, candidates: List[List[int]], chosen: Tuple[int, ...], low: int, high: int
     ) -> Optional[Tuple[int, ...]]:
-        """The first choice, nearest times first, that is within the slop as a whole."""
+        """The first combination of candidates, nearest first, that lies within the slop."""
         if not candidates:
             return chosen
         for at in candidates[0]:

@@ -89,7 +89,7 @@ def get_global_executor() -> Any:
         from .executors import SingleThreadedExecutor
 
         executor = __executor = SingleThreadedExecutor()
-        # A signal may end the context here; the executor is returned all the same.
+        # A signal may end the context here; the executor is returned nevertheless.
         get_default_context().on_shutdown(__reset_executor)
     return executor
 
@@ -182,7 +182,7 @@ def spin_until_future_complete(
         executor.remove_node(node)
 
 
-# The modules that stock has loaded by the time that a script has its first node.
+# The modules that stock rclpy has loaded by the time a script has its first node.
 _LOADED_WITH_NODES = frozenset((
     'callback_groups', 'client', 'clock', 'clock_type', 'constants', 'duration', 'event_handler',
     'exceptions', 'executors', 'expand_topic_name', 'guard_condition', 'impl', 'logging',

@@ -10,7 +10,8 @@ from ._native.errors import InvalidHandle
 from ._unspun import delivering
 
 _MOST_WAITING = 1000
-"""The most items that wait in Python for a keep-all endpoint. Beyond it the oldest is dropped."""
+"""The limit on items that wait in Python for a keep-all endpoint. Beyond it the oldest item is
+dropped."""
 
 
 class Entity:
@@ -36,7 +37,8 @@ class Entity:
             self.callback_group.add_entity(self)
 
     def _follow(self, executor: Any) -> None:
-        """Sets the executor, or none, that is notified from now on when data waits."""
+        """Sets the executor that is notified when data waits; `None` if no executor spins the
+        node."""
         self._queue.tell(None if executor is None else executor._told)
 
     def _arrived(self, data: Any) -> None:
@@ -44,8 +46,9 @@ class Entity:
         self._queue.push(data)
 
     def _call_directly(self, callback: Callable[..., Any]) -> None:
-        """Makes executors call `callback` with the first part of the data, if they know the rule of
-        its group. They call `_finish` only if it returns something other than `None`."""
+        """Makes executors call `callback` with the first part of the data, if the extension knows
+        the rule of the callback group. Executors then call `_finish` only if the callback returns
+        something other than `None`."""
         group, kind = self.callback_group, type(self.callback_group)
         if kind is MutuallyExclusiveCallbackGroup:
             self._queue.call_directly(callback, group._exclusive)
@@ -53,25 +56,25 @@ class Entity:
             self._queue.call_directly(callback, None)
 
     def _on_pushed_out(self) -> None:
-        """Called when the oldest waiting item was dropped for a new one."""
+        """Called after the oldest waiting item was dropped for a new item."""
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
         """The function or coroutine function to call with data, and its arguments."""
         raise NotImplementedError
 
     def _finish(self, data: Any, result: Any) -> Optional[Awaitable[None]]:
-        """Processes the result of the callback. Returns what is still to be awaited, which only a
-        coroutine function as callback may leave."""
+        """Processes the result of the callback. Returns an awaitable if something remains to be
+        awaited, which only happens if the callback is a coroutine function."""
         return None
 
     def _collect(self) -> None:
-        """Takes arrived data even if nobody spins the node."""
+        """Takes the data that has arrived, even if no executor spins the node."""
         node = self._find_node()
         if node is not None:
             node._rclpy_collect()
 
     def _listen(self, callback: Optional[Callable[[int], None]]) -> None:
-        """Calls `callback(count)` when data arrives, and now if data waits."""
+        """Calls `callback(count)` when data arrives, and immediately if data already waits."""
         node = self._find_node()
         if callback is None:
             self._queue.listen(None)

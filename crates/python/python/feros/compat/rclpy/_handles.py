@@ -1,7 +1,7 @@
 """Replacements for the C structures behind nodes and entities of stock ROS 2, with the names of its
 binding: scripts use them in `with`, and take data, listen and wait with them.
 
-A handle is a view of an entity, which holds all data.
+A handle only refers to an entity, which holds all data.
 """
 
 import time
@@ -11,7 +11,7 @@ from ._native.errors import InvalidHandle, RCLError
 
 
 class Handle:
-    """A view of an object that may be destroyed while somebody still uses it."""
+    """A reference to an object that may be destroyed while a program still uses it."""
 
     def __init__(self, owner: Any) -> None:
         self._owner = owner
@@ -360,7 +360,7 @@ _KINDS = {
 
 
 def owner_of(handle: Any, kind: str) -> Any:
-    """The entity of a handle of a kind; raises `TypeError` for another handle."""
+    """The entity behind a handle of this kind; raises `TypeError` for a handle of another kind."""
     entity_of = getattr(handle, '_owner', None)
     if not isinstance(handle, _KINDS[kind]) or entity_of is None:
         raise TypeError(f'the handle of a {kind} is needed, not {type(handle).__name__}')
@@ -368,5 +368,5 @@ def owner_of(handle: Any, kind: str) -> Any:
 
 
 def index_error(kind: str, index: int, known: List[Any]) -> RCLError:
-    """The error for a number that no entity was added with."""
+    """The error for a number with which no entity was added."""
     return RCLError(f'there is no {kind} {index} in the wait set: {len(known)} were added')

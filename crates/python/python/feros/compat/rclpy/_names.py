@@ -1,4 +1,4 @@
-"""The rules of names, with the texts of rmw: one table for topics, services, nodes, namespaces."""
+"""The rules for names of topics, services, nodes and namespaces, with the error texts of rmw."""
 
 import re
 from typing import Optional, Tuple

@@ -35,7 +35,8 @@ class NodeEndpoints:
     def _rclpy_handlers(
         self, callbacks: Any, group: Any, topic: str
     ) -> Tuple[List[EventHandler], Routes]:
-        """The handlers of an endpoint's events, and the recipients of its events by name."""
+        """The handlers of an endpoint's events, and the recipients of its events by the event's
+        name."""
         table = callbacks._handlers(group, self._logger.name, topic)
         for handler in table.values():
             self._rclpy_keep('waitable', handler)

@@ -1,4 +1,4 @@
-"""The executor that spins a node, and the handling of data that arrives while none does."""
+"""The executor that spins a node, and the handling of data that arrives while no executor does."""
 
 import weakref
 from typing import Any, Callable, Dict, List, Optional
@@ -22,7 +22,7 @@ class NodeExecutors:
 
     @property
     def executor(self) -> Any:
-        """The executor that spins the node, or that did so last, if there is one."""
+        """The executor that spins the node or last spun it, if there is one."""
         return self._rclpy_executor() or self._rclpy_last_executor()
 
     @executor.setter
@@ -91,7 +91,8 @@ class NodeExecutors:
             unspun.end()
 
     def _rclpy_lend(self, native_executor: Any) -> bool:
-        """Lets an executor of the extension spin the node for a while, if none does."""
+        """Lets an executor of the extension spin the node for a while, if no other executor
+        does."""
         if self._rclpy_executor() is not None or self._rclpy_native is None:
             return False
         self._rclpy_end_unspun()

@@ -87,20 +87,20 @@ class NodeGraph:
         return full
 
     def count_publishers(self, topic_name: str) -> int:
-        """The number of publishers that a topic has."""
+        """The number of publishers on a topic."""
         return len(self._rclpy_native.publishers_info(self._rclpy_expanded(topic_name)))
 
     def count_subscribers(self, topic_name: str) -> int:
-        """The number of subscriptions that a topic has."""
+        """The number of subscriptions on a topic."""
         return len(self._rclpy_native.subscriptions_info(self._rclpy_expanded(topic_name)))
 
     def count_clients(self, service_name: str) -> int:
-        """The number of clients that a service has."""
+        """The number of clients of a service."""
         full = self._rclpy_expanded(service_name, is_service=True)
         return self._rclpy_native.count(full, 'client')
 
     def count_services(self, service_name: str) -> int:
-        """The number of servers that a service has."""
+        """The number of servers of a service."""
         full = self._rclpy_expanded(service_name, is_service=True)
         return self._rclpy_native.count(full, 'service')
 

@@ -64,7 +64,8 @@ class NodeParameters:
     def declare_parameters(
         self, namespace: str, parameters: Sequence[Tuple[Any, ...]], ignore_override: bool = False
     ) -> List[Parameter]:
-        """Declares several, each `(name,)`, `(name, value)` or `(name, value, descriptor)`."""
+        """Declares several parameters, each `(name,)`, `(name, value)` or
+        `(name, value, descriptor)`."""
         declared, descriptors = [], {}
         for given in parameters:
             if not 1 <= len(given) <= 3:
@@ -77,7 +78,7 @@ class NodeParameters:
             if not isinstance(descriptor, ParameterDescriptor):
                 raise TypeError(f'Third element {descriptor} is not a ParameterDescriptor')
             if len(given) == 1:
-                # Without a type, the only possible meaning is a value of any type.
+                # Without a type, the parameter may have values of any type.
                 descriptor.dynamic_typing = True
                 warnings.warn(
                     f"parameter '{name}' is declared with only its name, which is"
@@ -229,7 +230,7 @@ class NodeParameters:
     # Setting.
 
     def set_parameters(self, parameter_list: List[Parameter]) -> List[SetParametersResult]:
-        """Sets each parameter by itself; raises `ParameterNotDeclaredException`."""
+        """Sets each parameter separately; raises `ParameterNotDeclaredException`."""
         results = []
         for parameter in parameter_list:  # parameters before an unknown one are set
             self._rclpy_check_declared([parameter])

@@ -6,7 +6,7 @@ from ._native.qos import nanoseconds_of
 
 
 def check_compatible(publisher: Any, subscription: Any) -> Tuple[int, str]:
-    """0, 1 or 2 for a match, a doubt or a mismatch, and the reasons."""
+    """Returns 0 for a match, 1 for a doubt or 2 for a mismatch, with the reasons."""
     errors, warnings = [], []
 
     def unsure(value: Any) -> bool:

@@ -9,7 +9,7 @@ import importlib
 _INTERFACES = "rcl_interfaces.msg"
 _TYPES = {"MsgType": "MsgT", "SrvType": "SrvT", "SrvTypeRequest": "SrvRequestT", "SrvTypeResponse": "SrvResponseT"}
 
-# By module: the names, by the module that has them.
+# For each module: the names that it reexports, by the module that defines them.
 _NAMES = {
     "rclpy.action.client": {
         "rclpy.clock": "Clock",
@@ -150,7 +150,7 @@ _NAMES = {
 
 
 def reexports(module):
-    """The `__getattr__` of a module, for the names that its stock module has from others."""
+    """The `__getattr__` of a module, for the names that its stock module imports from others."""
     homes = {name: home for home, names in _NAMES[module].items() for name in names.split()}
 
     def look_up(name):

@@ -1,5 +1,5 @@
 """Takes the data of nodes that no executor spins, for scripts that listen to their entities or take
-data with their handles. The rmw implementations of stock do that by themselves.
+data with their handles. The rmw implementations of stock ROS 2 do that automatically.
 """
 
 import threading
@@ -11,11 +11,11 @@ from ._native import extension
 
 _listened: 'weakref.WeakSet[Any]' = weakref.WeakSet()  # nodes with an entity that has a listener
 is_anybody_listening = False
-"""Checked by each sender."""
+"""Whether any entity has a listener. Each sender checks this."""
 
 
 def note(node: Any, is_listened: bool) -> None:
-    """Notes whether an entity of a node has a listener."""
+    """Records whether an entity of a node has a listener."""
     global is_anybody_listening
     if is_listened:
         _listened.add(node)
@@ -25,7 +25,8 @@ def note(node: Any, is_listened: bool) -> None:
 
 
 _MOST_TURNS = 1000
-"""A turn takes one item of each entity; there is a limit, since arrivals may never end."""
+"""The limit on turns; each turn takes one item of each entity. Without a limit, data that keeps
+arriving would never let the caller continue."""
 
 
 class _Inside(threading.local):
@@ -51,14 +52,14 @@ def delivering(callback: Callable[[int], None]) -> Callable[[int], None]:
 
 
 def deliver() -> None:
-    """Calls the listeners in this process at once for data that was sent in it."""
+    """Immediately calls the listeners in this process for data that this process has sent."""
     for node in list(_listened):
         node._rclpy_collect()
 
 
 class Sending:
-    """A request or response on its way while somebody listens: within the process it arrives before
-    its sender continues, as in stock ROS 2."""
+    """A request or response that is being sent while an entity has a listener. Within the process
+    it arrives before the sender continues, as in stock ROS 2."""
 
     _MOST_SECONDS = 0.2
     _PAUSE_SECONDS = 0.0002
@@ -71,7 +72,7 @@ class Sending:
         self._before = [(entity, entity._queue.came) for entity in receivers]
 
     def arrive(self) -> None:
-        """Waits until a receiver has it, or the time limit is over."""
+        """Waits until a receiver has the request or response, or until the time limit."""
         end = time.monotonic() + self._MOST_SECONDS
         while self._before and not _inside.is_telling and time.monotonic() < end:
             for entity, _ in self._before:
@@ -95,7 +96,7 @@ def collect(native: Any) -> None:
 
 
 class Unspun:
-    """Takes the data of one node while no executor does."""
+    """Takes the data of one node while no executor spins the node."""
 
     def __init__(self, native_node: Any) -> None:
         self._executor = extension.Executor(1, 'ros')
@@ -127,6 +128,6 @@ class Unspun:
                 self._executor.start()
 
     def end(self) -> None:
-        """Stops: the node goes to an executor, or ends."""
+        """Stops, because an executor will spin the node or the node ends."""
         self.follow(False)
         self._executor.remove_node(self._native_node)

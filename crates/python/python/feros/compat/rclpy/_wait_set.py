@@ -1,4 +1,5 @@
-"""Wait sets: they find out which entities have waiting data, for scripts that wait themselves."""
+"""Wait sets, with which scripts wait by themselves: they find the entities that have waiting
+data."""
 
 import time
 from typing import Any, Callable, Dict, List, Optional, Set
@@ -7,11 +8,12 @@ from ._handles import index_error, owner_of
 from ._native import extension
 
 _TICK_SECONDS = 0.5
-"""The interval at which a wait checks whether nodes got an executor or left it."""
+"""The interval at which a wait checks whether an executor has started or stopped spinning a
+node."""
 
 
 class WaitSet:
-    """Entities by kind and number, and those that the last wait found ready."""
+    """Entities by kind and number, and the entities that the last wait found ready."""
 
     def __init__(
         self,
@@ -83,7 +85,7 @@ class WaitSet:
         return any(entity._queue for entity in self._all())
 
     def _look(self) -> bool:
-        """Finds the ready entities; returns whether there are any. Triggers count once."""
+        """Finds the ready entities; returns whether there are any. Resets guard conditions."""
         self._ready = {
             kind: {number for number, entity in enumerate(entities) if entity._queue}
             for kind, entities in self._entities.items()
@@ -97,7 +99,7 @@ class WaitSet:
             entity._queue.watch(listener)
 
     def wait(self, timeout_nsec: int) -> None:
-        """Waits until an entity is ready; forever if the time is negative."""
+        """Waits until an entity is ready; waits forever if the time is negative."""
         end = None if timeout_nsec < 0 else time.monotonic() + timeout_nsec / 1e9
         unspun = extension.Executor(1, 'ros')  # wakes the wait, and spins unspun nodes
         self._tell(lambda _: unspun.wake())

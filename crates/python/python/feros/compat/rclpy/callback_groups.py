@@ -1,4 +1,4 @@
-"""Callback groups, which say what callbacks may run at the same time."""
+"""Callback groups, which determine the callbacks that may run at the same time."""
 
 import weakref
 from typing import Any
@@ -21,7 +21,7 @@ class CallbackGroup:
         return weakref.ref(entity) in self.entities
 
     def can_execute(self, entity: Any) -> bool:
-        """Whether a callback of `entity` could begin now."""
+        """Whether a callback of `entity` may begin now."""
         raise NotImplementedError()
 
     def beginning_execution(self, entity: Any) -> bool:
@@ -34,7 +34,7 @@ class CallbackGroup:
 
 
 class ReentrantCallbackGroup(CallbackGroup):
-    """Callbacks run whenever a thread is free, also several of one entity."""
+    """Callbacks run whenever a thread is free, even several callbacks of one entity."""
 
     def can_execute(self, entity: Any) -> bool:
         """Always true."""

@@ -73,7 +73,7 @@ class TimeJump:
 
 
 class JumpHandle:
-    """Keeps the callbacks for a clock's jumps; a context manager that ends them."""
+    """Keeps the callbacks for a clock's jumps registered; as a context manager it removes them."""
 
     def __init__(
         self,

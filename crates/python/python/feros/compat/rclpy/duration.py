@@ -12,7 +12,8 @@ _HIGHEST = 2**63 - 1
 
 
 class _CDuration:
-    """The value for C code of stock ROS 2: the number under the name in its binding."""
+    """Replaces the C structure of stock ROS 2: the nanoseconds, under the name that the binding
+    uses."""
 
     __slots__ = ('nanoseconds',)
 

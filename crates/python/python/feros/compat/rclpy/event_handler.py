@@ -99,7 +99,7 @@ _POLICIES = {
 
 
 def _merged(before: Dict[str, Any], status: Dict[str, Any]) -> Dict[str, Any]:
-    """Merges two statuses: adds the changes, and takes everything else from the later one."""
+    """Merges two statuses: adds the changes, and takes everything else from the later status."""
     return {
         name: value + before[name] if name.endswith('_change') else value
         for name, value in status.items()

@@ -39,7 +39,7 @@ class NotInitializedException(Exception):
 
 
 class NoTypeSupportImportedException(Exception):
-    """A class was used as a message, service or action, but is none of these."""
+    """A class was used as a message, service or action, but is not a class of that kind."""
 
     def __init__(self) -> None:
         super().__init__('no type_support imported')
@@ -156,4 +156,4 @@ class ROSInterruptException(Exception):
 
 
 class TimeSourceChangedError(Exception):
-    """ROS time started or stopped being simulated while something slept by it."""
+    """Simulated time was turned on or off while something slept on ROS time."""

@@ -22,7 +22,7 @@ from .utilities import get_default_context
 
 Ready = Tuple[Task, Optional[Entity], Any]
 Claim = Tuple[Optional[Task], Any, Any, Any]
-"""A task to continue; or an entity, its node, and the data for the callback."""
+"""A task to continue; or an entity, the entity's node, and the data for the callback."""
 
 
 class TimeoutException(Exception):
@@ -68,7 +68,8 @@ async def await_or_execute(callback: Callable[..., Any], *args: Any) -> Any:
 
 
 class _Own(threading.local):
-    """The number of callbacks of an executor that a thread is in."""
+    """The number of callbacks of an executor that the current thread is running, nested in one
+    another."""
 
     depth = 0
 
@@ -99,7 +100,7 @@ class Executor:
         """The context: its shutdown ends the spinning."""
         return self._context
 
-    # Ready tasks. They need no lock, since each operation on them is atomic in Python.
+    # Ready tasks. `_tasks` needs no lock, since each operation on it is atomic in Python.
 
     def _resume(self, task: Task) -> None:
         self._sleeping.discard(task)
@@ -117,7 +118,7 @@ class Executor:
         return Future(executor=self)
 
     def wake(self) -> None:
-        """Makes the waiting thread look again; from any thread."""
+        """Makes the waiting thread check again what is ready. May be called from any thread."""
         self._native.wake()
 
     # Nodes.
@@ -204,7 +205,8 @@ class Executor:
         return group is None or group.can_execute(entity)
 
     def _claim(self, nodes: Optional[List[Any]]) -> Optional[Claim]:
-        """The next task or entity that can run, claimed in its group, or `None`."""
+        """The next task or entity that can run, or `None`. The entity is claimed in its callback
+        group."""
         if self._tasks:
             try:
                 task = self._tasks.popleft()
@@ -227,7 +229,7 @@ class Executor:
         nodes: Optional[List[Any]],
         held_back: Optional[List[Entity]] = None,
     ) -> Optional[Claim]:
-        """Claims an entity; one that may not run now goes to `held_back`, or back into the
+        """Claims an entity. An entity that may not run now goes to `held_back`, or back into the
         queue."""
         node = entity._find_node()
         if node is None or entity._destroyed or node._rclpy_executor() is not self:
@@ -252,7 +254,8 @@ class Executor:
         return None, entity, node, data
 
     def _make_task(self, claim: Claim) -> Task:
-        """The task that runs the callback of an entity, for an executor that passes it on."""
+        """Makes a task that runs the callback of an entity, for executors that pass it to another
+        thread."""
         _, entity, node, data = claim
         callback, arguments = entity._call_of(data)
 
@@ -351,7 +354,7 @@ class Executor:
             raise task.exception()
 
     def _call(self, claim: Claim) -> None:
-        """Runs a claim. A callback that does not wait needs no task."""
+        """Runs a claimed task or callback. A callback that does not wait needs no task."""
         task, entity, node, data = claim
         if task is not None:
             self._run(task)
@@ -374,7 +377,7 @@ class Executor:
             self._run(rest)
 
     def _go_on(self, entity: Entity, data: Any, result: Any) -> None:
-        """Completes a callback that returned something."""
+        """Completes a callback that returned something other than `None`."""
         if type(result) is CoroutineType:
             rest: Task = Task(self._rest_of, (entity, data, result), executor=self)
             self._sources[rest] = (entity, entity._find_node())
@@ -425,7 +428,8 @@ class SingleThreadedExecutor(Executor):
         timeout_sec: Optional[Union[float, TimeoutObject]] = None,
         wait_condition: Optional[Callable[[], bool]] = None,
     ) -> None:
-        # Counted from here on, so that little work is left between a message and its callback.
+        # The callback counts as begun here, so that little work remains between a message and its
+        # callback.
         self._begin_callback()
         held_back: List[Entity] = []
         try:
@@ -446,7 +450,7 @@ class SingleThreadedExecutor(Executor):
         condition: Optional[Callable[[], bool]],
         held_back: List[Entity],
     ) -> None:
-        """Runs one callback; entities whose groups do not let them run go to `held_back`."""
+        """Runs one callback. Entities whose groups do not let them run go to `held_back`."""
         if isinstance(timeout_sec, TimeoutObject):
             timeout_sec = timeout_sec.timeout
         forever = timeout_sec is None or timeout_sec < 0

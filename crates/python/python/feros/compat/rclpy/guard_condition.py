@@ -33,7 +33,8 @@ class GuardCondition(Entity):
         self.callback = callback
 
     def trigger(self) -> None:
-        """Triggers it, from any thread; several triggers before the callback runs count as one."""
+        """Triggers the callback, from any thread. Several triggers before the callback runs count
+        as one."""
         self._living  # noqa: B018: raises when destroyed
         self._arrived(None)
 

@@ -47,12 +47,12 @@ def clear_config() -> None:
 def set_logger_level(
     name: str, level: Union[int, LoggingSeverity], detailed_error: bool = False
 ) -> None:
-    """The least severity that a logger shows."""
+    """The minimum severity that a logger shows."""
     set_level(name, level)
 
 
 def get_logger_effective_level(name: str) -> LoggingSeverity:
-    """The least severity that a logger shows."""
+    """The minimum severity that a logger shows."""
     return effective_level(name)
 
 

@@ -145,7 +145,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         return self._context.native.create_node(name, **options)
 
     def _rclpy_create_helper(self, purpose: str) -> 'Node':
-        """Makes a node beside this one, which another thread may spin."""
+        """Makes another node in the same context, which another thread may spin."""
         return Node(
             f'_{self._rclpy_name}_{purpose}_{id(object())}', context=self._context,
             enable_rosout=False, use_global_arguments=False, start_parameter_services=False,

@@ -159,7 +159,7 @@ _FIELDS: Dict[IntEnum, str] = {
 
 
 def get_parameter_value(string_value: str) -> ParameterValue:
-    """The value of a text by the rules of YAML; a string if it is nothing else."""
+    """Parses a text by the rules of YAML; a text that is no other value is a string."""
     import yaml
 
     try:

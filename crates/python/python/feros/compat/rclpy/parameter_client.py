@@ -88,7 +88,7 @@ class AsyncParameterClient:
     def set_parameters(
         self, parameters: Sequence[Union[Parameter, ParameterMsg]], callback: Callback = None
     ) -> Future:
-        """Sets each parameter by itself."""
+        """Sets each parameter separately."""
         return self._ask(SetParameters, callback, parameters=[_message(one) for one in parameters])
 
     def describe_parameters(self, names: List[str], callback: Callback = None) -> Future:
@@ -117,13 +117,13 @@ class AsyncParameterClient:
     def load_parameter_file(
         self, parameter_file: str, use_wildcard: bool = False, callback: Callback = None
     ) -> Future:
-        """Sets the parameters in a file, each by itself."""
+        """Sets each parameter in a file separately."""
         return self.set_parameters(self._of_file(parameter_file, use_wildcard), callback)
 
     def load_parameter_file_atomically(
         self, parameter_file: str, use_wildcard: bool = False, callback: Callback = None
     ) -> Future:
-        """Sets the parameters in a file, all or none."""
+        """Sets all parameters in a file, or none."""
         given = self._of_file(parameter_file, use_wildcard)
         return self.set_parameters_atomically(given, callback)
 

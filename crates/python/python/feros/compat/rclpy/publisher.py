@@ -72,11 +72,12 @@ class Publisher(Entity, Generic[MsgT]):
         return self._logger_name
 
     def assert_liveliness(self) -> None:
-        """Asserts that the publisher is alive."""
+        """Asserts the liveliness of the publisher."""
         self._living._native.assert_liveliness()
 
     def wait_for_all_acked(self, timeout: Duration = Duration(seconds=-1)) -> bool:
-        """Waits until matched reliable subscriptions have all messages; returns whether they do."""
+        """Waits until the matched reliable subscriptions have acknowledged all messages; returns
+        whether they have."""
         seconds = timeout.nanoseconds / 1e9
         return self._living._native.wait_for_all_acked(None if seconds < 0 else seconds)
 

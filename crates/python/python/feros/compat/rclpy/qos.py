@@ -100,7 +100,7 @@ class LivelinessPolicy(QoSPolicyEnum):
 
 
 class _OldName:
-    """A former name of a policy's value: gives the value, with a warning."""
+    """A former name of a policy's value: returns the value, with a warning."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -238,7 +238,7 @@ class QoSProfile:
 
     @property
     def deadline(self) -> Duration:
-        """The longest pause between two messages that does not count as a missed deadline."""
+        """The maximum pause between two messages; a longer pause counts as a missed deadline."""
         return self._deadline
 
     @deadline.setter

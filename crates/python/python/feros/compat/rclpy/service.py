@@ -17,7 +17,8 @@ SrvResponseT = TypeVar('SrvResponseT')
 
 
 class Answer(NamedTuple):
-    """A response, and a coroutine function that runs in its callback group once it is sent."""
+    """A response, and a coroutine function that runs in the service's callback group once the
+    response is sent."""
 
     response: Any
     go_on: Callable[[], Awaitable[None]]

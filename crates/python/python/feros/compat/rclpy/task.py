@@ -138,7 +138,7 @@ class Future(Generic[T]):
                 warnings.warn(f'Unhandled exception in done callback: {error}')
 
     def _resume_when_done(self, resume: Callable[[], None]) -> None:
-        """Makes an executor resume a waiting task; at once if there is nothing to wait for."""
+        """Makes an executor resume a waiting task; immediately if there is nothing to wait for."""
         with self._lock:
             if self._pending():
                 self._resumptions.append(resume)
@@ -150,7 +150,7 @@ class Future(Generic[T]):
             self._executor = _no_executor if executor is None else weakref.ref(executor)
 
     def add_done_callback(self, callback: Callable[['Future[T]'], None]) -> None:
-        """Calls `callback` with this future when it is done; at once if it already is."""
+        """Calls `callback` with this future when it is done; immediately if it already is."""
         with self._lock:
             if self._pending():
                 self._callbacks.append(callback)
@@ -236,7 +236,7 @@ class Task(Future[T]):
         return self._executing
 
     def cancel(self) -> None:
-        """Ends the task at its current wait."""
+        """Ends the task at the point where it currently waits."""
         if self._pending() and inspect.iscoroutine(self._handler):
             self._handler.close()
         super().cancel()

@@ -12,7 +12,8 @@ _HIGHEST = 2**63 - 1
 
 
 class _CTime:
-    """The value for stock code: number and clock under the names of its binding."""
+    """Replaces the C structure of stock ROS 2: the nanoseconds and the clock, under the names that
+    the binding uses."""
 
     __slots__ = ('nanoseconds', 'clock_type')
 

@@ -63,7 +63,7 @@ class TimeSource:
             node.destroy_subscription(subscription)
 
     def attach_node(self, node: Any) -> None:
-        """Follows the parameter of this node only from now on; raises `TypeError`."""
+        """From now on follows only the parameter of this node; raises `TypeError`."""
         from .node import Node
 
         if not isinstance(node, Node):

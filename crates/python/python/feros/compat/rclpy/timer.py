@@ -83,7 +83,7 @@ class Timer(Entity):
             self._native.cancel()
 
     def _be_spun_with(self, node: Any) -> None:
-        """Moves to another node, if no node owns it; its period restarts."""
+        """Moves the timer to another node, if no node owns it; the period restarts."""
         if self.callback_group is not None or self._find_node() is node:
             return
         was_canceled, period = self._native.is_canceled(), self._native.period

@@ -59,7 +59,7 @@ def try_shutdown(*, context: Optional[Context] = None) -> None:
 
 
 def get_rmw_implementation_identifier() -> str:
-    """The name that takes the place of an rmw implementation."""
+    """The name that is returned in place of the name of an rmw implementation."""
     return 'feros'
 
 

@@ -14,7 +14,8 @@ def wait_for_message(
     qos_profile: Union[QoSProfile, int] = 1,
     time_to_wait: Union[int, float] = -1,
 ) -> Tuple[bool, Any]:
-    """`(True, message)` with the next message; `(False, None)` after a timeout or at a shutdown."""
+    """Returns `(True, message)` with the next message; `(False, None)` after a timeout or at a
+    shutdown."""
     from .executors import ExternalShutdownException, SingleThreadedExecutor
     from .task import Future
 
@@ -24,7 +25,7 @@ def wait_for_message(
         if future._pending():
             future.set_result(message)
 
-    # Uses its own node, since somebody may spin the given one.
+    # The subscription belongs to a node of its own, since another thread may spin the given node.
     helper = node._rclpy_create_helper('wait_for_message')
     executor = SingleThreadedExecutor(context=node.context)
     try:

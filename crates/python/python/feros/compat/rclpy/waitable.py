@@ -74,25 +74,26 @@ class Waitable(Entity, Generic[T]):
         raise NotImplementedError('Must be implemented by subclass')
 
     def get_num_entities(self) -> NumberOfEntities:
-        """The numbers of entities of each kind that it waits for."""
+        """The numbers of entities of each kind that the waitable waits for."""
         raise NotImplementedError('Must be implemented by subclass')
 
     def add_to_wait_set(self, wait_set: WaitSet) -> None:
-        """Adds the entities that it waits for."""
+        """Adds the entities that the waitable waits for."""
         raise NotImplementedError('Must be implemented by subclass')
 
     @property
     def _is_own(self) -> bool:
-        """Whether a script defines the waitable; those of this package are notified instead."""
+        """Whether a script defines the waitable. Waitables of this package are notified instead of
+        waiting with a wait set."""
         return type(self).add_to_wait_set is not Waitable.add_to_wait_set
 
     def _begin(self, node: Any) -> None:
-        """Waits for the entities of the subclass while it belongs to a node."""
+        """Starts waiting for the entities of the subclass, when the waitable is added to a node."""
         if self._is_own:
             self._wait_anew(node)
 
     def _end(self) -> None:
-        """Stops waiting; its entities belong to the script."""
+        """Stops waiting. The entities stay, since they belong to the script."""
         wait_set, self._wait_set = self._wait_set, None
         if wait_set is not None:
             wait_set._tell(None)

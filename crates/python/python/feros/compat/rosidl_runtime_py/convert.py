@@ -36,7 +36,7 @@ def _type_name(value_type: Any) -> str:
 
 
 def _array_info(value: Any, slot_type: AbstractNestedType) -> str:
-    """The text that replaces several values."""
+    """The text that stands for several values."""
     element = _type_name(slot_type.value_type)
     if isinstance(slot_type, Array):
         return f'<array type: {element}[{slot_type.size}]>'
@@ -54,7 +54,7 @@ def _yaml() -> Tuple[Any, Any]:
         raise ImportError('message_to_yaml needs PyYAML: `pip install pyyaml`') from error
 
     class Dumper(yaml.SafeDumper):
-        """Knows how to write messages; does not alias equal values."""
+        """A dumper that writes messages, and does not use aliases for equal values."""
 
         def ignore_aliases(self, data: Any) -> bool:
             return True

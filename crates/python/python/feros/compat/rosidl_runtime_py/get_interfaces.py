@@ -1,4 +1,4 @@
-"""The known interfaces: those that Feros ships, and those of the environment."""
+"""The known interfaces: shipped with Feros, or in folders that the environment names."""
 
 import os
 from typing import Dict, Iterable, List

@@ -1,4 +1,5 @@
-"""The functions that stock has for an old numpy, from the numpy that is needed here."""
+"""Functions that stock sensor_msgs_py implements for old versions of numpy; here they come from
+numpy."""
 
 from numpy.lib.recfunctions import structured_to_unstructured, unstructured_to_structured
 

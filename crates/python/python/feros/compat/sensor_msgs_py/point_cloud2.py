@@ -80,7 +80,7 @@ def read_points(
     if uvs is not None:
         points = points[uvs if isinstance(uvs, np.ndarray) else np.fromiter(uvs, int)]
     if reshape_organized_cloud and cloud.height > 1:
-        # Skipped points leave no rectangle.
+        # If points were skipped, the rest do not form a rectangle.
         assert len(points) == cloud.width * cloud.height, 'The cloud is no longer complete'
         points = points.reshape(cloud.width, cloud.height)
     return points
@@ -93,7 +93,7 @@ def read_points_numpy(
     uvs: Optional[Iterable[int]] = None,
     reshape_organized_cloud: bool = False,
 ) -> np.ndarray:
-    """The points as an array of numbers, a row each; otherwise like `read_points`.
+    """The points as an array of numbers, one row per point; otherwise like `read_points`.
 
     Raises `AssertionError` if the wanted fields have different types.
     """

@@ -12,7 +12,7 @@ def int_from_uint(value: int, nbits: int) -> int:
 
 
 def _columns() -> Dict[str, Tuple[Any, ...]]:
-    """By type: zero, the maximum, the minimum, and one."""
+    """The values for each type: zero, the maximum, the minimum, and one."""
     columns: Dict[str, Tuple[Any, ...]] = {
         'bool': (False, True, False, True),
         'byte': (b'\0', b'\xff', b'\0', b'\1'),
@@ -99,7 +99,7 @@ def get_msg_defaults() -> List[Any]:
 
 
 def get_msg_strings() -> List[Any]:
-    """Texts: empty, ASCII, other characters, long."""
+    """Strings: empty, ASCII, other characters, long."""
     digits = '0123456789'
     texts = [(text, text) for text in ('', 'Hello world!', 'Hellö Wörld!')]
     texts.append((digits * 2000, (digits * 3)[:22]))
@@ -110,7 +110,7 @@ def get_msg_strings() -> List[Any]:
 
 
 def get_msg_nested() -> List[Any]:
-    """A nested message of basic types in each."""
+    """Each has a nested message of basic types."""
     return [_with(msg.Nested, basic_types_value=row) for row in get_msg_basic_types()]
 
 
@@ -122,7 +122,7 @@ def get_msg_arrays() -> List[Any]:
 
 
 def get_msg_unbounded_sequences() -> List[Any]:
-    """Sequences: empty, with one, some and a thousand elements, and the defaults."""
+    """Sequences: empty, with one, with some and with a thousand elements, and with the defaults."""
     cls = msg.UnboundedSequences
     empty, one = _numbers(lambda *_: []), _numbers(lambda _, column: [column[1]])
     some = _numbers(lambda kind, column: list(column[:3 if _has_sign(kind) else 2]))
@@ -156,7 +156,7 @@ def get_msg_bounded_plain_sequences() -> List[Any]:
 
 
 def get_msg_multi_nested() -> List[Any]:
-    """Three of each message above, in each kind of sequence."""
+    """Three messages of each kind above, in each kind of sequence."""
     message = msg.MultiNested()
     for inner, found in (
         ('arrays', get_msg_arrays()),

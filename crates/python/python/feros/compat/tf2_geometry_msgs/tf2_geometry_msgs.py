@@ -93,7 +93,7 @@ def do_transform_pose(pose: Pose, transform: TransformStamped) -> Pose:
     result.position.x, result.position.y, result.position.z = _moved(transform, pose.position)
     turned = _product(_unit(transform.transform.rotation), _unit(pose.orientation))
     sign = -1.0 if turned[0] < 0.0 else 1.0
-    # The sum turns a negative zero into a positive one.
+    # Adding 0.0 turns a negative zero into a positive zero.
     w, x, y, z = (sign * part + 0.0 for part in turned)
     result.orientation = Quaternion(w=w, x=x, y=y, z=z)
     return result
@@ -106,7 +106,7 @@ def do_transform_pose_stamped(pose: PoseStamped, transform: TransformStamped) ->
 
 
 def transform_covariance(cov_in: Any, transform: TransformStamped) -> np.ndarray:
-    """The covariance of a pose, 36 numbers by rows, transformed."""
+    """The covariance of a pose (36 numbers, row by row), transformed."""
     by = _unit(transform.transform.rotation)
     rotation = np.array([_turned(by, axis) for axis in np.eye(3)]).T
     both = np.zeros((6, 6))

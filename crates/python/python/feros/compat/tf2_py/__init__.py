@@ -1,4 +1,4 @@
-"""The transform store with the names of stock `tf2_py`, on that of Feros."""
+"""The transform store of Feros, with the names of stock `tf2_py`."""
 
 from feros._companions import refuse_beside_foreign
 

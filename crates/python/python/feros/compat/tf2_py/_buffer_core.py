@@ -116,7 +116,7 @@ class BufferCore:
         return self._native.all_frames_as_yaml()
 
     def clear(self) -> None:
-        """Removes everything that is not static."""
+        """Removes all transforms that are not static."""
         self._native.clear()
 
     def _frameExists(self, frame_id: str) -> bool:

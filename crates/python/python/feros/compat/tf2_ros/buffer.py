@@ -1,4 +1,4 @@
-"""The buffer that listeners fill: it waits for transforms, in place or with futures."""
+"""The buffer that listeners fill. Callers wait for transforms by blocking or with futures."""
 
 import threading
 from time import monotonic
@@ -52,7 +52,8 @@ class Buffer(tf2.BufferCore, BufferInterface):
     def time_jump_callback(self, time_jump: TimeJump) -> None:
         """Clears the transforms, since they belong to another time."""
         self._jumps += 1
-        # Two publishers of /clock make time jump with each message: warns less and less often.
+        # With two publishers of /clock, time jumps with each message, so the warning is logged less
+        # and less often.
         if self._jumps.bit_count() == 1:
             get_logger('tf2_buffer').warning('Detected jump back in time. Clearing tf buffer.')
         self.clear()
@@ -78,12 +79,12 @@ class Buffer(tf2.BufferCore, BufferInterface):
             self._changes += 1
             self._changed.notify_all()
             waiting = list(self._waiting)
-        # Futures call added callbacks, so the lock is not held.
+        # The lock is not held, since futures call their callbacks.
         for future, lookup in waiting:
             self._try(future, lookup)
 
     def _try(self, future: Future, lookup: Callable[[], TransformStamped]) -> None:
-        """Completes a future, if its transform is known or nobody waits for it any longer."""
+        """Completes a future if its transform is known, and forgets a future that has ended."""
         try:
             if not (future.done() or future.cancelled()):
                 future.set_result(lookup())
@@ -102,7 +103,7 @@ class Buffer(tf2.BufferCore, BufferInterface):
     def _wait(
         self, check: Callable[[], Tuple[bool, str]], timeout: Duration
     ) -> Tuple[bool, str]:
-        """The result of a check, as soon as it succeeds or the time is over."""
+        """Waits until a check succeeds or the time is over; returns the result of the check."""
         until = monotonic() + timeout.nanoseconds / 1e9
         while True:
             seen = self._changes

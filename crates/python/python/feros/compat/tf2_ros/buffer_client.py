@@ -1,4 +1,4 @@
-"""Queries the buffer of another node, by an action."""
+"""Queries the buffer of another node through an action."""
 
 import threading
 from typing import Any

@@ -72,7 +72,8 @@ class ConvertRegistration:
         self._to_msg[key] = callback
 
     def add_convert(self, key: Tuple[Any, Any], callback: Callable[[Any], Any]) -> None:
-        """Registers `callback` to convert an object of the first type to one of the second."""
+        """Registers `callback` to convert an object of the first type to an object of the second
+        type."""
         self._between[key] = callback
 
     def get_from_msg(self, key: Any) -> Callable[[Any], Any]:
@@ -113,7 +114,7 @@ def Stamped(obj: Any, stamp: Any, frame_id: str) -> Any:
 
 
 class BufferInterface:
-    """Transforms objects into other frames, by the lookups of its subclass."""
+    """Transforms objects into other frames, with the lookup functions of a subclass."""
 
     def __init__(self) -> None:
         self.registration = TransformRegistration()

@@ -26,7 +26,8 @@ class StaticTransformBroadcaster:
     def sendTransform(
         self, transform: Union[TransformStamped, Iterable[TransformStamped]]
     ) -> None:
-        """Publishes one transform or several; a later one of a frame replaces an earlier one."""
+        """Publishes one transform or several. A later transform of a frame replaces an earlier
+        one."""
         for one in as_list(transform):
             self._said[one.child_frame_id] = deepcopy(one)
         self.pub_tf.publish(TFMessage(transforms=list(self._said.values())))

@@ -35,7 +35,8 @@ class TransformListener:
     ) -> None:
         self.buffer = buffer
         self.node = node if node is not None else self._own_node()
-        # Other callbacks of the node may wait for a transform in the node's own group.
+        # A group of its own, since other callbacks, in the node's default group, may wait for a
+        # transform.
         self.group = ReentrantCallbackGroup()
         self.tf_sub = None
         if not static_only:
@@ -52,7 +53,8 @@ class TransformListener:
         if spin_thread:
             self.executor = SingleThreadedExecutor(context=self.node.context)
             self.executor.add_node(self.node)
-            # The thread keeps the executor, not the listener, which ends the executor when it goes.
+            # The thread keeps the executor alive, but not the listener. The listener ends the
+            # executor when it is destroyed.
             self.dedicated_listener_thread = Thread(
                 target=_spin, args=(self.executor, self.node), name='tf2_listener', daemon=True)
             self.dedicated_listener_thread.start()

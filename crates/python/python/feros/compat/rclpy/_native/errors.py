@@ -1,4 +1,4 @@
-"""The exceptions that stock's binding raises, by its names."""
+"""The exceptions that the binding of stock rclpy raises, with the same names."""
 
 
 class InvalidHandle(RuntimeError):

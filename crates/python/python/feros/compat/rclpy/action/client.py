@@ -17,7 +17,7 @@ from ..task import Future
 from ..waitable import NumberOfEntities
 
 MOST_EARLY_FEEDBACK = 100
-"""The most messages of a goal that are kept until its server has answered."""
+"""The limit on feedback messages of a goal that are stored until its server has answered."""
 
 
 class ClientGoalHandle:
@@ -57,7 +57,7 @@ class ClientGoalHandle:
         return self._client._cancel.call_async(request)
 
     def get_result(self) -> Any:
-        """Waits for the result, while another thread spins."""
+        """Blocks until the result arrives, while another thread spins."""
         return _waited(self.get_result_async())
 
     def get_result_async(self) -> Future:
@@ -103,8 +103,9 @@ class ActionClient:
         self._action_type = action_type
         self._feedback_callbacks: Dict[bytes, Callable[[Any], None]] = {}
         self._goal_handles: Dict[bytes, ClientGoalHandle] = {}
-        # Feedback that arrived before the answer to its goal, and goals that were answered since.
-        # It is delivered like other feedback: in the callback group, and before later feedback.
+        # Feedback that arrived before the answer to its goal, and the goals that have been answered
+        # since. Early feedback is delivered like other feedback: in the callback group, and before
+        # later feedback.
         self._early_feedback: Dict[bytes, Deque[Any]] = {}
         self._answered: Deque[bytes] = deque()
         self._early_lock = threading.Lock()
@@ -242,7 +243,7 @@ class ActionClient:
         return self._all_ready()
 
     def get_num_entities(self) -> NumberOfEntities:
-        """The number of entities of its node that the client consists of."""
+        """The number of entities that the client consists of."""
         return NumberOfEntities(len(self._subscriptions), num_clients=3)
 
     def configure_introspection(

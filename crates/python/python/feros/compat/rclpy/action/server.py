@@ -86,11 +86,12 @@ class ServerGoalHandle:
         self._server._publish_status()
 
     def executing(self) -> None:
-        """Begins the goal when its work is done elsewhere; that code ends it with the result."""
+        """Marks the goal as executing, for code that does the work itself and then ends the goal
+        with the result."""
         self._become(_EXECUTING)
 
     def execute(self, execute_callback: Optional[Callable[..., Any]] = None) -> None:
-        """Begins the goal, unless it is already to be canceled."""
+        """Starts executing the goal. If it is already to be canceled, the state does not change."""
         if not self.is_cancel_requested:
             self._become(_EXECUTING)
         self._server._execute(self, execute_callback)
@@ -242,8 +243,8 @@ class ActionServer:
             with self._lock:
                 self._goal_handles[key] = handle
             self._publish_status()
-            # Runs after the response, so that the client knows the goal before its first feedback,
-            # and before the next goal is decided on.
+            # The callback runs after the response is sent, so that the client knows the goal before
+            # its first feedback arrives. It runs before the next goal is accepted or rejected.
             return Answer(response, lambda: self._called(self._accepted_callback, handle))
         return response
 
@@ -354,7 +355,7 @@ class ActionServer:
         self._status.publish(GoalStatusArray(status_list=statuses))
 
     def get_num_entities(self) -> NumberOfEntities:
-        """The number of entities in stock: services, and a timer for old results."""
+        """The numbers of entities as in stock rclpy: services, and a timer for old results."""
         return NumberOfEntities(num_timers=1, num_services=len(self._services))
 
     def configure_introspection(

@@ -1,4 +1,4 @@
-"""The clock of an `AsyncNode`, by which tasks of the event loop sleep."""
+"""The clock of an `AsyncNode`, on which tasks of the event loop sleep."""
 
 import asyncio
 from typing import Set
@@ -13,7 +13,7 @@ _ANY_CHANGE = JumpThreshold(
 
 
 class AsyncClock(ROSClock):
-    """ROS time by which tasks sleep."""
+    """ROS time on which tasks can sleep."""
 
     _sleepers: 'Set[asyncio.Future[None]]'
     _ended: bool

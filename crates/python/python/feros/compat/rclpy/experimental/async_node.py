@@ -91,7 +91,8 @@ class AsyncClient(Client):
 
 
 async def _until(condition: Callable[[], bool]) -> None:
-    """Checks every few milliseconds, since changes of the graph wake no loop."""
+    """Checks a condition every few milliseconds, since changes of the graph do not wake the
+    loop."""
     while not condition():
         await asyncio.sleep(0.01)
 
@@ -132,7 +133,7 @@ class _LoopExecutor:
             self._native.spin_until(lambda: self._ended, _SLICE)
 
     def _is_ready(self, entity: Entity) -> None:
-        """Called when data of an entity waits; from any thread."""
+        """Called from any thread when data of an entity waits."""
         with self._lock:
             loop = self._loop
             if loop is None:

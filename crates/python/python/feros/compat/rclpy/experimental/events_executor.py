@@ -1,4 +1,5 @@
-"""The events executor. All executors of this package wait for events, so it is the same one."""
+"""The events executor. All executors of this package wait for events, so it is a
+`SingleThreadedExecutor`."""
 
 from typing import Optional
 

@@ -1,4 +1,4 @@
-"""The names of stock's binding that scripts and tests touch."""
+"""The names of the binding of stock rclpy that scripts and tests use."""
 
 from types import SimpleNamespace
 

@@ -10,7 +10,7 @@ from .logging_severity import LoggingSeverity
 
 
 class CallerId(NamedTuple):
-    """A place in the code, by which filters remember."""
+    """A place in the code, for which filters store their state."""
 
     function_name: str
     file_path: str
@@ -98,8 +98,8 @@ class SkipFirst(LoggingFilter):
         return bool(was_skipped)
 
 
-# In the order in which they are asked: after a filter that rejects a message, the next is not
-# asked.
+# The filters, in the order in which they are asked. Once a filter rejects a message, the following
+# filters are not asked.
 supported_filters: Dict[str, Type[LoggingFilter]] = {
     'throttle': Throttle, 'skip_first': SkipFirst, 'once': Once,
 }
@@ -142,15 +142,16 @@ class _Place:
             raise ValueError('Logging filter parameters cannot be changed between calls.')
 
     def lets_through(self) -> bool:
-        """Whether all of its filters pass this message."""
+        """Whether all filters of this place let the message pass."""
         return all(one.should_log(self.context) for one in self.filters)
 
 
 class RcutilsLogger:
-    """A logger by its name, which consists of parts with dots between them."""
+    """A logger, which is identified by its name: parts separated by dots."""
 
     def __init__(self, name: str = '', find_node: Optional[Callable[[], Any]] = None) -> None:
-        """`find_node` returns the extension's node of the logger, or `None` once that is gone."""
+        """`find_node` returns the extension's node of the logger, or `None` once the node is
+        gone."""
         self.name = name
         self._find_node = find_node
         self._below = ''  # its name below that of the node
@@ -158,7 +159,7 @@ class RcutilsLogger:
         self._places: Dict[CallerId, _Place] = {}
 
     def get_child(self, name: str) -> 'RcutilsLogger':
-        """The logger of a part below this one, on `/rosout` if this one is.
+        """A child of this logger; it logs to `/rosout` if this logger does.
 
         Raises `ValueError` for an empty name, `RuntimeError` if the node is gone.
         """
@@ -174,11 +175,11 @@ class RcutilsLogger:
         return child
 
     def set_level(self, level: Union[int, LoggingSeverity]) -> None:
-        """Sets the least severity that is shown."""
+        """Sets the minimum severity that is shown."""
         set_level(self.name, level)
 
     def get_effective_level(self) -> LoggingSeverity:
-        """The least severity that is shown, as set here or for a logger above."""
+        """The minimum severity that is shown, as set for this logger or for a logger above it."""
         return effective_level(self.name)
 
     def is_enabled_for(self, severity: Union[int, LoggingSeverity]) -> bool:
@@ -249,7 +250,7 @@ def set_level(name: str, level: Union[int, LoggingSeverity]) -> None:
 
 
 def forget_levels() -> None:
-    """Resets loggers to what they showed before any level was set here."""
+    """Resets all levels that were set in this module."""
     global _root_is_unset
     _root_is_unset = False
     while _given_levels:
@@ -264,7 +265,7 @@ def own_level(name: str) -> LoggingSeverity:
 
 
 def effective_level(name: str) -> LoggingSeverity:
-    """The least severity that a logger shows, as set for it or for a logger above."""
+    """The minimum severity that a logger shows, as set for this logger or for a logger above it."""
     level = own_level(name)
     while name and level == LoggingSeverity.UNSET:
         name = name.rpartition('.')[0]

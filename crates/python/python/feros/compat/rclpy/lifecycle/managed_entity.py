@@ -14,7 +14,7 @@ class TransitionCallbackReturn(Enum):
     ERROR = 99
 
     def to_label(self) -> str:
-        """The label of the transition that follows."""
+        """The label of the transition that this result causes."""
         return f'transition_{self.name.lower()}'
 
 
@@ -30,7 +30,7 @@ class ManagedEntity:
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: Any) -> TransitionCallbackReturn:
-        """Ends for good; called with the previous state."""
+        """Ends permanently; called with the previous state."""
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: Any) -> TransitionCallbackReturn:

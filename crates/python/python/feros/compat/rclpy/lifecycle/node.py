@@ -108,7 +108,7 @@ def _message(described: Description) -> TransitionDescription:
 
 
 class LifecycleNodeMixin(ManagedEntity):
-    """Makes a class that is also a `Node` a managed node; `LifecycleNode` is both."""
+    """A mixin that makes a `Node` a managed node; `LifecycleNode` combines both."""
 
     _rclpy_lifecycle: Any = None
 
@@ -129,7 +129,7 @@ class LifecycleNodeMixin(ManagedEntity):
             self._rclpy_start_interface(callback_group)
 
     def _rclpy_create_native(self, name: str, **options: Any) -> Any:
-        # The node owns the state machine, which must not keep the node alive.
+        # The node owns the state machine, so the state machine must not keep the node alive.
         itself = weakref.ref(self)
 
         def run(callback: str, previous: int) -> int:
@@ -289,7 +289,7 @@ class LifecycleNodeMixin(ManagedEntity):
         publisher_class: None = None,
         **kwargs: Any,
     ) -> 'LifecyclePublisher[MsgT]':
-        """Like `create_publisher`, for messages that are sent only while the node is active."""
+        """Like `create_publisher`, but the publisher only sends while the node is active."""
         if publisher_class:
             raise TypeError(
                 "create_lifecycle_publisher() takes no argument 'publisher_class'")
