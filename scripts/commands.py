@@ -179,7 +179,8 @@ NOT_HERE = {
     "docs/book/pages/ros1.md": "it needs a ROS 1 master: crates/cli/tests/ros1",
     "docs/book/pages/zenoh.md": "an engine that is a feature: `./test zenoh`",
 }
-# Commands that run beside a command before it is interrupted, so that it has something to do.
+# Commands that run together with a command before it is interrupted, so that it has something to
+# do.
 MEANWHILE = {"feros bag record --topics": "feros topic echo /odom --times 40 --no-arr"}
 # Commands that report findings in their exit code.
 FINDS = ("feros doctor",)

@@ -207,7 +207,7 @@ impl Player {
     /// time runs from the first message in any bag to the last.
     ///
     /// # Errors
-    /// As [`Player::start`].
+    /// The errors of [`Player::start`].
     pub fn start_merged(
         node: &Node,
         bags: Vec<BagReader>,

@@ -77,7 +77,7 @@ impl BagReader {
     /// Like [`BagReader::open`], but with options that the caller chooses.
     ///
     /// # Errors
-    /// As [`BagReader::open`].
+    /// The errors of [`BagReader::open`].
     pub fn open_with(path: &Path, options: &ReaderOptions) -> Result<Self, ReadError> {
         let named = if options.use_metadata_file { read_metadata_file(path)? } else { None };
         let paths = files_of(path, named.as_ref())?;

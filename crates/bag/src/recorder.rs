@@ -234,7 +234,7 @@ impl Recorder {
     /// Starts another bag after [`Recorder::stop`].
     ///
     /// # Errors
-    /// As [`Recorder::start`], and if a recording is running.
+    /// The errors of [`Recorder::start`], and an error if a recording is running.
     pub fn record(&self, output: &Path) -> Result<(), RecordError> {
         self.shared.record(Some(output))
     }

@@ -178,7 +178,7 @@ impl BagWriter {
     /// Ends the file and begins the next one.
     ///
     /// # Errors
-    /// As [`BagWriter::write`].
+    /// The errors of [`BagWriter::write`].
     pub fn split(&mut self) -> Result<Split, WriteError> {
         let metadata = self.metadata().body();
         let Some(file) = &mut self.file else { return Err(WriteError::Ended) };
@@ -196,7 +196,7 @@ impl BagWriter {
     /// Ensures that all written messages survive in the file even if the process dies.
     ///
     /// # Errors
-    /// As [`BagWriter::write`].
+    /// The errors of [`BagWriter::write`].
     pub fn flush(&mut self) -> Result<(), WriteError> {
         let Some(file) = &mut self.file else { return Err(WriteError::Ended) };
         file.flush().map_err(|error| self.fail(&error))
@@ -212,7 +212,7 @@ impl BagWriter {
     /// Ends the bag.
     ///
     /// # Errors
-    /// As [`BagWriter::write`].
+    /// The errors of [`BagWriter::write`].
     pub fn finish(mut self) -> Result<BagMetadata, WriteError> {
         self.end()?;
         Ok(self.metadata())

@@ -23,7 +23,7 @@ pub trait Decode: Sized {
     ///
     /// # Errors
     ///
-    /// As [`decode`](Self::decode).
+    /// The errors of [`decode`](Self::decode).
     fn decode_vec(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Self>, DecodeError> {
         // Values may be larger in memory than on the wire. So even for a checked count, only as
         // much memory is reserved as the remaining bytes take; a vector of large elements grows a
@@ -40,7 +40,7 @@ pub trait Decode: Sized {
     ///
     /// # Errors
     ///
-    /// As [`decode`](Self::decode).
+    /// The errors of [`decode`](Self::decode).
     fn decode_slice(reader: &mut Reader<'_>, items: &mut [Self]) -> Result<(), DecodeError> {
         for item in items {
             *item = Self::decode(reader)?;

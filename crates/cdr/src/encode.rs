@@ -49,7 +49,7 @@ pub trait Encode {
     ///
     /// # Errors
     ///
-    /// As [`encode`](Self::encode).
+    /// The errors of [`encode`](Self::encode).
     fn encode_slice(items: &[Self], writer: &mut Writer<'_>) -> Result<(), EncodeError>
     where
         Self: Sized,

@@ -44,7 +44,7 @@
 //! | `encode`, `writer`, `sizer` | values to bytes; their size beforehand |
 //! | `decode`, `reader` | bytes to values |
 //! | `view` | values that borrow from bytes |
-//! | `build`, `canvas`, `splitter`, `sequence_mut` | messages that are built in place |
+//! | `build`, `canvas`, `splitter`, `sequence_mut` | messages that are built in the memory to be sent |
 //! | `layout`, `primitive`, `wstring`, `header` | memory layout, numbers, the text of `wstring`, the encapsulation header |
 //! | `error` | the errors |
 //!

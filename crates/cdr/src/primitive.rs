@@ -159,7 +159,7 @@ impl Wire for bool {
         bytemuck::checked::try_cast_slice(bytes).ok()
     }
 
-    /// As [`cast`](Wire::cast).
+    /// Checks every byte, like [`cast`](Wire::cast).
     fn cast_mut(bytes: &mut [u8]) -> Option<&mut [Self]> {
         bytemuck::checked::try_cast_slice_mut(bytes).ok()
     }

@@ -62,7 +62,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// As [`value`](Self::value).
+    /// The errors of [`value`](Self::value).
     #[inline]
     pub fn array<T: Primitive, const N: usize>(&mut self) -> Result<&'a mut [T; N], BuildError> {
         let offset = self.position;
@@ -73,7 +73,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// As [`value`](Self::value).
+    /// The errors of [`value`](Self::value).
     #[inline]
     pub fn sequence<T: Primitive>(&mut self) -> Result<&'a mut [T], BuildError> {
         let len = self.count(T::SIZE)?;
@@ -143,7 +143,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Build::split`] of the messages.
+    /// The errors of [`Build::split`] for the messages.
     pub fn messages<M: Build>(&mut self) -> Result<SequenceMut<'a, M>, BuildError> {
         let len = self.count(1)?;
         self.message_array(len)
@@ -153,7 +153,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Build::split`] of the messages.
+    /// The errors of [`Build::split`] for the messages.
     pub fn message_array<M: Build>(
         &mut self,
         len: usize,

@@ -229,7 +229,8 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
     ///
     /// # Errors
     ///
-    /// As [`View::read`] of the elements, or if the bytes cannot hold the count.
+    /// The errors of [`View::read`] for the elements, and an error if the bytes cannot hold this
+    /// count.
     pub fn read_sequence(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let len = reader.read_count(V::MIN_SIZE)?;
         Self::read_array(reader, len)
@@ -239,7 +240,7 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
     ///
     /// # Errors
     ///
-    /// As [`View::read`] of the elements.
+    /// The errors of [`View::read`] for the elements.
     pub fn read_array(reader: &mut Reader<'a>, len: usize) -> Result<Self, DecodeError> {
         let start = *reader;
         match Layout::repeated(V::LAYOUT, len) {

@@ -88,7 +88,7 @@ impl<'a> ImageView<'a> {
     /// Like [`Image::pixels`], but reads received bytes without decoding the image.
     ///
     /// # Errors
-    /// As [`Image::pixels`].
+    /// The errors of [`Image::pixels`].
     pub fn pixels<T: Sample, const CHANNELS: usize>(
         &self,
     ) -> Result<Pixels<'a, T, CHANNELS>, ImageError> {

@@ -159,7 +159,7 @@ impl<'a> PointCloud2View<'a> {
     /// Like [`PointCloud2::points`], but reads received bytes without decoding the cloud.
     ///
     /// # Errors
-    /// As [`PointCloud2::points`].
+    /// The errors of [`PointCloud2::points`].
     pub fn points<T: Sample, const N: usize>(
         &self,
         names: [&str; N],

@@ -32,8 +32,8 @@ pub struct BufferOptions {
     /// Transforms that are older than the newest one of their frame by more than this are
     /// forgotten. The default is 10 s, as in tf2.
     pub cache_length: Duration,
-    /// The limit on transforms that are kept for one frame, at 72 bytes each. The default is 100
-    /// 000, which is 10 s at 10 kHz. Memory is allocated as transforms come.
+    /// The limit on transforms that are kept for one frame, at 72 bytes each. By default, 100 000
+    /// transforms are kept, which is 10 s at 10 kHz. Memory is allocated as transforms come.
     pub samples_per_frame: usize,
     /// The limit on frames that the buffer knows. The default is 10 000.
     pub max_frames: usize,

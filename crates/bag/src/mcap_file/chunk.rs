@@ -24,7 +24,7 @@ const AT_ONCE_BYTES: usize = 4 << 20;
 
 /// The head of a chunk.
 pub(super) struct ChunkHead {
-    /// The chunk as the index of a file has it, without the positions of messages.
+    /// The chunk as the index of a file describes it, without the positions of messages.
     pub(super) index: ChunkIndex,
     /// The CRC32 of the records; 0 if the chunk has no checksum.
     checksum: u32,

@@ -255,7 +255,8 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether the body has room for an attachment's times, name, media type, length and checksum.
+/// Whether the body is long enough for an attachment's times, name, media type, length and
+/// checksum.
 fn has_attachment_head(body: &[u8]) -> bool {
     let text_end = |at: usize| {
         let length = body.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))?;

@@ -60,7 +60,7 @@ impl PlayClock {
             return Duration::ZERO;
         }
         let seconds = (left as f64 / self.rate * 1e-9).min(LONGEST_WAIT.as_secs_f64());
-        // Never zero: a due message was recognized by the clock above.
+        // The result is not zero, since the code above has found that the message is not due yet.
         Duration::from_secs_f64(seconds).max(Duration::from_nanos(1))
     }
 }

@@ -27,7 +27,7 @@ impl TransformBroadcaster {
     /// Creates a broadcaster of a node, with the policies of `tf2_ros`.
     ///
     /// # Errors
-    /// As [`Node::create_publisher`].
+    /// The errors of [`Node::create_publisher`].
     pub fn new(node: &Node) -> Result<Self, CreateError> {
         Self::with(node, broadcaster_qos())
     }
@@ -35,7 +35,7 @@ impl TransformBroadcaster {
     /// Creates a broadcaster of a node, with these options.
     ///
     /// # Errors
-    /// As [`Node::create_publisher`].
+    /// The errors of [`Node::create_publisher`].
     pub fn with(node: &Node, options: impl Into<PublisherOptions>) -> Result<Self, CreateError> {
         Ok(Self { publisher: node.create_publisher(TOPIC, options)? })
     }
@@ -43,7 +43,7 @@ impl TransformBroadcaster {
     /// Publishes the transform of one frame.
     ///
     /// # Errors
-    /// As [`Publisher::publish`].
+    /// The errors of [`Publisher::publish`].
     pub fn send_transform(&self, transform: TransformStamped) -> Result<(), PublishError> {
         self.send_transforms(vec![transform])
     }
@@ -51,7 +51,7 @@ impl TransformBroadcaster {
     /// Publishes the transforms of several frames, in one message.
     ///
     /// # Errors
-    /// As [`Publisher::publish`].
+    /// The errors of [`Publisher::publish`].
     pub fn send_transforms(&self, transforms: Vec<TransformStamped>) -> Result<(), PublishError> {
         self.publisher.publish(TFMessage { transforms })
     }
@@ -85,7 +85,7 @@ impl StaticTransformBroadcaster {
     /// Creates a broadcaster of a node, with the policies of `tf2_ros`.
     ///
     /// # Errors
-    /// As [`Node::create_publisher`].
+    /// The errors of [`Node::create_publisher`].
     pub fn new(node: &Node) -> Result<Self, CreateError> {
         let publisher = node.create_publisher(STATIC_TOPIC, static_qos(1))?;
         Ok(Self { publisher, said: Mutex::default() })
@@ -94,7 +94,7 @@ impl StaticTransformBroadcaster {
     /// Publishes the transform of one frame, together with the earlier ones.
     ///
     /// # Errors
-    /// As [`Publisher::publish`].
+    /// The errors of [`Publisher::publish`].
     pub fn send_transform(&self, transform: TransformStamped) -> Result<(), PublishError> {
         self.send_transforms(vec![transform])
     }
@@ -103,7 +103,7 @@ impl StaticTransformBroadcaster {
     /// thread is already publishing, that thread publishes these, too.
     ///
     /// # Errors
-    /// As [`Publisher::publish`]; the next message then includes the transforms.
+    /// The errors of [`Publisher::publish`]; the next message then includes the transforms.
     pub fn send_transforms(&self, transforms: Vec<TransformStamped>) -> Result<(), PublishError> {
         if !self.said.lock().add(transforms) {
             return Ok(());

@@ -34,7 +34,7 @@ fn sockets_of(server: SocketAddr) -> usize {
     let is_its = |line: &&str| {
         let mut fields = line.split_whitespace().skip(1);
         let is_its = fields.next().is_some_and(|local| local.ends_with(&port));
-        // Established, or closed by the other side only.
+        // 01 is established, and 08 is closed only by the other side.
         is_its && fields.nth(1).is_some_and(|state| ["01", "08"].contains(&state))
     };
     table.lines().filter(is_its).count()
