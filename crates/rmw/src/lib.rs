@@ -17,10 +17,10 @@
 //! | [`stamp`] | source timestamps of messages |
 //! | [`announcement`] | announcements of endpoints beyond DDS, and their matches |
 //! | [`twin`] | endpoints that are on two engines at once |
-//! | [`bridge_mark`] | endpoints that a bridge between engines made |
+//! | [`bridge_mark`] | endpoints that a bridge between engines created |
 //! | [`gaps`] | gaps in the numbers of publishers, counted as losses |
 //! | [`failure_counter`] | counts of repeated failures, of which few are logged |
-//! | [`said_once`] | texts that are logged once |
+//! | [`said_once`] | messages that are logged only once |
 //! | [`sending_thread`] | the thread that sends for an asynchronous publisher |
 //! | [`dds`] | the wire format that DDS engines share |
 //! | [`gid`] | identity of an endpoint |

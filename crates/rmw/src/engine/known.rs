@@ -6,11 +6,11 @@ use super::front::Kept;
 /// The protocol of an engine. Two engines with the same protocol reach the same nodes in a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
-    /// DDSI-RTPS, as `rmw_cyclonedds_cpp` and `rmw_fastrtps_cpp` speak it.
+    /// DDSI-RTPS, which `rmw_cyclonedds_cpp` and `rmw_fastrtps_cpp` use.
     Dds,
     /// XML-RPC and TCPROS of ROS 1.
     Ros1,
-    /// Zenoh, as `rmw_zenoh_cpp` speaks it.
+    /// Zenoh, in the wire format of `rmw_zenoh_cpp`.
     Zenoh,
 }
 

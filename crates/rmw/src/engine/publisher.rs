@@ -29,7 +29,7 @@ pub enum PublishMode {
     },
 }
 
-/// The options for making a publisher.
+/// The options for creating a publisher.
 #[derive(Clone)]
 pub struct PublisherOptions<'a> {
     /// The node that owns the publisher.

@@ -10,7 +10,7 @@ use crate::qos::QosProfile;
 use crate::sample::Sample;
 use crate::type_hash::TypeHash;
 
-/// The options for making a subscription.
+/// The options for creating a subscription.
 #[derive(Clone)]
 pub struct SubscriptionOptions<'a> {
     /// The node that owns the subscription.
