@@ -109,8 +109,8 @@ fn without_service_header(mut sample: SampleRef) -> Payload {
             bytes.copy_within(..ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES);
             Payload::new(Behind { sample, offset: SERVICE_HEADER_BYTES })
         }
-        // Another reader of this process has the sample too, or the thread of the engine that is
-        // delivering it.
+        // Another reader of this process, or the engine's delivering thread, also refers to the
+        // sample.
         None => Payload::new(Copied::without_service_header(sample.bytes())),
     }
 }
