@@ -7,8 +7,8 @@ use feros_rmw::{Gid, MessageInfo, Payload, PayloadBytes, Sample, Stamp};
 use feros_rmw_dds::library::{self, Origin, RelatedIdentity};
 use feros_rmw_dds::service_header::{ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES};
 
-/// The first stamp that Fast DDS treats as no stamp: its seconds are signed, those of the wire are
-/// not (eProsima/Fast-DDS:src/cpp/rtps/history/WriterHistory.cpp).
+/// The first stamp that Fast DDS treats as missing. Fast DDS stores the seconds with a sign, the
+/// wire format without (eProsima/Fast-DDS:src/cpp/rtps/history/WriterHistory.cpp).
 const FIRST_LATE_STAMP: i64 = (1 << 31) * 1_000_000_000;
 /// The first bytes of an identity that carries such a stamp.
 const LATE_STAMP: &[u8; 8] = b"FEROS_TS";
