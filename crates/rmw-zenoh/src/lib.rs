@@ -2,13 +2,13 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `wire` | tokens, attachments, announcements: texts and bytes, without the network |
+//! | `wire` | tokens, attachments and announcements, as strings and bytes |
 //! | `config` | Zenoh's configuration, with the defaults and variables of `rmw_zenoh` |
 //! | `session`, `session_state` | a session, and the state that its endpoints share |
 //! | `member`, `announcing` | an endpoint in the graph, and its announcement |
 //! | `graph`, `matches` | the graph from liveliness tokens; the matches of an endpoint |
 //! | `publisher`, `subscription`, `service`, `client` | the endpoints |
-//! | `inbox`, `sample` | received messages that were not taken yet, and samples made of them |
+//! | `inbox`, `sample` | received messages that the user has not taken yet, and their samples |
 //! | `fence` | checks whether another session has handled all messages sent to it |
 //! | `router` | a router, so that none has to be installed |
 //!
