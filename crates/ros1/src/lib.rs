@@ -16,7 +16,7 @@
 //! | `node`, `node_error`, `own_host`, `address`, `siblings` | a node under a master, its address, and nodes of the same process |
 //! | `publication`, `subscription`, `service`, `header` | TCPROS: topics and services |
 //! | `runtime`, `connections`, `within` | tasks on few threads, limits of connections, answers within a time |
-//! | `lines`, `peer_text`, `strangers` | bounded warnings, and texts of peers that are safe to log |
+//! | `lines`, `peer_text`, `strangers` | limited warnings; text from other nodes, made safe to log |
 //!
 //! # Invariants
 //!

@@ -151,7 +151,7 @@ fn escaped(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // XML parsers would turn it into a line feed.
+            // XML parsers would turn a carriage return into a line feed.
             '\r' => out.push_str("&#13;"),
             other => out.push(other),
         }
