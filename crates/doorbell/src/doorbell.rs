@@ -94,7 +94,7 @@ impl Doorbell {
 
     pub(crate) fn wait_within(&self, sharing: Sharing, timeout: Option<Duration>) {
         self.bell.store(SLEEPING, Ordering::Relaxed);
-        fence(Ordering::SeqCst); // pairs with the fence in `wake`, of a `ReadySet` in `wake_next`
+        fence(Ordering::SeqCst); // pairs with those in `wake` and `ReadySet::wake_next`
         if self.flags.are_clear() {
             self.bell.wait(SLEEPING, sharing, timeout);
         }
@@ -183,7 +183,7 @@ mod tests {
         doorbell.wait(Some(Duration::from_millis(1)));
         let slot = Slot::new(1).unwrap();
         doorbell.ring(slot);
-        doorbell.wait(None); // would hang
+        doorbell.wait(None); // hangs if this fails
         assert!(doorbell.take(slot));
     }
 
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_nudge_wakes_over_a_flag_that_nobody_announced() {
         let doorbell = Doorbell::new();
-        doorbell.nudge(); // nothing is set, nothing happens
+        doorbell.nudge(); // does nothing, since no flag is set
         assert!(doorbell.flags.are_clear());
         let slot = Slot::new(100).unwrap();
         std::thread::scope(|scope| {
@@ -207,8 +207,8 @@ mod tests {
             while doorbell.bell.load(Ordering::Relaxed) != SLEEPING {
                 std::thread::yield_now();
             }
-            doorbell.flags.words[1].fetch_or(1 << 36, Ordering::Relaxed); // and no summary
-            doorbell.bell.store(AWAKE, Ordering::Relaxed); // and no system call
+            doorbell.flags.words[1].fetch_or(1 << 36, Ordering::Relaxed); // without the summary bit
+            doorbell.bell.store(AWAKE, Ordering::Relaxed); // without the system call
             while !sleeper.is_finished() {
                 doorbell.nudge();
                 std::thread::yield_now();

@@ -215,7 +215,7 @@ mod tests {
         for index in [4095, 65, 0, 64] {
             flags.set(slot(index));
         }
-        flags.summary.fetch_or(1 << 20, Ordering::Relaxed); // over nothing
+        flags.summary.fetch_or(1 << 20, Ordering::Relaxed); // a summary bit over an empty word
         assert_eq!(drained(&flags), [0, 64, 65, 4095]);
         assert!(
             flags.are_clear() && flags.words.iter().all(|word| word.load(Ordering::Relaxed) == 0)

@@ -97,7 +97,7 @@ impl Ringer {
     /// Removes the listener that [`set_listener`](Self::set_listener) has set.
     pub fn clear_listener(&self) {
         let former = self.cell.routes.write().listener.take();
-        drop(former); // after the lock
+        drop(former); // once the lock is released
     }
 
     /// Calls `observer` with the entity's place, that is, the doorbell and slot where other
@@ -202,7 +202,7 @@ pub struct Observation {
 impl Drop for Observation {
     fn drop(&mut self) {
         let observer = self.cell.routes.write().end_observation(self.id);
-        drop(observer); // after the lock
+        drop(observer); // once the lock is released
     }
 }
 
@@ -390,6 +390,6 @@ mod tests {
         });
         ringer.ring();
         assert_eq!(*heard.lock().unwrap(), [1, 2]);
-        ringer.clear_listener(); // which owns the ringer
+        ringer.clear_listener(); // the callback owns the ringer
     }
 }

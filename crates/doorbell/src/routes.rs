@@ -98,7 +98,7 @@ impl Routes {
     /// Makes a change; if `moves` is set, it moves the entity's place.
     pub(crate) fn move_place<T>(&mut self, moves: bool, change: impl FnOnce(&mut Self) -> T) -> T {
         if moves {
-            self.tell_departure(); // first, so that fewer rings of other processes come too late
+            self.tell_departure(); // first, so that few rings come too late
         }
         let changed = change(self);
         if moves {

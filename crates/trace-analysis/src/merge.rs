@@ -213,7 +213,7 @@ fn join(
 ) -> Deliveries {
     let mut all = Deliveries::default();
     for ((key, subscription), Reception { topic, transport, by_transport }) in receptions {
-        let Some(transport) = transport else { continue }; // it did not reach the callback
+        let Some(transport) = transport else { continue }; // no callback got it
         let published = sent.get_mut(&key).filter(|sent| sent.way.at(Point::Publish).is_some());
         let Some(published) = published else {
             *all.without_publisher.entry(topic).or_default() += 1;

@@ -67,7 +67,7 @@ impl Trace {
             let common = |ph, process, thread, at| json!({"ph": ph, "id": id, "cat": "message", "name": "message", "pid": process, "tid": thread, "ts": micros(at, first)});
             out.push(&common("s", *from_process, *from_thread, *begin))?;
             let mut end = common("f", process, thread, at);
-            end["bp"] = "e".into(); // to the slice around it, not to the next
+            end["bp"] = "e".into(); // to the enclosing slice, not the next
             out.push(&end)?;
         }
         Ok(())

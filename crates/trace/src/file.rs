@@ -126,7 +126,7 @@ impl TraceFile {
     pub(crate) fn append(&mut self, threads: &[ThreadEvents]) -> Result<(), WriteError> {
         let written = self.append_blocks(threads);
         if written.is_err() {
-            self.named.clear(); // some may have been lost with their block
+            self.named.clear(); // some names may be lost with their block
         }
         written
     }

@@ -247,7 +247,7 @@ mod tests {
         drop(deliver(Transport::IntraProcess, subscription, || id(2))); // published in the callback, with direct dispatch
         delivery(Point::Callback);
         drop(outer);
-        delivery(Point::CallbackEnd); // without a message
+        delivery(Point::CallbackEnd); // no message is being delivered
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn no_ring_is_lost_between_threads() {
             .map(|index| {
                 let taken = Arc::new(AtomicBool::new(true));
                 let (ready_set, seen) = (Arc::clone(&ready_set), Arc::clone(&taken));
-                let other = memory.clone().filter(|_| index != 8); // rings as other processes do
+                let other = memory.clone().filter(|_| index != 8); // rings like another process
                 let thread = thread::Builder::new()
                     .name(format!("ringer-{index}"))
                     .spawn(move || {
@@ -175,7 +175,7 @@ fn the_ring_of_another_slot_wakes_another_thread() {
         let leader = ready_set.leader_wait();
         let followers = [(); 2].map(|()| ready_set.follower_wait());
         ready_set.ring(slot(1));
-        ready_set.ring(slot(1)); // is for the same thread
+        ready_set.ring(slot(1)); // taken by the same thread
         assert_eq!(woken(), [1, 0]);
         ready_set.ring(slot(2));
         assert_eq!(woken(), [2, 0], "the second follower");
@@ -185,7 +185,7 @@ fn the_ring_of_another_slot_wakes_another_thread() {
         } else {
             assert_eq!(woken(), [2, 1], "the leader");
         }
-        ready_set.ring(slot(4)); // is for the first thread that comes
+        ready_set.ring(slot(4)); // taken by the thread that comes first
         ready_set.wake_next();
         ready_set.wake_leader();
         assert_eq!(woken(), [2, u32::from(!leader.is_shared())]);

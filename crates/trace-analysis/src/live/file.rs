@@ -85,12 +85,12 @@ impl GrowingFile {
             }
             let end = self.read + BlockHead::SIZE as u64 + length;
             if end > bytes {
-                break; // it is being written
+                break; // the block is still being written
             }
             let is_old = bytes - self.read > budget;
             if !(head.kind == THREAD && is_old) {
                 if length > left && left < budget {
-                    break; // the next time
+                    break; // read by the next call
                 }
                 left = left.saturating_sub(length);
                 let content = take(source, length).map_err(io)?;

@@ -140,7 +140,7 @@ fn no_damage_goes_unnoticed_and_none_makes_the_reader_panic() {
     }
     // Files from two hosts.
     let mut other = bytes.clone();
-    other[33] ^= 1; // of the boot id
+    other[33] ^= 1; // a byte of the boot id
     std::fs::write(folder.path().join("2.ferostrace"), other).unwrap();
     assert!(matches!(Trace::read(folder.path()), Err(TraceError::TwoClocks { .. })));
 }

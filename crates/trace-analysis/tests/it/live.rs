@@ -209,7 +209,7 @@ fn a_file_that_is_begun_anew_is_read_anew() {
     assert_eq!(read(&mut growing, &bytes[..10]).unwrap().len(), 0);
     assert_eq!(read(&mut growing, &bytes).unwrap().len(), events);
     let mut other = bytes.clone();
-    other[20] ^= 1; // part of the time when it was made
+    other[20] ^= 1; // a byte of the time when the file was made
     assert_eq!(read(&mut growing, &other).unwrap().len(), events);
 }
 
