@@ -1,14 +1,14 @@
 """The actions of a stock node.
 
-Servers: action_server {name, type, result_timeout}: goals whose order is negative are rejected, one of order 13 is not
-canceled, the others wait; goals {name, count} returns the received goals, feedback {name, id, values}, goal_status {name, id},
-end {name, id, outcome, result}: outcome is succeed, abort, canceled, or raise.
+Servers: action_server {name, type, result_timeout}: rejects goals with a negative order, does not cancel a goal of
+order 13, and lets the others wait; goals {name, count} returns the received goals, feedback {name, id, values},
+goal_status {name, id}, end {name, id, outcome, result}: outcome is succeed, abort, canceled, or raise.
 Clients: action_client {name, type}, action_ready {name}, wait_for_action {name}, send_goal {name, goal}, cancel {name, id},
 feedback_of {name, count}, result {name, id}, followed {name, id} returns the status that the client knows.
 destroy_action {what, name}; what is server or client.
 Introspection: introspect_action {what, name, state, qos} makes a client or server publish its events,
-action_events {name, type, part, qos} listens to those of one service, part being SendGoalService or GetResultService or
-CancelGoalService, events_of {name, part, count} returns the received events.
+action_events {name, type, part, qos} listens to those of one service, where part is SendGoalService,
+GetResultService or CancelGoalService, events_of {name, part, count} returns the received events.
 """
 import threading
 

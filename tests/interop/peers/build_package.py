@@ -1,9 +1,9 @@
-"""Builds a package of messages that no wheel has for stock ROS 2, with the generators of the wheels.
+"""Builds a package of messages that no wheel contains, for stock ROS 2, with the generators of the wheels.
 
     python build_package.py PACKAGE OUTPUT
 
-idl/PACKAGE/msg beside this script has its messages as .idl files (their conversion from .msg files needs more than the
-wheels contain); the packages that they refer to are among the wheels. OUTPUT gets lib/ (for LD_LIBRARY_PATH) and python/
+idl/PACKAGE/msg in the folder of this script has the messages as .idl files (converting .msg files needs more than the
+wheels contain); the packages that the messages refer to are in the wheels. OUTPUT gets lib/ (for LD_LIBRARY_PATH) and python/
 (for PYTHONPATH). Needs gcc, g++ and the headers of Python.
 """
 import importlib.metadata

@@ -1,4 +1,4 @@
-"""Converts messages to and from JSON values, exactly: a test controls the values on the wire, and reads the values that arrive.
+"""Converts messages to and from JSON values exactly, so that a test controls the values sent and reads the values received.
 
 Beyond plain JSON:
   - NaN and infinities are the strings "nan", "inf", "-inf"

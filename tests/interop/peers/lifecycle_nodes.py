@@ -1,9 +1,9 @@
-"""Managed nodes of stock rclpy within the peer, whose transitions have results given by the test.
+"""Managed nodes of stock rclpy within the peer; the test determines the results of their transitions.
 
-lifecycle {name, results}: makes one in the peer's namespace; results maps a callback such as "configure" to its
+lifecycle {name, results}: makes a managed node in the peer's namespace; results maps a callback such as "configure" to its
 result: "success", "failure", "error", or "raise" for an exception. It has a managed publisher of std_msgs/msg/String
 on ~/chatter. lifecycle_calls {name} returns the callbacks so far with their previous states,
-lifecycle_trigger {name, transition} makes the node itself begin one, lifecycle_state {name} returns its state,
+lifecycle_trigger {name, transition} makes the node itself begin a transition, lifecycle_state {name} returns its state,
 lifecycle_publish {name, text} publishes.
 """
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn

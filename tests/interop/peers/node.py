@@ -3,14 +3,15 @@
 Making and removing: publisher {topic, type, qos, events}, subscription {topic, type, qos, events, blocks},
 service {name, type, response, deferred}, client {name, type}, destroy {what, name}.
 Topics: publish {topic, values}, publish_blocks {topic, count, size}, publish_first {topic, type, values} publishes
-each with a participant of its own, once that counts a subscription, acked {topic}, take {topic, count, timeout},
-received {topic}, matched {topic, publishers, subscriptions}, event {topic, kind, what}.
-Services: wait {service}, ready {service}, call {service, requests} sends all, then waits for all, requests {service, count}
-returns the received requests, release {service} answers the oldest deferred one, introspect {what, name, state, qos} makes
-a client or service publish its events, event_subscription {service, type, qos} listens to them as topic <service>/_service_event.
+each value with a participant of its own, once that participant counts a subscription, acked {topic},
+take {topic, count, timeout}, received {topic}, matched {topic, publishers, subscriptions}, event {topic, kind, what}.
+Services: wait {service}, ready {service}, call {service, requests} sends all requests, then waits for all responses,
+requests {service, count} returns the received requests, release {service} answers the oldest deferred request,
+introspect {what, name, state, qos} makes a client or service publish its events,
+event_subscription {service, type, qos} listens to them as topic <service>/_service_event.
 Parameters: declare {name, value, descriptor}, parameter {name}, refuse {value, reason}: refuses this value from then on,
 overrides {arguments, namespace, name}: the parameters that a node with this command line starts with.
-Names: names {names} returns for each whether it is a full topic name, a namespace, a node's name.
+Names: names {names} returns for each name whether it is valid as a full topic name, a namespace and a node name.
 Loggers: logger_services {} makes the node serve the levels of its loggers, log {level, text, child}.
 Further operations: those of graph_questions.py, of actions.py, and of the managed nodes of
 lifecycle_nodes.py.

@@ -1,7 +1,7 @@
-"""Drives a stock rclpy node by JSON lines.
+"""Drives a stock rclpy node with JSON lines.
 
-The first line out is {"ready": NODE}. Then, for each request line in, {"op": NAME, ...arguments}, there is one answer
-line: {"ok": RESULT} or {"error": TEXT}. The end of the input ends the peer, cleanly. Callbacks run in a separate
+The first output line is {"ready": NODE}. Then each input line is a request, {"op": NAME, ...arguments}, and gets one
+output line: {"ok": RESULT} or {"error": TEXT}. When the input ends, the peer ends cleanly. Callbacks run in a separate
 thread, so a request may wait for their data.
 """
 import argparse
@@ -24,7 +24,7 @@ def arguments(description):
 
 
 def qos(value):
-    """A profile from an object: the ROS default (reliable, volatile, keep last 10), changed by what is named.
+    """Makes a profile from an object: the ROS default (reliable, volatile, keep last 10), with the changes that it names.
 
     reliability, durability, history, liveliness: a name as rmw knows it; depth: a number; deadline, lifespan,
     liveliness_lease_duration: seconds; avoid_ros_namespace_conventions: bool.

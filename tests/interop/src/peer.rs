@@ -168,7 +168,7 @@ impl Peer {
 }
 
 impl Peer {
-    /// Ends the peer at once, as a crash would.
+    /// Kills the peer, as a crash would end it.
     pub fn kill(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

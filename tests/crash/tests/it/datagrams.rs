@@ -145,7 +145,7 @@ fn changed_datagrams_harm_nobody() {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let send = |seed: &Seed| {
         let to = if seed.is_of_discovery { first } else { first + 1 };
-        let _ = socket.send_to(&seed.bytes, ("127.0.0.1", to)); // one may be too large
+        let _ = socket.send_to(&seed.bytes, ("127.0.0.1", to)); // fails if it is too large
     };
     until("the target takes the real datagrams for those of a process", || {
         seeds.iter().for_each(send);

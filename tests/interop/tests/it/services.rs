@@ -118,9 +118,9 @@ fn stock_clients_are_answered_small_and_large_and_several_at_once() {
         // discovered may drop replies after a large reply to another client.
         other.ask("call", json!({"service": "/switch", "requests": [{"data": true}]}));
     }
-    // All nodes call at the same time: each gets its own answers, in the order of its requests.
-    // There are six calls in all, because a service keeps only ten requests and ten replies, as in
-    // stock ROS 2.
+    // All nodes call at the same time; each gets the answers to its own requests, in order. There
+    // are six calls in all, because a service keeps only ten requests and ten replies, as in stock
+    // ROS 2.
     let pattern = [true, false];
     let requests: Value = pattern.iter().map(|data| json!({"data": data})).collect();
     std::thread::scope(|scope| {

@@ -159,7 +159,7 @@ impl Place {
         sweeper.ask("listen", json!({"name": "sub", "topic": "nothing"}));
         sweeper.end();
         if !self.is_own() {
-            return; // other processes have files there, too
+            return; // other processes have files there too
         }
         let entries = fs::read_dir(self.dev_shm()).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
