@@ -55,12 +55,12 @@ struct contract {
   enum contract_placement placement;
   const char *topic, *to;       /* `to`: where a relay publishes */
   bool is_string;               /* type `string` instead of `bytes` */
-  size_t size_bytes;            /* of the payload: octets or characters */
+  size_t size_bytes;            /* the payload's size in octets or characters */
   double rate_hz;               /* 0: without pause */
   uint64_t count, warm_up;      /* messages 0 .. warm_up + count - 1 are published; */
   double seconds;               /* or, if not 0, as many messages after the warm-up as this time allows */
   bool is_reliable, is_transient_local, is_keep_all;
-  uint32_t depth;               /* of KEEP_LAST */
+  uint32_t depth;               /* the depth of KEEP_LAST */
   double deadline_ms;           /* 0: none */
   enum contract_publish publish;
   uint64_t timeout_nanos;       /* when the program has to end, on the clock of contract_now */
@@ -384,7 +384,7 @@ static inline void contract_parse(struct contract *c, int argc, char **argv, str
     if (!is_extra && !contract_take(c, name, value)) contract_refuse(name, value, "this argument is not known");
   }
   if (!has_role) contract_refuse("--role", "", "it is needed");
-  if (c->role == CONTRACT_RELAY) c->keeps_samples = false; /* the listener at the end of the chain has them */
+  if (c->role == CONTRACT_RELAY) c->keeps_samples = false; /* the listener at the end of the chain reports samples */
   const size_t least = c->is_string ? (size_t) CONTRACT_STAMP_DIGITS : (size_t) CONTRACT_STAMP_BYTES;
   const bool is_sent = c->role != CONTRACT_NODES && c->role != CONTRACT_EXECUTOR;
   if (is_sent && c->size_bytes < least) contract_refuse("--size", "", "the payload has no room for the stamp");
@@ -532,7 +532,7 @@ static inline void contract_triples_init(struct contract_triples *t, const struc
 
 static inline void contract_triples_add(struct contract_triples *t, uint64_t first, uint64_t second, uint64_t third) {
   if (t->length == t->capacity) return;
-  if (t->length == 0) t->written = third; /* a batch lasts from its first row, whose last number is a time */
+  if (t->length == 0) t->written = third; /* a batch is written a second after its first row */
   t->values[0][t->length] = first;
   t->values[1][t->length] = second;
   t->values[2][t->length++] = third;

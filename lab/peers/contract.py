@@ -1,4 +1,5 @@
-"""Why this exists: every peer of the laboratory in Python shares this code, as peers in C share contract.h. README.md is the contract.
+"""Why this exists: all peers of the laboratory in Python share this code (peers in C share contract.h). README.md is
+the contract.
 
     arguments = contract.parse(sys.argv[1:])
     contract.hello(arguments, "rclpy", version)

@@ -3,7 +3,7 @@
 /// A model with two states: in the good state no packet is lost, in the bad state every packet is.
 #[derive(Debug)]
 pub(crate) struct Loss {
-    bad: Option<bool>, // none before the first packet
+    bad: Option<bool>, // `None` before the first packet
 }
 
 impl Loss {

@@ -49,7 +49,7 @@ pub struct Namespace {
     net: File,
     others: Vec<(&'static str, File)>,
     holder: Child,
-    alive: Option<ChildStdin>, // closed to end the holder
+    alive: Option<ChildStdin>, // closing it ends the holder
 }
 
 /// A required program is not installed.
@@ -107,7 +107,7 @@ impl Namespace {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0) // Ctrl-C is for the owner
+            .process_group(0) // Ctrl-C only reaches the owner
             .spawn()
             .map_err(|cause| MissingProgram { program: "unshare", package: "util-linux", cause })?;
         let alive = holder.stdin.take();

@@ -155,8 +155,8 @@ static void send_all(struct sending *s) {
 
 struct receiving {
   dds_entity_t reader;
-  union message message; /* kept, so that its memory is used again */
-  struct contract quiet; /* of a relay: without samples */
+  union message message; /* kept, so that its memory is reused */
+  struct contract quiet; /* for a relay: the same arguments without samples */
   struct contract_samples samples;
   struct sending *relay_to;
 };
@@ -167,7 +167,7 @@ struct waiting {
   size_t count;
   dds_entity_t waitset;
   pthread_t thread;
-  bool is_over; /* by __atomic */
+  bool is_over; /* accessed with __atomic */
 };
 
 static void take_all(struct receiving *r) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Feros as a Python program has it.
+"""Feros as Python programs use it.
 
-`--form array`: messages with their own arrays, as in `rclpy`. `numpy`: arrays are read in place in the received message, and
-written in place in loaned memory. `asyncio`: messages come from an event loop.
+`--form array`: messages with their own arrays, as in `rclpy`. `numpy`: arrays are read directly from the received message, and
+written directly into loaned memory. `asyncio`: messages come from an event loop.
 """
 
 import asyncio

@@ -22,7 +22,7 @@ enum { PAYLOADS = 8, PAYLOADS_IN_MEMORY = 96, MOST_RECEIVERS = 16 };
 /* The doorbell of one receiver; the counters count messages. */
 struct bell {
   _Atomic uint32_t rung, taken, listening;
-  uint8_t *_Atomic pointer; /* of thread to thread */
+  uint8_t *_Atomic pointer; /* only between threads */
 };
 
 /* The memory that processes share. */
@@ -85,7 +85,7 @@ static void talk(const struct contract *c, bool copies) {
       if (contract_wait_stopped(c, 1)) contract_error("not-matched", "not all listeners were found in time", NULL);
   char name[128];
   name_segment(c, name, sizeof name);
-  shm_unlink(name); /* all have it */
+  shm_unlink(name); /* all processes have mapped it */
   uint8_t *const payload = copies ? floors_memory(c->size_bytes) : segment->message;
   struct contract_published published;
   struct contract_pace pace;

@@ -26,7 +26,7 @@ struct head {
 
 struct listener {
   struct sockaddr_in address;
-  size_t part_bytes; /* of the payload in a datagram */
+  size_t part_bytes; /* bytes of the payload per datagram */
   bool is_known;
 };
 
@@ -126,7 +126,7 @@ static void talk(const struct contract *c) {
 struct partial {
   uint8_t *payload; /* with room for one more datagram */
   uint64_t number;
-  size_t got, end;  /* bytes in all, and where the furthest of them end */
+  size_t got, end;  /* received bytes, and the end of the furthest */
 };
 
 /* Receives one datagram at its most likely position, after all received parts. Returns whether the message is complete. */
@@ -140,7 +140,7 @@ static bool take_in(struct partial *partial, int fd, const struct contract *c, b
   *is_answered = true;
   if (head.number == GREETING || head.offset > c->size_bytes || part > c->size_bytes - head.offset) return false;
   const uint8_t *const came_to = partial->payload + partial->end;
-  if (head.number != partial->number) { /* parts of the previous message are lost for good */
+  if (head.number != partial->number) { /* the missing parts of the previous message are lost */
     partial->number = head.number;
     partial->got = partial->end = 0;
   }

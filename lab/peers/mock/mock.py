@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """A system under test whose latencies, losses and faults are known, for the tests of the laboratory itself.
 
-Messages really go from process to process (a datagram in the abstract namespace, named after the run), but what is said of them is
-what the variant says: latency is `--latency-nanos`, plus `--spread-nanos` times the number of the message modulo 10.
+Messages really go from process to process (as datagrams to sockets in the abstract namespace, named after the run), but
+the reported numbers are those of the variant: the latency is `--latency-nanos`, plus `--spread-nanos` times the number
+of the message modulo 10.
 """
 
 import os
@@ -116,7 +117,7 @@ def listener(arguments):
 def relay(arguments):
     receiver, samples, published = bound(arguments), contract.Samples(arguments, 0), contract.Published(arguments)
     receiver.settimeout(0.1)
-    sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)  # waits for as long as the next process has no room
+    sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)  # waits while the next process has no room
     until = contract.now_nanos() + 5_000_000_000
     while not send(sender, address(arguments.to, 0), (1 << 64) - 1, 0) and contract.now_nanos() < until:
         if contract.wait_stopped(arguments, 0.005):
@@ -156,7 +157,7 @@ def nodes(arguments):
 
 
 def executor(arguments):
-    """The rate halves with every ten idle entities: it is known, and not constant."""
+    """The rate halves with every ten idle entities, so that it is known, but not constant."""
     contract.ready()
     contract.values(events_per_second=1e6 / (1 + arguments.idle / 10))
     contract.end()

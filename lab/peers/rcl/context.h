@@ -18,7 +18,7 @@ struct end {
   const struct contract *c;
   rcl_guard_condition_t *guards; /* one for each waiting thread: a guard condition wakes one wait */
   size_t count;
-  bool reached; /* by `__atomic` */
+  bool reached; /* accessed with `__atomic` */
 };
 
 void end_init(struct end *end, const struct contract *c, size_t waits);

@@ -2,7 +2,7 @@
  *
  * Like a node of rclcpp or rclpy, each node has /rosout, publishes /parameter_events and serves the six services of its
  * parameters. The further parts of such nodes (a subscription to /parameter_events, clocks, the type description service)
- * are left out, as Feros does not have them: the comparison errs in favour of stock ROS 2. */
+ * are left out, so the comparison errs in favour of stock ROS 2. */
 #include "nodes.h"
 
 #include <pthread.h>

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Stock ROS 2 as Python programs use it: rclpy with its executors, on Fast DDS.
 
-`--executor` single, multi or isolated (a thread and an executor for each node) as in the contract; `--events yes` takes rclpy's
-executor of events instead of its executor of wait sets, on the main thread only, because it does not end on another thread.
+`--executor` is single, multi or isolated (a thread and an executor for each node) as in the contract. `--events yes`
+takes rclpy's executor of events instead of the one of wait sets, only on the main thread, because it does not end on
+another thread.
 """
 
 import faulthandler

@@ -8,24 +8,24 @@ use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
 use crate::record::Value;
 use crate::scenario::{LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
 
-/// One cell of a grid in one repetition: all the settings that its programs get.
+/// One cell of a grid in one repetition, with all settings of its programs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// The name of the scenario.
     pub scenario: String,
-    /// The system: `rcl:recommended`.
+    /// The system, such as `rcl:recommended`.
     pub system: String,
     /// The repetition, counted from 0.
     pub repetition: u32,
     /// The work of the programs.
     pub workload: Workload,
-    /// The placement of publisher and subscriptions.
+    /// The placement of the publisher and the subscriptions.
     pub placement: Placement,
     /// The message type.
     pub message_type: MessageType,
     /// The payload size.
     pub size_bytes: u64,
-    /// Messages per second; 0 means without pause.
+    /// The publishing rate in messages per second; 0 means without pause.
     pub rate_hz: f64,
     /// The number of subscriptions of one publisher.
     pub subscriptions: u32,
@@ -63,7 +63,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// The dimensions that distinguish the cell, in the record's words.
+    /// The dimensions that distinguish the cell, with their names in the record.
     pub fn dimensions(&self) -> BTreeMap<String, Value> {
         let mut all = BTreeMap::new();
         let mut text = |name: &str, word: &str| {
@@ -118,8 +118,8 @@ impl Cell {
         !matches!(self.workload, Workload::Chain | Workload::Call)
     }
 
-    /// The time that its programs take for their work, in seconds, without start and end. For
-    /// sending without pause, the estimate assumes the speed of this machine's memory.
+    /// The time in seconds that the cell's programs take for their work, without their start and
+    /// end. If they send without pause, the estimate assumes the speed of this machine's memory.
     pub fn nominal_seconds(&self) -> f64 {
         let is_degraded =
             self.placement == Placement::Remote && self.link != LinkConditions::default();
@@ -128,8 +128,9 @@ impl Cell {
         self.active_seconds() + under_way
     }
 
-    /// The part of that time in which its programs send, compute or are watched, in seconds.
-    /// Messages that are still under way on a degraded link after the last send have extra time.
+    /// The part of that time, in seconds, in which the programs send, compute or are watched.
+    /// Messages that are still on their way on a degraded link after the last one was sent get
+    /// extra time.
     pub(crate) fn active_seconds(&self) -> f64 {
         let Procedure { count, seconds, warm_up, settle_seconds, .. } = self.procedure;
         match self.workload {
@@ -147,7 +148,7 @@ impl Cell {
         }
     }
 
-    /// A label for people: `rcl local 256 B 10 Hz reliable`.
+    /// A label for people, such as `rcl local 256 B 10 Hz reliable`.
     pub fn label(&self) -> String {
         let mut words =
             vec![self.scenario.clone(), self.system.clone(), self.placement.word().to_owned()];
@@ -178,7 +179,7 @@ impl Cell {
     }
 }
 
-/// A size for people.
+/// Formats a size for people.
 fn bytes(size: u64) -> String {
     match size {
         0..1024 => format!("{size} B"),
@@ -187,8 +188,8 @@ fn bytes(size: u64) -> String {
     }
 }
 
-/// The cells of a scenario without their systems, each once: a dimension that has no meaning for
-/// the workload has one value.
+/// The cells of a scenario, without systems. Each cell occurs once, since a dimension that has no
+/// meaning for the workload has only one value.
 pub(super) fn groups(scenario: &Scenario) -> Vec<Cell> {
     let mut cells = vec![base(scenario)];
     let messages = cells[0].has_messages();

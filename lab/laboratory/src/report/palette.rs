@@ -48,7 +48,8 @@ impl Palette {
         Self { systems: inks.collect() }
     }
 
-    /// The ink of a value of a dimension: systems have their own, other values get theirs by index.
+    /// The ink of a value of a dimension: systems have fixed inks, other values get an ink by their
+    /// index.
     pub(crate) fn ink(&self, dimension: &str, value: Option<&Value>, index: usize) -> Ink {
         let of_system = match (dimension, value) {
             ("system", Some(Value::Text(name))) => {

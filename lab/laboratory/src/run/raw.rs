@@ -46,7 +46,8 @@ impl RawFile {
     }
 }
 
-/// Keeps the files of cells that were interrupted, marked as such; returns how many.
+/// Keeps the files of interrupted cells under names that mark them, and returns the number of these
+/// files.
 pub(super) fn keep_interrupted(folder: &Path) -> std::io::Result<usize> {
     let mut kept = 0;
     for entry in std::fs::read_dir(folder)? {

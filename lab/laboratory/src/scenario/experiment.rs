@@ -146,7 +146,7 @@ pub struct Procedure {
     pub apart: bool,
     /// The number of messages to measure; 0 means that `seconds` decides.
     pub count: u64,
-    /// How long to publish or to watch.
+    /// The time to publish or to watch.
     pub seconds: f64,
     /// The number of messages before the measured ones (the warm-up).
     pub warm_up: u64,

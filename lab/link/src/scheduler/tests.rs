@@ -91,7 +91,7 @@ fn what_does_not_fit_into_the_queue_is_dropped() {
     for packet in 0..10 {
         line.offer(0, 976, packet);
     }
-    line.offer(0, 48, 10); // still fits
+    line.offer(0, 48, 10); // this packet still fits
     let arrived = all_arrivals(&mut line).iter().map(|arrival| arrival.1).collect::<Vec<_>>();
     assert_eq!(arrived, [0, 1, 2, 10]);
 }
@@ -145,7 +145,7 @@ fn delay_and_jitter_have_the_asked_mean_and_width() {
     let mut line = Scheduler::new(options);
     let packets = 100_000u64;
     for packet in 0..packets {
-        line.offer(packet * 20 * MILLISECOND, 100, packet); // far enough apart not to meet
+        line.offer(packet * 20 * MILLISECOND, 100, packet); // so far apart that they never wait
     }
     let delays: Vec<f64> = all_arrivals(&mut line)
         .iter()

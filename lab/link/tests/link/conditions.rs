@@ -271,7 +271,7 @@ fn with_backpressure_a_sender_waits_and_nothing_is_dropped() {
     let waiting = LinkOptions {
         rate_bits_per_second: Some(rate),
         backpressure: true,
-        queue_packets: Some(1_000), // the link's thread finds many at once after it was held up
+        queue_packets: Some(1_000), // many wait if the link's thread is held up
         ..LinkOptions::default()
     };
     link.set(waiting.clone()).unwrap();

@@ -43,7 +43,7 @@ struct Killed(Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
-        self.0.kill().unwrap(); // SIGKILL, so that none of its code runs any more
+        self.0.kill().unwrap(); // SIGKILL, so that none of its code runs
         self.0.wait().unwrap();
     }
 }
@@ -124,7 +124,7 @@ fn killing_the_owner_leaves_no_process_no_namespace_and_no_device() {
 fn without_the_rights_it_says_so() {
     let permitted = namespaces::<1>();
     if permitted.is_none() {
-        return; // it has been reported
+        return; // the skip has been reported
     }
     // Runs this program without the rights of root.
     let output = Command::new("setpriv")

@@ -35,7 +35,7 @@ impl Arguments {
 impl Iterator for Pace<'_> {
     type Item = u64;
 
-    #[inline(never)] // scripts/count_message.py leaves it out
+    #[inline(never)] // scripts/count_message.py leaves this function out
     fn next(&mut self) -> Option<u64> {
         if self.arguments.seconds > 0.0 && self.number == self.arguments.warm_up {
             self.ends = Some(self.due + (self.arguments.seconds * 1e9) as u64);
