@@ -263,8 +263,8 @@ mod log {
 
     /// The limit on collected lines per call.
     const MAX_LINES: usize = 20;
-    /// The limit on logged lines per second. Further lines are only counted. The engine writes a line
-    /// for each malformed message that a participant sends.
+    /// The limit on logged lines per second. Further lines are only counted. The engine writes a
+    /// line for each malformed message that a participant sends.
     const MAX_PER_SECOND: u64 = 10;
 
     /// The current second, the lines written in it, and the lines left out since the last written

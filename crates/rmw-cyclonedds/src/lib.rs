@@ -11,7 +11,7 @@
 //! # Ok::<(), feros_rmw::OpenError>(())
 //! ```
 //!
-//! The way of a message: `publish` lends memory from the engine's pool, the caller serializes the
+//! How a message travels: `publish` lends memory from the engine's pool, the caller serializes the
 //! message into it, and the engine sends it from there. On the receiving side, the engine copies
 //! the message once, from the received datagrams into a contiguous sample, which `take` lends to
 //! the caller.
