@@ -13,7 +13,7 @@
 //! # Ok::<(), feros_rmw::OpenError>(())
 //! ```
 //!
-//! The way of a message: the caller serializes it into a buffer of the shim, and Fast DDS sends it
+//! How a message travels: the caller serializes it into a buffer of the shim, and Fast DDS sends it
 //! from there. On the receiving side, Fast DDS receives it into such a buffer, which `take` lends
 //! to the caller. Fast DDS 2 uses its own buffers on both sides, so the shim copies the message.
 //!
