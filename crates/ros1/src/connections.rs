@@ -21,7 +21,7 @@ static ALL: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(most()));
 static STRANGERS: Semaphore = Semaphore::const_new(MOST_STRANGERS);
 static REMEMBERED: Semaphore = Semaphore::const_new(MOST_REMEMBERED);
 
-/// A slot in a limited set. Dropping it frees the slot.
+/// A slot in one of the limited sets. Dropping this value frees the slot.
 pub(crate) type Place = SemaphorePermit<'static>;
 
 /// Returns the limit on connections of this process.

@@ -114,7 +114,7 @@ struct Link {
     closed: Notify,
 }
 
-/// Keeps a connection in its publication's list until it is dropped.
+/// Keeps a connection in its publication's list until this value is dropped.
 struct Linked<'a> {
     publication: &'a Arc<Publication>,
     link: Arc<Link>,
