@@ -81,7 +81,7 @@ impl ApproximateTime {
     /// waits less. Inputs are counted from 0. The default is zero.
     #[must_use]
     pub fn inter_message_lower_bound(mut self, input: usize, lower_bound: Duration) -> Self {
-        // The number is ignored if it is higher than that of any synchronizer's input.
+        // A bound for an input that no synchronizer can have is ignored.
         if input < 64 {
             if self.lower_bounds_nanos.len() <= input {
                 self.lower_bounds_nanos.resize(input + 1, 0);

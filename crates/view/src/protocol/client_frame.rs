@@ -60,7 +60,7 @@ const MESSAGE: u8 = 0x01;
 const SERVICE_REQUEST: u8 = 0x02;
 
 impl<'a> ClientFrame<'a> {
-    /// Reads a frame; without copying data.
+    /// Reads a frame without copying data.
     ///
     /// # Errors
     /// See [`FrameError`].

@@ -242,8 +242,8 @@ impl<S: Service> Slot<S> {
 }
 
 impl Remote {
-    /// Returns the values of the named parameters, without those that the node lacks; or of all its
-    /// parameters, if `names` is empty.
+    /// Returns the values of the named parameters, without those that the node lacks, or of all its
+    /// parameters if `names` is empty.
     async fn get(
         &self,
         node: &Node,

@@ -112,7 +112,7 @@ export class Channels {
     this.changed.emit();
   }
 
-  /** A new connection knows nothing of the subscriptions and channels of the last one. */
+  /** Forgets the channels and subscriptions, which a new connection does not have. */
   reset(): void {
     this.byId.clear();
     this.byTopic.clear();
