@@ -2,8 +2,8 @@
 //! has its own domain: in a shared domain, every node would see each node of the pair twice
 //! (`docs/decisions/0023-engine-pair.md`).
 //!
-//! `VIRTUAL_ENV=.venv cargo test -p feros-engine-pair --features fastdds --test fastdds`. Fast DDS
-//! may hang (.config/nextest.toml), so these tests need a Cargo feature.
+//! `VIRTUAL_ENV=.venv cargo test -p feros-engine-pair --features fastdds --test fastdds` runs the
+//! tests. They need a Cargo feature because Fast DDS may hang (.config/nextest.toml).
 #![allow(clippy::unwrap_used)]
 
 mod domains;
