@@ -144,7 +144,7 @@ STAY = {
 # Files whose commands run without the robot. Otherwise both would serve the same action, and a
 # client that finds the second server during a call would ask it for the result of the first
 # server's goal.
-ALONE = ("examples/fibonacci/",)
+ALONE = ("examples/fibonacci/src/bin/fibonacci_server.rs",)
 # The reasons why commands do not run here, by the beginning of a command or by the page.
 NOT_HERE = {
     "./start": "it builds Feros for itself, and ./test has",

@@ -206,7 +206,10 @@ mod tests {
         };
         let with = LinkOptions::default;
         refused(LinkOptions { rate_bits_per_second: Some(0), ..with() }, "a rate of 0 bit/s");
-        refused(LinkOptions { rate_bits_per_second: Some(u64::MAX), ..with() }, "no rate for as fast");
+        refused(
+            LinkOptions { rate_bits_per_second: Some(u64::MAX), ..with() },
+            "no rate for as fast",
+        );
         refused(LinkOptions { loss: 1.5, ..with() }, "loss = 1.5");
         refused(LinkOptions { loss: f64::NAN, ..with() }, "loss = NaN");
         refused(LinkOptions { loss: -0.1, ..with() }, "loss = -0.1");

@@ -33,7 +33,9 @@ pub enum StartError {
         reason: String,
     },
     /// The system refused to start a thread.
-    #[error("the server's threads cannot be started: {reason}; end other processes, or raise `ulimit -u`")]
+    #[error(
+        "the server's threads cannot be started: {reason}; end other processes, or raise `ulimit -u`"
+    )]
     Thread {
         /// The system's error.
         reason: String,
