@@ -126,7 +126,7 @@ fn nodes(
             };
             let nodes = prefix
                 .parse::<NodePattern>()
-                .or_else(|problem| Err(YamlError::new(key.place, problem, NODES)))?;
+                .map_err(|problem| YamlError::new(key.place, problem, NODES))?;
             let mut values = BTreeMap::new();
             parameters("", entries, &mut values)?;
             overrides.entry(nodes).extend(values);
