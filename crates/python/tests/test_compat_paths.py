@@ -1,5 +1,5 @@
-"""Whose packages a program finds: Feros's `rclpy` comes last on the path, but first with
-`feros run`; packages of two installations are not mixed."""
+"""The packages that a program finds: Feros's `rclpy` comes last on the path, but first with
+`feros run`. Packages of two installations are not mixed."""
 
 import os
 import subprocess

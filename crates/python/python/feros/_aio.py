@@ -1,5 +1,5 @@
-"""Waits in asyncio: each event loop watches one descriptor, which the Rust side makes readable
-without the interpreter lock."""
+"""Waits in asyncio. Each event loop watches one descriptor, which the Rust side makes readable
+without taking the interpreter lock."""
 
 import asyncio
 import contextlib

@@ -1,7 +1,8 @@
-"""Checks whose `rclpy` a program has: the packages with ROS names in Feros need Feros's `rclpy`.
+"""Checks which `rclpy` a program uses: Feros's packages with the names of ROS packages need Feros's
+`rclpy`.
 
-They come last on the path, so that an installed ROS wins. If that ROS lacks a package, Python would
-find the one of Feros, whose messages would fail later, far from the cause.
+These packages come last on the path, so that an installed ROS has precedence. If that ROS lacks a
+package, Python would find Feros's package, whose messages would fail later, far from the cause.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""The types of fields, as `SLOT_TYPES` of stock message classes describes them.
+"""The types of fields, in the form of `SLOT_TYPES` of stock message classes.
 
-The names and attributes are those of `rosidl_parser.definition`: scripts look at them.
+The names and attributes are those of `rosidl_parser.definition`, because scripts use them.
 """
 
 

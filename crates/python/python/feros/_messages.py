@@ -365,8 +365,9 @@ def where_types_are():
 
 
 class _UnknownTypes:
-    """Reports why `from std_msgs.msg import Strin` fails: Python discards the error of the module's
-    `__getattr__`. It is asked for submodules of namespaces that no other finder has found."""
+    """An import finder that reports why `from std_msgs.msg import Strin` fails, since Python
+    discards the error of the module's `__getattr__`. Python asks it for submodules of namespaces
+    that no other finder has found."""
 
     @staticmethod
     def find_spec(fullname, path=None, target=None):

@@ -24,7 +24,7 @@ DTYPES = {"float": "float32", "double": "float64"}
 def numbers(value, typecode, dtype):
     """Makes an `array.array` from any value that holds numbers.
 
-    Numpy arrays with elements of another type are converted as a whole if all values are in range;
+    A numpy array with elements of another type is converted in one step if all values are in range;
     anything else is converted element by element.
     """
     numpy = sys.modules.get("numpy")

@@ -1,5 +1,4 @@
-"""Actions: goals that take time, with feedback on the way, a result at the end, and a way to
-cancel."""
+"""Actions: goals that take time, give feedback, end with a result, and can be canceled."""
 
 import inspect
 import threading
@@ -118,12 +117,13 @@ class ActionServer:
     """Answers goals of an action.
 
     `execute(goal)` gets each accepted `ServerGoal` on its own thread, and returns the result; it
-    may be `async`. An exception aborts the goal, and is printed. If it returns while a client wants
-    the goal canceled and `goal.canceled()` was not called, the goal has succeeded.
+    may be `async`. An exception aborts the goal, and is printed. If `execute` returns without
+    calling `goal.canceled()`, the goal has succeeded, even if a client wants it canceled.
 
     `on_goal(request)` returns whether a goal is accepted, and `on_cancel(goal)` whether it may be
-    canceled; without them, both are always so. At most `max_goals` execute at a time: others are
-    rejected. Results are kept for `result_timeout` seconds for clients that ask late.
+    canceled; without these functions every goal is accepted and may be canceled. At most
+    `max_goals` goals execute at a time; further goals are rejected. Results are stored for
+    `result_timeout` seconds, for clients that ask late.
     """
 
     def __init__(

@@ -74,8 +74,8 @@ class Clock:
         return self._clock.is_simulated
 
     def sleep_until(self, until, context):
-        """Blocks until the clock reaches a time in nanoseconds; returns whether it did. It did not
-        if the context was shut down first."""
+        """Blocks until the clock reaches a time in nanoseconds. Returns `False` if the context is
+        shut down first."""
         return context._context.sleep_until(self._clock, until)
 
     def sleep_for(self, seconds, context):
@@ -86,9 +86,9 @@ class Clock:
         self, callback, *, before=None, on_change=True, min_forward=None, min_backward=1e-9
     ):
         """Calls `callback(jump)` after each `TimeJump`, and `before(jump)` before it, on the thread
-        that sets the clock. Jumps are changes of the clock's source, if `on_change` is set, and
-        leaps of at least `min_forward` or `min_backward` seconds; with `None` no leap counts. Only
-        ROS time jumps.
+        that sets the clock. Changes of the clock's source count as jumps if `on_change` is set, and
+        leaps count from `min_forward` or `min_backward` seconds on; with `None` no leap counts.
+        Only ROS time jumps.
 
         Returns a handle with `remove`. The callbacks end with the handle, so keep it.
         """

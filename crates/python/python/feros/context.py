@@ -39,12 +39,12 @@ os.register_at_fork(after_in_child=_forget_all)
 
 
 class Context:
-    """One participant. Use it as a context manager, with `with` or `async with`: it is shut down at
-    the end.
+    """One participant of the graph. Use it as a context manager, with `with` or `async with`, so
+    that it is shut down at the end.
 
-    `args` are the command-line arguments without the program's name, by default `sys.argv[1:]`;
-    those after `--ros-args` are used, and `remaining_arguments` has the others. `domain_id` is by
-    default that of ROS_DOMAIN_ID.
+    `args` are the command-line arguments without the program's name, by default `sys.argv[1:]`; the
+    arguments after `--ros-args` are used, and `remaining_arguments` has the others. `domain_id` is
+    by default the value of ROS_DOMAIN_ID.
 
     Raises `FerosError` if arguments or environment are invalid.
     """
@@ -98,8 +98,8 @@ class Context:
         return LifecycleNode(name, context=self, **options)
 
     def spin_in_background(self, node):
-        """Runs the callbacks of a node on a thread of the context, if no executor spins it yet.
-        Awaiting in asyncio needs this, and calls it."""
+        """Runs the callbacks of a node on a thread of the context, if no executor spins the node
+        yet. Awaiting in asyncio needs this thread, and starts it."""
         if node._executor is not None:
             return
         if self._background is None:

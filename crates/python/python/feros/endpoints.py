@@ -52,7 +52,7 @@ class Publisher(Endpoint):
         subscriptions of other processes of this host match, they read the message there.
 
         A shape is a dict with the number of elements of each sequence of numbers, the values of
-        texts and lists, and dicts for nested messages; it may also have values for other fields.
+        strings and lists, and dicts for nested messages. It may also have values for other fields.
 
             loan = publisher.loan({"data": 640 * 480 * 3, "encoding": "rgb8"})
             loan.height, loan.width = 480, 640
@@ -188,8 +188,7 @@ class Service(Endpoint):
 
 
 class Call:
-    """A call of a service: await it in asyncio, or `wait` for it in place. Neither needs an
-    executor."""
+    """A call of a service: await it in asyncio, or block in `wait`. Neither needs an executor."""
 
     __slots__ = ("_call",)
 
@@ -199,7 +198,7 @@ class Call:
     def wait(self, timeout=None):
         """The response.
 
-        Raises `TimeoutError` after `timeout` seconds, after which it may wait again, and
+        Raises `TimeoutError` after `timeout` seconds, after which the caller may wait again, and
         `CallFailed` if there will be no response.
         """
         return self._call.wait(timeout)

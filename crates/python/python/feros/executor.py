@@ -1,7 +1,7 @@
 """Executors run the callbacks of nodes.
 
-Waiting and choosing need no interpreter lock; each callback takes it for itself. An exception of a
-callback ends the spinning, and is raised there.
+Executors wait and choose callbacks without the interpreter lock; each callback takes the lock. An
+exception in a callback ends the spinning, and is raised by the spinning function.
 """
 
 from feros import _feros

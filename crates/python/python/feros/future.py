@@ -26,9 +26,9 @@ class Future:
         return self._cancelled
 
     def result(self):
-        """The result; raises the exception if it ended with one.
+        """The result; raises the exception if the future ended with one.
 
-        Raises `RuntimeError` if it has not ended.
+        Raises `RuntimeError` if the future has not ended.
         """
         if not self._done:
             raise RuntimeError("the future is not done yet: spin its node, or await it")
@@ -65,8 +65,8 @@ class Future:
             callback(self)
 
     def add_done_callback(self, callback):
-        """Calls `callback(future)` when it ends, on the thread that ends it; at once if it has
-        ended."""
+        """Calls `callback(future)` when the future ends, on the thread that ends it; immediately if
+        it has already ended."""
         with self._lock:
             if not self._done:
                 self._callbacks.append(callback)

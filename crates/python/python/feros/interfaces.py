@@ -18,7 +18,7 @@ def add_folder(folder):
     """Adds a package (a folder with `msg`, `srv` or `action`), or all packages of a folder.
 
     Returns the names of the packages. Neither colcon nor a build is needed. Classes that were made
-    from an earlier package of the same name do not change.
+    from an earlier package with the same name do not change.
     """
     return _interfaces().add_folder(folder)
 

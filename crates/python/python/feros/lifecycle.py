@@ -71,8 +71,8 @@ class Transition(tuple):
 
 
 class LifecyclePublisher(Publisher):
-    """Publishes while its node is active. Messages at other times are dropped and counted, with one
-    warning until the node is active again."""
+    """Publishes while its node is active. Messages at other times are dropped and counted; one
+    warning is logged until the node is active again."""
 
     def __init__(self, node, inner, cls):
         super().__init__(node, inner, cls)
@@ -155,8 +155,8 @@ class LifecycleNode(Node):
         """Ends for good."""
 
     def on_error(self, previous):
-        """Runs after an error of a callback: after success the node is unconfigured, else
-        finalized."""
+        """Runs after an error in another callback. After success the node is unconfigured,
+        otherwise finalized."""
         return CallbackReturn.FAILURE
 
     @property
@@ -173,7 +173,8 @@ class LifecycleNode(Node):
         return self._publisher(LifecyclePublisher, cls, topic, qos, **options)
 
     def trigger_transition(self, transition):
-        """Runs a transition, given by number, label or as such; returns the state after it.
+        """Runs a transition, which is given as a number, a label or a `Transition`; returns the
+        state after it.
 
         Raises `ChangeStateError` if there is no such transition now, or its callback did not
         succeed.
@@ -259,8 +260,8 @@ class LifecycleClient:
         return Pending(self._transitions.call(request), finish)
 
     def change_state(self, transition):
-        """Requests a transition, given by number, label or as such; the answer is whether it
-        succeeded."""
+        """Requests a transition, which is given as a number, a label or a `Transition`; the answer
+        is whether it succeeded."""
         request = service_class("lifecycle_msgs/srv/ChangeState").Request()
         wanted = transition.id if isinstance(transition, Transition) else transition
         if isinstance(wanted, str):

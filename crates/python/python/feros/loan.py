@@ -61,8 +61,8 @@ class Fields:
 
 
 class Loan(Fields):
-    """A message that is being built in lent memory: if another process of this host reads it by
-    shared memory, it is read there.
+    """A message that is being built in lent memory. Another process of this host that receives the
+    message through shared memory reads it in that memory.
 
     Fill its fields, and `publish`. After that its arrays can no longer be written to, and any use
     of the loan raises `LoanError`. In a `with` statement it is published at the end, unless the
@@ -109,8 +109,9 @@ class Loan(Fields):
         return self._memory.is_shared
 
     def publish(self):
-        """Publishes the message. Returns whether the memory itself was passed on: if arrays of the
-        loan are still held, the message is copied, since nobody may write to it any longer."""
+        """Publishes the message. Returns whether the memory itself was passed on. If the program
+        still holds arrays of the loan, the message is copied, since a published message must not
+        change."""
         self._check()
         object.__setattr__(self, "_is_published", True)
         for known in self._views.values():

@@ -17,8 +17,8 @@ class Level(IntEnum):
 
 
 class Logger:
-    """A logger, by its name. Texts are taken as they are, or formatted with `%` as in the module
-    `logging`."""
+    """A logger, which is identified by its name. Messages without arguments are logged unchanged,
+    others are formatted with `%` as in the module `logging`."""
 
     __slots__ = ("name",)
 

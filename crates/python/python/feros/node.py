@@ -111,10 +111,11 @@ class Node:
         """Calls `callback(message)`, or `callback(message, info)`, for each message of a topic.
 
         Sequences of numbers are read-only numpy arrays in the memory where the message was
-        received; they keep it there while they live. This holds for at most `max_pinned` messages
-        at a time: further ones are copied and counted. With `views=False` the sequences are
-        independent `array.array`s. With `raw=True` the callback gets serialized bytes. `priority`
-        and `deadline` (in seconds) are for executors with such a policy.
+        received; the arrays keep the message there while they live. At most `max_pinned` messages
+        at a time are kept in this way; further messages are copied and counted. With `views=False`
+        the sequences are independent `array.array`s. With `raw=True` the callback gets serialized
+        bytes. `priority` and `deadline` (in seconds) are for executors with the policy of that
+        name.
         """
         inner = self._node.create_subscription(
             message_type(cls), topic, as_tuple(qos), callback, with_info=_takes_two(callback),
@@ -185,8 +186,8 @@ class Node:
         return GuardCondition(self, self._node.create_guard_condition(callback))
 
     def create_callback_group(self, *, reentrant=False):
-        """Makes a callback group: one callback runs at a time, or with `reentrant` those of
-        different entities run in parallel."""
+        """Makes a callback group. One callback of the group runs at a time, or with `reentrant`
+        callbacks of different entities run in parallel."""
         return self._node.create_callback_group(reentrant)
 
     def create_action_server(self, cls, name, execute, **options):

@@ -1,4 +1,4 @@
-"""tf2: the positions of frames in other frames, at given times.
+"""tf2: the transforms between frames, at given times.
 
     buffer = feros.tf2.Buffer()
     listener = feros.tf2.TransformListener(buffer, node)
@@ -66,8 +66,8 @@ class FrameInfo:
 
 
 class Wait:
-    """A transform that may not be known yet: await it in asyncio, or `wait` for it in place.
-    Neither needs an executor, if a listener with its own thread fills the buffer."""
+    """A transform that may not be known yet: await it in asyncio, or block in `wait`. Neither needs
+    an executor, if a listener with its own thread fills the buffer."""
 
     __slots__ = ("_wait",)
 
@@ -89,8 +89,8 @@ class Wait:
 
 
 class Buffer:
-    """The positions of frames in each other during the last `cache_time` seconds. May be used from
-    any thread."""
+    """The transforms between frames during the last `cache_time` seconds. May be used from any
+    thread."""
 
     def __init__(self, cache_time=10.0):
         nanos = round(cache_time * 1_000_000_000)
@@ -99,7 +99,7 @@ class Buffer:
         self._buffer = _feros.TransformBuffer(_transform_type(), nanos)
 
     def set_transform(self, transform, authority="", *, static=False):
-        """Stores a `TransformStamped`; a static one is valid at any time. `authority` is its
+        """Stores a `TransformStamped`; a static transform is valid at any time. `authority` is its
         source.
 
         Raises `InvalidArgumentException` if the transform is invalid or too old.
@@ -114,8 +114,8 @@ class Buffer:
         return self._buffer.lookup_transform(target, source, _nanos(time))
 
     def lookup_transform_full(self, target, target_time, source, source_time, fixed):
-        """The transform from `source` at one time to `target` at another, by way of a frame that
-        stands still between the times.
+        """The transform from `source` at one time to `target` at another time, through a frame that
+        stands still between the two times.
 
         Raises a `TransformException`.
         """
@@ -182,9 +182,9 @@ class Buffer:
 
 
 class TransformListener(Endpoint):
-    """Fills a buffer with the transforms from `/tf` and `/tf_static`, on its own thread, which
-    takes no interpreter lock, or with `dedicated_thread=False` by the executor of the node. Without
-    `dynamic` it listens only to `/tf_static`. When simulated time jumps back, the buffer is
+    """Fills a buffer with the transforms from `/tf` and `/tf_static`, on its own thread, which does
+    not take the interpreter lock, or with `dedicated_thread=False` on the executor of the node.
+    Without `dynamic` it listens only to `/tf_static`. When simulated time jumps back, the buffer is
     cleared; when the context is shut down, all waits end."""
 
     def __init__(self, buffer, node, *, dedicated_thread=True, dynamic=True):

@@ -1,4 +1,4 @@
-"""Puts the packages with stock names before all others, only for these tests: the `peers` of stock
+"""Puts Feros's packages with stock names first on the path, only for these tests. The stock `peers`
 are other processes."""
 
 import sys

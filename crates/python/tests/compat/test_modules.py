@@ -1,5 +1,5 @@
-"""Modules that stock has besides its classes: namespaces as attributes, messages for tests, names
-of the binding."""
+"""Modules that stock has in addition to its classes: namespaces as attributes, messages for tests,
+names of the binding."""
 
 import os
 import subprocess

@@ -1,5 +1,6 @@
-"""The other process for a program of the book: it serves, publishes and prints what it receives,
-each once. A line of input names an action or a managed node to call; an empty line ends it."""
+"""The other process for a program of the book: it offers services, publishes, and prints each
+distinct message that it receives once. A line of input names an action or a managed node to call;
+an empty line ends the process."""
 
 import sys
 

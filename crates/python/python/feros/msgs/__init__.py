@@ -1,8 +1,8 @@
 """Messages, services and actions by package: `from feros.msgs.std_msgs.msg import String`.
 
-These are the packages that Feros ships, those below FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and
-~/.local/share/feros, those in the folders of FEROS_INTERFACES, and those that
-`feros.interfaces.add_folder` added. Classes are made when they are needed.
+The packages are the ones that Feros ships, packages below FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and
+~/.local/share/feros, packages in the folders of FEROS_INTERFACES, and packages that
+`feros.interfaces.add_folder` has added. Classes are made when they are needed.
 """
 
 import importlib.machinery

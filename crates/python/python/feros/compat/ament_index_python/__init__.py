@@ -1,7 +1,8 @@
 """The packages installed below the prefixes of the environment, with the names of the stock
 package.
 
-It needs nothing of Feros: it looks in FEROS_PREFIX_PATH and then in AMENT_PREFIX_PATH.
+This package does not depend on the rest of Feros. It looks in FEROS_PREFIX_PATH and then in
+AMENT_PREFIX_PATH.
 """
 
 from .constants import RESOURCE_INDEX_SUBFOLDER

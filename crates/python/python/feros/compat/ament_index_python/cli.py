@@ -1,5 +1,5 @@
-"""`python -m ament_index_python.cli`: prints resource types, resources of a type, or one of
-them."""
+"""`python -m ament_index_python.cli`: prints resource types, the resources of a type, or one
+resource."""
 
 import argparse
 import sys

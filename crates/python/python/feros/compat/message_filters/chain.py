@@ -6,8 +6,8 @@ from .simple_filter import SimpleFilter
 
 
 class Chain(SimpleFilter):
-    """Passes messages to its first filter, and passes on those of its last one; without filters,
-    passes all messages on."""
+    """Passes messages to its first filter, and passes on the messages of its last filter. Without
+    filters, it passes on all messages."""
 
     def __init__(self, message_filter: Optional[SimpleFilter] = None) -> None:
         super().__init__()

@@ -13,8 +13,8 @@ _Queue = Dict[int, Any]  # messages by their nanoseconds
 
 
 class TimeSynchronizer(SimpleFilter):
-    """Passes on a message of each input as soon as these have the same time. At most `queue_size`
-    messages of each input wait; the oldest is dropped first."""
+    """Passes on one message of each input as soon as the inputs have messages with the same time.
+    At most `queue_size` messages of each input wait; beyond that the oldest is dropped."""
 
     def __init__(
         self,
@@ -56,9 +56,10 @@ class TimeSynchronizer(SimpleFilter):
 
 
 class ApproximateTimeSynchronizer(TimeSynchronizer):
-    """Passes on a message of each input if their times are less than `slop` seconds apart: for each
-    new message, the nearest ones. Messages without a stamp get their time of arrival if
-    `allow_headerless` is set; with `sync_arrival_time` all messages do."""
+    """Passes on one message of each input if their times are less than `slop` seconds apart; for
+    each new message it looks for the nearest messages of the other inputs. Messages without a stamp
+    get their time of arrival if `allow_headerless` is set; with `sync_arrival_time` all messages
+    get it."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """The ROS 2 client library for Python, with the names of stock `rclpy`, on Feros.
 
-Scripts for stock `rclpy` run unchanged. If an `rclpy` of ROS 2 is installed, Python finds that
-first.
+Scripts for stock `rclpy` run unchanged. If the `rclpy` of ROS 2 is installed, Python finds that
+package first.
 """
 
 from types import TracebackType
@@ -35,8 +35,8 @@ __executor: Any = None
 
 
 class InitContextManager:
-    """The result of `init`: `with rclpy.init() as init`, whose `context` is shut down at the
-    end."""
+    """The result of `init`, for `with rclpy.init() as init`. Its `context` is shut down at the end
+    of the block."""
 
     def __init__(
         self,

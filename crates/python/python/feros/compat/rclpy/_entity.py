@@ -17,7 +17,7 @@ dropped."""
 class Entity:
     """Keeps data until an executor takes it.
 
-    The extension passes data on the thread that waits for an executor; user callbacks run later,
+    The extension adds data on the thread that waits for an executor. User callbacks run later,
     after the wait, so that they may spin themselves.
     """
 

@@ -1,5 +1,6 @@
-"""Replacements for the C structures behind nodes and entities of stock ROS 2, with the names of its
-binding: scripts use them in `with`, and take data, listen and wait with them.
+"""Replacements for the C structures behind nodes and entities of stock ROS 2, with the names of the
+stock binding. Scripts use them in `with` statements, and use them to take data, to listen and to
+wait.
 
 A handle only refers to an entity, which holds all data.
 """
@@ -248,8 +249,8 @@ class RequestId:
 
 
 class RequestHeader:
-    """The source of a request, and its times. Requests of Feros have no source time: both times, in
-    nanoseconds, are the time of taking the request."""
+    """The source of a request, and its times. Requests in Feros have no source time, so both times,
+    in nanoseconds, are the time at which the request was taken."""
 
     def __init__(self, responder: Any) -> None:
         self._responder = responder

@@ -1,5 +1,5 @@
-"""Makes the endpoints of a node: those that it owns, and those of which a script has only the
-handle."""
+"""Makes the endpoints of a node: endpoints that the node owns, and endpoints of which a script has
+only the handle."""
 
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type

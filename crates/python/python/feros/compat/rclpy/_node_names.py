@@ -16,7 +16,7 @@ class NodeNames:
 
     def _rclpy_validate(self, name: str, *, is_service: bool = False) -> None:
         """Raises `InvalidTopicNameException` or `InvalidServiceNameException`, `ValueError` for an
-        unknown substitution, `TypeError` for a value that is not a text."""
+        unknown substitution, `TypeError` for a value that is not a string."""
         if not isinstance(name, str):
             raise TypeError(f'a name has to be a str, not {name!r}')
         validate_topic_name(name, is_service=is_service)

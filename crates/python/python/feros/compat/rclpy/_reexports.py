@@ -1,7 +1,7 @@
-"""Names that stock modules import from other modules, for scripts that import them from there.
+"""Names that stock modules import from other modules, for scripts that import the names from the
+importing module.
 
-A module looks up these names when they are needed, so that modules that name each other need not
-exist at the same time.
+A module looks up these names only when they are needed, so that modules can refer to each other.
 """
 
 import importlib

@@ -46,7 +46,8 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
         self._logger_name = logger_name
 
     def call(self, request: SrvRequestT, timeout_sec: Optional[float] = None) -> Any:
-        """Sends a request and waits in place, while another thread spins the node.
+        """Sends a request and blocks until the response arrives, while another thread spins the
+        node.
 
         Raises `TypeError` for a request of another type, `TimeoutError` after `timeout_sec`.
         """

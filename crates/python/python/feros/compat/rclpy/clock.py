@@ -198,8 +198,7 @@ class Clock:
         )
 
     def sleep_until(self, until: Time, context: Optional[Context] = None) -> bool:
-        """Blocks until a time; returns whether it was reached: it was not if the context ended
-        first.
+        """Blocks until a time is reached. Returns `False` if the context is shut down first.
 
         Raises `NotInitializedException` without a context, `ValueError` for another clock's time.
         """

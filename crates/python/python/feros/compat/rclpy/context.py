@@ -52,7 +52,7 @@ class Context:
         initialize_logging: bool = True,
         domain_id: Optional[int] = None,
     ) -> None:
-        """Joins the graph, according to arguments (`sys.argv` if `None`) and environment.
+        """Joins the graph, as the arguments (`sys.argv` if `None`) and the environment say.
 
         Raises `RuntimeError` if the context was already initialized, or the domain is invalid.
         """
@@ -87,7 +87,7 @@ class Context:
         self._nodes.discard(node)
 
     def _rclpy_any_node(self) -> Any:
-        """Any node of the context, for objects that belong to no node but have to be spun.
+        """Any node of the context, for objects that belong to no node but must be spun.
 
         Raises `RuntimeError` if there is no node.
         """

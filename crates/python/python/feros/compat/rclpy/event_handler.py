@@ -166,7 +166,7 @@ def route(routes: Dict[str, Any], name: str, status: Dict[str, Any]) -> None:
 
 
 def handler_of(parent: Any, event_type: Any) -> EventHandler:
-    """Keeps events of an endpoint for scripts that take them with the handle.
+    """Stores events of an endpoint for scripts that take them with the handle.
 
     Raises `UnsupportedEventTypeError` if the endpoint has no such event.
     """

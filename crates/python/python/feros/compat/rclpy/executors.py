@@ -1,6 +1,6 @@
-"""Executors: they wait without the interpreter lock, and run one callback after another.
+"""Executors. They wait without the interpreter lock, and run one callback after another.
 
-Ready entities enter a queue by themselves, so that idle entities cost nothing.
+Entities add themselves to a queue when they are ready, so that idle entities cost nothing.
 """
 
 import inspect

@@ -11,7 +11,7 @@ from .validate_topic_name import validate_topic_name
 def expand_topic_name(topic_name: str, node_name: str, node_namespace: str) -> str:
     """The absolute name.
 
-    Raises `ValueError` if the name is invalid, `TypeError` if it is not a text.
+    Raises `ValueError` if the name is invalid, `TypeError` if it is not a string.
     """
     for name in (topic_name, node_name, node_namespace):
         if not isinstance(name, str):

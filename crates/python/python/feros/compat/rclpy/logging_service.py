@@ -1,5 +1,5 @@
-"""The services for the levels of loggers. The extension serves them for nodes with
-`enable_logger_service=True`; this module is for scripts that make them for another node."""
+"""The services for the levels of loggers. The extension offers them on nodes with
+`enable_logger_service=True`; this module is for scripts that make the services for another node."""
 
 from typing import Any
 

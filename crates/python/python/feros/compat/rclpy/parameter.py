@@ -196,10 +196,10 @@ def parameter_dict_from_yaml_file(
     target_nodes: Optional[List[str]] = None,
     namespace: str = '',
 ) -> Dict[str, ParameterMsg]:
-    """The parameters in a file by name, with `namespace` before each name.
+    """The parameters in a file, by name, with `namespace` before each name.
 
-    `/**` counts if `use_wildcard` is set; sections of `target_nodes` come after it and win. Raises
-    `RuntimeError` if the file has no such section, or is not a parameter file.
+    The section `/**` counts if `use_wildcard` is set; sections of `target_nodes` override it.
+    Raises `RuntimeError` if the file has no such section, or is not a parameter file.
     """
     import yaml
 

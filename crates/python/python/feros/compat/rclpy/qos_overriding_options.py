@@ -67,7 +67,7 @@ class QoSOverridingOptions:
 def declare_qos_parameters(
     kind: str, node: Any, topic_name: str, qos: QoSProfile, options: QoSOverridingOptions
 ) -> None:
-    """Declares a parameter for each policy, and puts the set values into `qos`.
+    """Declares a parameter for each policy, and puts the values that are set into `qos`.
 
     `kind` is `publisher` or `subscription`. Raises `InvalidQosOverridesError`.
     """

@@ -156,7 +156,7 @@ class Subscription(Entity, Generic[MsgT]):
         return native_filter is not None and native_filter[0] != ''
 
     def set_content_filter(self, filter_expression: str, expression_parameters: List[str]) -> None:
-        """Takes only messages with this content from now on; all messages if the expression is
+        """From now on takes only messages with this content, or all messages if the expression is
         empty.
 
         Raises `RCLError` if it is not a valid filter for the messages of the topic.

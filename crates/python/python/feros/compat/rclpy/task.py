@@ -55,7 +55,7 @@ class Future(Generic[T]):
         return self.result()
 
     def _awaited_elsewhere(self) -> Generator[Any, None, None]:
-        """Waits in a coroutine that no task of an executor runs, such as one of asyncio or of a
+        """Waits in a coroutine that is not run by a task of an executor, but by asyncio or by a
         script."""
         asyncio = sys.modules.get('asyncio')
         loop = None if asyncio is None else asyncio._get_running_loop()

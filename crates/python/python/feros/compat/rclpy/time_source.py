@@ -1,5 +1,5 @@
 """Gives clocks the simulated time from `/clock`, if the parameter `use_sim_time` of a node says so.
-The extension does this for a node's own clock; this is for other clocks."""
+The extension does this for a node's own clock; this module does it for other clocks."""
 
 import weakref
 from typing import Any, Callable, List, Optional, Set

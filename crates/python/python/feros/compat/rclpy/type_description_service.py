@@ -1,5 +1,5 @@
-"""The service `~/get_type_description`. The extension serves it for each node whose parameter
-enables it; this module has the names of stock's module."""
+"""The service `~/get_type_description`. The extension offers it on each node whose parameter
+enables it; this module only has the names of the stock module."""
 
 import weakref
 from typing import Any

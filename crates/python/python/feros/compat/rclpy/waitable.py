@@ -42,7 +42,7 @@ class NumberOfEntities:
 
 
 class Waitable(Entity, Generic[T]):
-    """An entity that executors run besides subscriptions, timers, clients and services.
+    """An entity that executors run in addition to subscriptions, timers, clients and services.
 
     A subclass in a script adds its entities in `add_to_wait_set(wait_set)` and says in
     `is_ready(wait_set)` whether it is ready; then the executor runs `execute(take_data())`.

@@ -1,4 +1,4 @@
-"""Interfaces by name, and messages as dictionaries and texts, with the names of stock
+"""Finds interfaces by name, and converts messages to dictionaries and text, with the names of stock
 `rosidl_runtime_py`."""
 
 from feros._companions import refuse_beside_foreign

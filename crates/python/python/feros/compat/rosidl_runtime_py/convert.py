@@ -129,8 +129,8 @@ def message_to_ordereddict(
 ) -> 'OrderedDict[str, Any]':
     """The fields of a message in their order, as plain Python values.
 
-    At most `truncate_length` elements of each text and array are kept; with `no_arr` and `no_str`
-    only their lengths. A serialized message becomes its `bytes`.
+    At most `truncate_length` elements of each string and array are kept; with `no_arr` and
+    `no_str`, only the lengths of arrays and strings. A serialized message becomes its `bytes`.
     """
     if isinstance(msg, bytes):
         return OrderedDict(bytes=msg)

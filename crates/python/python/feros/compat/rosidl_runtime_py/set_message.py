@@ -16,8 +16,8 @@ def set_message_fields(
 ) -> List[Callable[[Any], None]]:
     """Sets the fields that a dictionary names.
 
-    With expansion, a header may be `auto` and a time `now`: the returned function sets each of
-    these to a time.
+    With expansion, a header may be `auto` and a time `now`; the returned functions set these fields
+    to a time.
 
     Raises `AttributeError` for unknown fields, `TypeError` and `ValueError` for values that do not
     fit.

@@ -26,7 +26,7 @@ def dtype_from_fields(
     fields: Iterable[PointField], point_step: Optional[int] = None
 ) -> np.dtype:
     """The type of one point. A field with several values becomes several fields, numbered from
-    zero; `point_step` is the number of bytes of a point, if it differs from that of its fields.
+    zero; `point_step` is the number of bytes of a point, if it is not the sum of its fields.
 
     Raises `AssertionError` for two fields with the same name.
     """
@@ -55,9 +55,9 @@ def read_points(
 ) -> np.ndarray:
     """The points as a structured array, a view of the message's data.
 
-    It has all fields, or those of `field_names`; with `skip_nans`, no points with NaNs of a cloud
-    that is not dense; `uvs` are the indices of the wanted points; `reshape_organized_cloud` gives a
-    cloud of several rows two dimensions.
+    The array has all fields, or the fields in `field_names`. With `skip_nans`, points with NaNs are
+    left out if the cloud is not dense. `uvs` are the indices of the wanted points. With
+    `reshape_organized_cloud`, a cloud with several rows gives an array with two dimensions.
 
     Raises `AssertionError` if it is not a cloud, and for fields that it does not have.
     """

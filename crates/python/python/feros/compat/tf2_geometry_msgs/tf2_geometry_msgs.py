@@ -1,7 +1,7 @@
 """Transforms points, vectors and poses into other frames.
 
-A quaternion of length zero rotates nothing; others are normalized, and results have a non-negative
-real part, as in stock.
+A quaternion of length zero does not rotate; other quaternions are normalized. The real part of a
+result is never negative, as in stock.
 """
 
 from copy import deepcopy

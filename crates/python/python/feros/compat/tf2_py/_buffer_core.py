@@ -41,14 +41,14 @@ class BufferCore:
         self._native = _tf2.Buffer(nanoseconds / 1e9)
 
     def set_transform(self, transform: TransformStamped, authority: str) -> None:
-        """Stores the position of a frame at one time; `authority` is the source of the transform.
+        """Stores the transform of a frame at one time; `authority` is the source of the transform.
 
         Raises `InvalidArgumentException` if the transform is invalid or too old.
         """
         self._native.set_transform(transform, authority)
 
     def set_transform_static(self, transform: TransformStamped, authority: str) -> None:
-        """Stores the position of a frame for all times.
+        """Stores the transform of a frame for all times.
 
         Raises `InvalidArgumentException` if the transform is invalid.
         """

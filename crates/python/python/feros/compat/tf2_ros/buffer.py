@@ -17,13 +17,13 @@ from tf2_msgs.srv import FrameGraph
 from .buffer_interface import BufferInterface
 
 _SLICE = 0.1
-"""The interval in seconds at which a wait checks again: code outside this class may fill the
-store."""
+"""The interval in seconds at which a wait checks again, since code outside this class may also add
+transforms."""
 
 
 class Buffer(tf2.BufferCore, BufferInterface):
-    """Keeps the positions of frames in each other during `cache_time`. With a node it serves
-    `tf2_frames`, and clears everything when the node's time jumps back."""
+    """Keeps the transforms between frames of the last `cache_time`. With a node it serves
+    `tf2_frames`, and clears all transforms when the node's time jumps back."""
 
     def __init__(
         self, cache_time: Optional[Duration] = None, node: Optional[Node] = None
@@ -59,7 +59,7 @@ class Buffer(tf2.BufferCore, BufferInterface):
         self.clear()
 
     def set_transform(self, transform: TransformStamped, authority: str) -> None:
-        """Stores the position of a frame at one time; `authority` is the source of the transform.
+        """Stores the transform of a frame at one time; `authority` is the source of the transform.
 
         Raises `InvalidArgumentException` if the transform is invalid or too old.
         """
@@ -67,7 +67,7 @@ class Buffer(tf2.BufferCore, BufferInterface):
         self._tell_waiting()
 
     def set_transform_static(self, transform: TransformStamped, authority: str) -> None:
-        """Stores the position of a frame for all times.
+        """Stores the transform of a frame for all times.
 
         Raises `InvalidArgumentException` if the transform is invalid.
         """

@@ -30,8 +30,8 @@ def _message(time: Any) -> Any:
 
 class BufferClient(BufferInterface):
     """Queries a buffer server named `ns`. Another thread has to spin the node meanwhile. An answer
-    may take `timeout_padding` longer than the requested time; `check_frequency` is ignored, since
-    answers are received at once."""
+    may take `timeout_padding` longer than the requested timeout. `check_frequency` is ignored,
+    since answers are received without polling."""
 
     def __init__(
         self, node: Node, ns: str, check_frequency: float = 10.0,

@@ -77,18 +77,18 @@ class ConvertRegistration:
         self._between[key] = callback
 
     def get_from_msg(self, key: Any) -> Callable[[Any], Any]:
-        """The function that makes objects from messages of a type; raises `TypeException` without
-        one."""
+        """The function that makes objects from messages of a type; raises `TypeException` if there
+        is none."""
         return _registered(self._from_msg, key)
 
     def get_to_msg(self, key: Any) -> Callable[[Any], Any]:
-        """The function that makes messages from objects of a type; raises `TypeException` without
-        one."""
+        """The function that makes messages from objects of a type; raises `TypeException` if there
+        is none."""
         return _registered(self._to_msg, key)
 
     def get_convert(self, key: Tuple[Any, Any]) -> Callable[[Any], Any]:
-        """The function that makes objects of the second type from those of the first; raises
-        `TypeException` without one."""
+        """The function that converts objects of the first type to the second type; raises
+        `TypeException` if there is none."""
         return _registered(self._between, key)
 
 
@@ -138,8 +138,8 @@ class BufferInterface:
         self, object_stamped: Any, target_frame: str, target_time: Time, fixed_frame: str,
         timeout: Duration = Duration(), new_type: Optional[Any] = None,
     ) -> Any:
-        """Like `transform`, at a time other than that of the stamp: `fixed_frame` stands still
-        between the two."""
+        """Like `transform`, but at another time than that of the stamp. `fixed_frame` stands still
+        between the two times."""
         do_transform = self.registration.get(type(object_stamped))
         header = object_stamped.header
         found = self.lookup_transform_full(

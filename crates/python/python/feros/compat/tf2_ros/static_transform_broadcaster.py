@@ -12,8 +12,8 @@ from .transform_broadcaster import as_list
 
 
 class StaticTransformBroadcaster:
-    """Publishes all transforms so far with each message, since late subscriptions get only the last
-    one."""
+    """Publishes all transforms so far in each message, since late subscriptions get only the last
+    message."""
 
     def __init__(self, node: Node, qos: Optional[Union[QoSProfile, int]] = None) -> None:
         if qos is None:

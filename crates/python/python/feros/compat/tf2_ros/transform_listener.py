@@ -18,8 +18,8 @@ _AUTHORITY = 'default_authority'
 
 
 class TransformListener:
-    """Listens with the node's executor, or with `spin_thread` runs the whole node on its own
-    thread. Its topics and their QoS can be changed."""
+    """Listens on the node's executor, or with `spin_thread` spins the node on a thread of its own.
+    The topics and their QoS can be changed."""
 
     def __init__(
         self,

@@ -181,7 +181,8 @@ class ActionClient:
         feedback_callback: Optional[Callable[[Any], None]] = None,
         goal_uuid: Optional[UUID] = None,
     ) -> Future:
-        """Sends a goal; the result is its `ClientGoalHandle`. Feedback is delivered after that.
+        """Sends a goal; the result of the future is its `ClientGoalHandle`. Feedback is only
+        delivered after that.
 
         Raises `TypeError` for a goal of another class.
         """

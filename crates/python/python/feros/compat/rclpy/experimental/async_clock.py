@@ -27,9 +27,10 @@ class AsyncClock(ROSClock):
         return clock
 
     async def sleep(self, duration_sec: float) -> None:
-        """Sleeps for `duration_sec` of this clock; cancelled when its node is destroyed.
+        """Sleeps for `duration_sec` on this clock; the sleep is cancelled when the node is
+        destroyed.
 
-        Raises `TimeSourceChangedError` if time starts or stops being simulated meanwhile,
+        Raises `TimeSourceChangedError` if simulated time is turned on or off meanwhile,
         `InvalidHandle` if the node was already destroyed.
         """
         if self._ended:

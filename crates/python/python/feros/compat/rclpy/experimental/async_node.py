@@ -49,7 +49,8 @@ class AsyncClient(Client):
     """A client of an `AsyncNode`: calls are awaited."""
 
     async def call(self, request: Any, timeout_sec: Optional[float] = None) -> Any:
-        """The response to a request. Cancelling forgets the call; destruction cancels it.
+        """Waits for the response to a request. If the wait is cancelled, the call is forgotten;
+        destroying the client cancels the wait.
 
         Raises `TypeError` for a request of another type, `TimeoutError` after `timeout_sec`.
         """
@@ -145,8 +146,8 @@ class _LoopExecutor:
             entity._queue.withdraw()
 
     def _dispatch(self, entity: Entity) -> None:
-        """On the loop: starts the calls that may start now; one call of an entity, or all if
-        concurrent."""
+        """Runs on the loop: starts the calls that may start now. Of each entity one call runs at a
+        time, or all calls if the entity is concurrent."""
         if self._ended or entity._destroyed:
             return
         concurrent = getattr(entity, 'concurrent', False)

@@ -1,5 +1,5 @@
-"""Entities with the names of stock's binding: a script has only their handles, and no executor
-calls their callbacks. Scripts wait for them with wait sets, and take data from them.
+"""Entities with the names of the stock binding. A script has only their handles, and no executor
+calls callbacks for them. Scripts wait for these entities with wait sets, and take data from them.
 """
 
 import weakref

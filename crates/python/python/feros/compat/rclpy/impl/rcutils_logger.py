@@ -19,10 +19,11 @@ class CallerId(NamedTuple):
 
 
 class LoggingFilter:
-    """Passes some of the messages of one place in the code, and keeps the state that it needs.
+    """Lets some of the messages from one place in the code pass, and keeps the state that it needs
+    for that.
 
-    Filters name the arguments of `RcutilsLogger.log` that they take: those without a default have
-    to be given if any other is.
+    Filters name the arguments of `RcutilsLogger.log` that they take. Arguments without a default
+    must be given if any argument of the filter is given.
     """
 
     params: Dict[str, Any] = {}
@@ -193,7 +194,7 @@ class RcutilsLogger:
         name: Optional[str] = None,
         **kwargs: Any,
     ) -> bool:
-        """Logs; returns whether the message was shown. Filters: `once`, `skip_first`,
+        """Logs a message; returns whether it was shown. Filters: `once`, `skip_first`,
         `throttle_duration_sec` with `throttle_time_source_type`."""
         severity = LoggingSeverity(severity)
         name = self.name if name is None else name
@@ -238,8 +239,8 @@ _root_is_unset = False  # as in stock, everything is shown then
 
 
 def set_level(name: str, level: Union[int, LoggingSeverity]) -> None:
-    """Sets the least severity that a logger shows; `UNSET` takes that of the logger above it. The
-    root has no logger above: with `UNSET` it shows everything, as in stock."""
+    """Sets the minimum severity that a logger shows. With `UNSET` it takes the severity of the
+    logger above it; the root logger then shows everything, as in stock."""
     global _root_is_unset
     number = int(LoggingSeverity(level))
     if not name:

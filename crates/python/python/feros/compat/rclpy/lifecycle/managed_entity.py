@@ -1,5 +1,5 @@
-"""Entities that follow the life cycle of their node: callbacks of transitions, and their
-results."""
+"""Entities that follow the life cycle of their node: the callbacks of transitions, and the results
+of these callbacks."""
 
 from enum import Enum
 from functools import wraps

@@ -1,5 +1,5 @@
-"""Managed nodes. The extension has the state machine; this module serves its services, so that
-callbacks of transitions run like all others on the executor, and may spin themselves."""
+"""Managed nodes. The extension has the state machine; this module offers its services, so that
+callbacks of transitions run on the executor like all other callbacks, and may spin."""
 
 import traceback
 import weakref
@@ -223,8 +223,8 @@ class LifecycleNodeMixin(ManagedEntity):
         return returned.value
 
     def _rclpy_tell_step(self, start: int, goal: int, label: Optional[str] = None) -> None:
-        """Publishes a step from one state to another; with a label if several transitions lead
-        there."""
+        """Publishes a transition from one state to another. The label is needed if several
+        transitions connect these states."""
         if self._rclpy_transition_events is None:
             return
         for described in self._state_machine.transition_graph:
