@@ -150,7 +150,8 @@ impl ReadySet {
         self.drain_private(each);
     }
 
-    /// Takes all flags of the shared doorbell, which are mostly set by other processes.
+    /// Takes all flags of the shared doorbell: those that other processes set, and those that this
+    /// process set by ringing the doorbell itself.
     pub fn drain_shared(&self, each: impl FnMut(Slot)) {
         if let Some(memory) = &self.shared {
             memory.doorbell().flags.drain(each);
@@ -164,8 +165,8 @@ impl ReadySet {
 
     /// Like [`Doorbell::wait`], for rings of this and other processes. For a single thread.
     pub fn wait(&self, timeout: Option<Duration>) {
-        // A thread that changes `sharing` rings afterwards. Either that ring's flag is still set,
-        // or the thread that took the flag sees the new number here.
+        // A thread that changes `shared_entities` rings afterwards. Either that ring's flag is
+        // still set, or the thread that took the flag sees the new number here.
         let Some(memory) = self.shared.as_ref().filter(|_| self.is_shared()) else {
             return self.private.wait_within(Sharing::Private, timeout);
         };

@@ -63,7 +63,7 @@ pub enum EnvironmentError {
 /// again until writing has succeeded.
 ///
 /// # Errors
-/// When a setting of the environment cannot be fulfilled.
+/// If a setting of the environment cannot be fulfilled.
 pub fn enable_from_environment(tell: fn(&WriteError)) -> Result<(), EnvironmentError> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let text = |name| variable(name).map(|value| value.to_string_lossy().into_owned());

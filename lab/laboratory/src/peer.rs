@@ -28,24 +28,25 @@ pub struct Manifest {
     pub install: Option<String>,
     /// The reason why the system cannot be measured on any machine.
     pub unavailable: Option<String>,
-    /// The roles that its program supports.
+    /// The roles that the system's program supports.
     #[serde(default)]
     pub roles: Vec<Role>,
-    /// The placements in which it can be measured.
+    /// The placements in which the system can be measured.
     #[serde(default)]
     pub placements: Vec<Placement>,
-    /// Whether it is a floor, that is, measures the machine's own cost and not an engine. Cells
-    /// that a floor does not support are left out without a notice, since nothing is missing there.
+    /// Whether the system is a floor, that is, measures the machine's own cost and not an engine.
+    /// Cells that a floor does not support are left out without a notice, since nothing is missing
+    /// there.
     #[serde(default)]
     pub is_floor: bool,
-    /// The message types that it can send.
+    /// The message types that the system can send.
     #[serde(default = "bytes_only")]
     pub types: Vec<MessageType>,
-    /// The parts of the payload that it can write anew for each message.
+    /// The parts of the payload that the system can write anew for each message.
     #[serde(default = "stamps_only")]
     pub fill: Vec<Fill>,
-    /// The transport that messages take in each placement, if its program counts messages by
-    /// transport. A cell whose messages took another transport is marked.
+    /// The transport that messages take in each placement, if the system's program counts messages
+    /// by transport. A cell whose messages took another transport is marked.
     #[serde(default)]
     pub transports: BTreeMap<Placement, String>,
     /// The QoS that it supports.
@@ -53,15 +54,16 @@ pub struct Manifest {
     pub qos: Abilities,
     /// The thread that calls the callback within a process, with the default executor.
     pub callback: Option<CallbackThread>,
-    /// The programs that must run together with it.
+    /// The programs that must run together with the system's program.
     #[serde(default)]
     pub server: Vec<Server>,
-    /// The additional environment variables of all its programs.
+    /// The additional environment variables of all programs of the system.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// Patterns for the names of the files that its programs create in `/dev/shm`: a prefix, a
-    /// suffix after a leading `*`, or `{group}` for the name of the user's group. Files that no
-    /// process has open are removed after a cell, since a killed program could not remove its own.
+    /// Patterns for the names of the files that the system's programs create in `/dev/shm`: a
+    /// prefix, a suffix after a leading `*`, or `{group}` for the name of the user's group. Files
+    /// that no process has open are removed after a cell, since a killed program could not remove
+    /// its own.
     #[serde(default)]
     pub shared_memory: Vec<String>,
     /// The configurations other than the default one.
@@ -87,7 +89,7 @@ pub struct Abilities {
     pub durability: Vec<Durability>,
     /// The supported history.
     pub history: Vec<History>,
-    /// The supported publish modes: which thread sends.
+    /// The supported publish modes, which choose the thread that sends.
     pub publish: Vec<PublishMode>,
 }
 
@@ -152,14 +154,14 @@ pub struct Variant {
     /// The additional environment variables of the programs.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// The placements in which it can be measured, if they differ from the peer's.
+    /// The placements in which the configuration can be measured, if they differ from the peer's.
     pub placements: Option<Vec<Placement>>,
-    /// The roles that its program supports, if they differ from the peer's.
+    /// The roles that the configuration supports, if they differ from the peer's.
     pub roles: Option<Vec<Role>>,
     /// The transport in each placement, if it differs from the peer's.
     #[serde(default)]
     pub transports: BTreeMap<Placement, String>,
-    /// The QoS that it supports, if it differs from the peer's.
+    /// The QoS that the configuration supports, if it differs from the peer's.
     pub qos: Option<Abilities>,
     /// The thread that calls the callback within a process, if it differs from the peer's.
     pub callback: Option<CallbackThread>,
@@ -240,13 +242,13 @@ impl SystemRef<'_> {
         self.variant.and_then(|variant| variant.qos.as_ref()).unwrap_or(&self.peer.manifest.qos)
     }
 
-    /// The transport that its messages take in a placement, if the manifest specifies it.
+    /// The transport that the system's messages take in a placement, if the manifest specifies it.
     pub fn transport(&self, placement: Placement) -> Option<&str> {
         let of_variant = self.variant.and_then(|variant| variant.transports.get(&placement));
         of_variant.or_else(|| self.peer.manifest.transports.get(&placement)).map(String::as_str)
     }
 
-    /// The roles that its program supports.
+    /// The roles that the system's program supports.
     pub fn roles(&self) -> &[Role] {
         self.variant
             .and_then(|variant| variant.roles.as_deref())

@@ -42,7 +42,7 @@ impl Domain {
     /// Takes a free domain for a test that starts no stock node.
     ///
     /// # Panics
-    /// When no domain becomes free.
+    /// If no domain becomes free.
     pub fn reserve_without_ros2() -> Self {
         Self { reserved: ReservedDomain::new() }
     }
@@ -109,7 +109,7 @@ pub fn kit_of_cpp() -> Option<PathBuf> {
 /// interop tests.
 ///
 /// # Panics
-/// When the ROS 2 wheels are not installed.
+/// If the ROS 2 wheels are not installed.
 pub fn prefix_of_ros2() -> Option<PathBuf> {
     if interop_is_skipped() {
         return None;

@@ -220,7 +220,7 @@ pub struct Scenario {
     pub cpu_load_percent: Vec<f64>,
     /// The busy work in each callback.
     pub work_micros: Vec<u64>,
-    /// How each of its cells is measured.
+    /// How each cell of the scenario is measured.
     pub procedure: Procedure,
     /// The number of measurements of each cell.
     pub repetitions: u32,

@@ -19,7 +19,7 @@ use feros_lab::peer::{Peer, Peers, SystemRef};
 use fixture::{Built, Fixture, peers_folder};
 use program::{Options, Program};
 
-/// The exit codes with which a program reports that it does not support a role or placement.
+/// The text in the error of a program that does not support a role or placement.
 const UNSUPPORTED: &str = "kind: Unsupported";
 
 /// The number of peers that run at the same time.
@@ -159,7 +159,8 @@ fn filling_role(system: SystemRef<'_>) -> Option<Role> {
     has(Role::Pair, Placement::Intra).then_some(Role::Pair)
 }
 
-/// Runs a listener that expects filled payloads: it must receive them, or report that it did not.
+/// Runs a listener that expects filled payloads. If the talker fills its payloads, the listener
+/// must receive them; otherwise, the listener must report an error.
 fn run_filled(
     fixture: &Fixture<'_>,
     system: SystemRef<'_>,

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Place, WATCHDOG, until};
 
-/// The way in which a process has failed to go on.
+/// The outcome of a process that may fail to go on.
 #[derive(Debug)]
 pub(crate) enum Gone {
     /// The process ended.
