@@ -12,7 +12,7 @@ use crate::merge::Trace;
 pub struct Summary {
     /// The processes that were traced.
     pub processes: Vec<ProcessSummary>,
-    /// The times of the messages, for each topic and each transport that its messages took.
+    /// The times of the messages, for each topic and each transport that the topic's messages took.
     pub topics: Vec<TopicSummary>,
     /// The number of callbacks, by topic, whose publication is unknown.
     pub without_publisher: BTreeMap<String, u64>,

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use feros_test_support::{ReservedDomain, skip};
 
-/// Variables that would make a program reach, load or use something that the test does not intend.
+/// The environment variables that could make a program contact, load or use something that the test
+/// does not intend.
 const FOREIGN_VARIABLES: [&str; 8] = [
     "AMENT_PREFIX_PATH",
     "CYCLONEDDS_URI",
@@ -23,7 +24,7 @@ const FOREIGN_VARIABLES: [&str; 8] = [
 /// nodes also test that rmw.
 const PRELOADED: &str = "FEROS_INTEROP_PRELOAD";
 
-/// A DDS domain that no other test on this host uses while this value lives.
+/// A DDS domain that no other test on this host uses while this value exists.
 #[derive(Debug)]
 pub struct Domain {
     reserved: ReservedDomain,

@@ -258,9 +258,9 @@ fn draining_hides_no_flag_that_is_set_meanwhile() {
     });
 }
 
-/// A publisher of another process puts data, looks for the place and rings if there is one, while
-/// the entity moves into an executor: the executor finds the data, by the publisher's ring or by
-/// the ring of the move.
+/// A publisher of another process writes data, then reads the entity's place and rings there if
+/// there is one, while the entity moves into an executor: the executor finds the data, through the
+/// publisher's ring or the ring of the move.
 fn data_put_during_a_move_is_found(attached_before_observed: bool) {
     explore(3, move || {
         let memory = std::sync::Arc::new(Doorbell::new());

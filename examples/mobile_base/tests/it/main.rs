@@ -173,7 +173,7 @@ fn act(observer: &Observer) {
         observer.until(&format!("{action} sends feedback"), || {
             feedback.try_recv().is_ok_and(|sequence| !sequence.is_empty())
         });
-        // The answer to the goal does not say whether it executes; the status topic does.
+        // The response to the goal does not say whether the goal executes; the status topic does.
         observer.until(&format!("{action} reports that it executes"), || {
             goal.status() >= GoalStatus::Executing
         });
