@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(code(ptr::null()), Some(RMW_RET_INVALID_ARGUMENT));
         gid.implementation_identifier = ptr::null();
         assert_eq!(code(&raw const gid), Some(RMW_RET_INVALID_ARGUMENT));
-        gid.implementation_identifier = c"rmw_feros".as_ptr(); // an equal name is not enough
+        gid.implementation_identifier = c"rmw_feros".as_ptr(); // the same name at another address
         assert_eq!(code(&raw const gid), Some(RMW_RET_INCORRECT_RMW_IMPLEMENTATION));
     }
 

@@ -133,7 +133,7 @@ fn create(
             force_mapping: None,
             transports: node.context.transports,
             ringer: &ringer,
-            on_response: Arc::new(|| ()), // the ringer is enough
+            on_response: Arc::new(|| ()), // the ringer already reports responses
             on_match: Arc::new(move || graph.trigger()),
         },
     )

@@ -53,7 +53,7 @@ impl Function {
 /// Sets the error text of this thread, and replaces an earlier one.
 pub(crate) fn set_error(text: &str) {
     let (Some(reset), Some(set)) = (RESET_ERROR.address(), SET_ERROR_STATE.address()) else {
-        eprintln!("[{NAME}] {text}"); // a host program without rcutils cannot read it
+        eprintln!("[{NAME}] {text}"); // without rcutils the host program cannot read the error
         return;
     };
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();

@@ -350,7 +350,7 @@ mod tests {
         };
         let default = QosProfile { liveliness: Liveliness::Automatic, ..QosProfile::default() };
         assert_eq!(grade(&default, &default), COMPATIBILITY_OK);
-        let system = QosProfile::default(); // its liveliness is the system default
+        let system = QosProfile::default(); // with the system default liveliness
         assert_eq!(grade(&system, &system), COMPATIBILITY_WARNING);
         assert_eq!(grade(&QosProfile::sensor_data(), &default), COMPATIBILITY_ERROR);
         assert_eq!(grade(&default, &default.transient_local()), COMPATIBILITY_ERROR);

@@ -102,7 +102,7 @@ fn finish(mut command: Command, on_stderr: OnStderr) -> std::io::Result<Option<F
     }
     command.stdout(writer);
     let mut child = command.spawn()?;
-    drop(command); // which holds an end of the pipe that has to close
+    drop(command); // it holds an end of the pipe, which must close
     let mut bytes = Vec::new();
     let read = reader.take(MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut bytes);
     let is_too_much = bytes.len() > MAX_TEXT_BYTES;

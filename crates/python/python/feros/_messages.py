@@ -8,8 +8,8 @@ from feros import _definition as definition
 from feros._feros import Interfaces
 
 _CHECKS = os.environ.get("ROS_PYTHON_CHECK_FIELDS", "") == "1"
-_known = {}  # full name: class
-_namespaces = {}  # module: the names of its types
+_known = {}  # classes by full name
+_namespaces = {}  # names of types by module
 _lock = threading.RLock()
 _interfaces = None
 

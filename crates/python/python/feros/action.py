@@ -416,7 +416,7 @@ class ActionClient:
         request.goal = goal
         handle = ClientGoal(self, goal_id, None, on_feedback)
         with self._lock:
-            self._goals[goal_id] = handle  # before it is sent, since feedback may be first
+            self._goals[goal_id] = handle  # before the request is sent: feedback may come first
 
         def finish(response):
             if not response.accepted:

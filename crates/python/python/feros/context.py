@@ -9,7 +9,7 @@ from feros import _feros
 from feros._gone import Gone
 
 _open = weakref.WeakSet()
-_was_made = False  # here, or in the process that this one was forked from
+_was_made = False  # in this process, or before it was forked
 _is_forked = False
 
 

@@ -27,6 +27,6 @@ class Subscriber(SimpleFilter):
         return self.topic
 
     def __getattr__(self, name: str) -> Any:
-        if name == 'sub':  # it was not made
+        if name == 'sub':  # `__init__` has not made the subscription
             raise AttributeError(name)
         return getattr(self.sub, name)

@@ -9,7 +9,7 @@ from rclpy.duration import Duration
 from .message_traits import TimeGetter, get_time_from_message_header, time_or_arrival
 from .simple_filter import SimpleFilter
 
-_Queue = Dict[int, Any]  # messages by their nanoseconds
+_Queue = Dict[int, Any]  # messages by their times in nanoseconds
 
 
 class TimeSynchronizer(SimpleFilter):

@@ -28,7 +28,7 @@ class Entity:
         self._queue = extension.EntityQueue(self, depth)
         self._find_node: Callable[[], Any] = lambda: None
         self._destroyed = False
-        self._rclpy_uses = 0  # the current uses of its handle
+        self._rclpy_uses = 0  # the number of current uses of the handle
         self._executor_event = False
 
     def _attach(self, node: Any) -> None:

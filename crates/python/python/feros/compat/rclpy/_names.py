@@ -5,7 +5,7 @@ from typing import Optional, Tuple
 
 Wrong = Optional[Tuple[str, int]]
 
-_LONGEST_TOPIC = 255 - 8  # DDS has a limit, and adds a prefix
+_LONGEST_TOPIC = 255 - 8  # the limit of DDS, less the prefix
 _UNBALANCED = "topic name must not have unmatched (unbalanced) curly braces '{}'"
 
 
@@ -28,7 +28,7 @@ def namespace(name: str) -> Wrong:
         return None
     wrong = _absolute_name(
         name, 'namespace', "namespace must not end with a '/', unless only a '/'")
-    if wrong is None and len(name) > _LONGEST_TOPIC - 2:  # with the shortest topic name
+    if wrong is None and len(name) > _LONGEST_TOPIC - 2:  # leaves room for the shortest topic name
         return "namespace should not exceed 'RMW_NAMESPACE_MAX_NAME_LENGTH'", _LONGEST_TOPIC - 3
     return wrong
 

@@ -37,7 +37,7 @@ class NodeExecutors:
             return
         self._rclpy_end_unspun()
         self._rclpy_executor = weakref.ref(new_executor)
-        if not isinstance(new_executor._native, extension.Executor):  # another package's
+        if not isinstance(new_executor._native, extension.Executor):  # of another package
             new_executor.add_node(self)
             return
         new_executor._native.add_node(self._rclpy_native)

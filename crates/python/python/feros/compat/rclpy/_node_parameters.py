@@ -232,7 +232,7 @@ class NodeParameters:
     def set_parameters(self, parameter_list: List[Parameter]) -> List[SetParametersResult]:
         """Sets each parameter separately; raises `ParameterNotDeclaredException`."""
         results = []
-        for parameter in parameter_list:  # parameters before an unknown one are set
+        for parameter in parameter_list:  # parameters before an undeclared one are set
             self._rclpy_check_declared([parameter])
             results.append(self._rclpy_set_with_callbacks([parameter]))
         return results

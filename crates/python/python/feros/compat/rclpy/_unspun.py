@@ -92,7 +92,7 @@ def collect(native: Any) -> None:
             if not native.spin_some():
                 break
     except extension.FerosError:
-        pass  # another thread spins it, and takes the data
+        pass  # another thread spins the executor, and takes the data
 
 
 class Unspun:
@@ -122,7 +122,7 @@ class Unspun:
             return
         with self._lock:
             if self._has_thread:
-                self._executor.join()  # its data is reported once it has ended
+                self._executor.join()  # the thread reports its data before it ends
             collect(self._executor)
             if self._has_thread:
                 self._executor.start()

@@ -101,7 +101,7 @@ class WaitSet:
     def wait(self, timeout_nsec: int) -> None:
         """Waits until an entity is ready; waits forever if the time is negative."""
         end = None if timeout_nsec < 0 else time.monotonic() + timeout_nsec / 1e9
-        unspun = extension.Executor(1, 'ros')  # wakes the wait, and spins unspun nodes
+        unspun = extension.Executor(1, 'ros')  # wakes the wait; spins nodes without executors
         self._tell(lambda _: unspun.wake())
         try:
             while True:

@@ -96,7 +96,7 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
         if not self._events.are_told:
             native.call_with_callback(request, ended)
         else:
-            with self._pending_lock:  # the response is reported after the request
+            with self._pending_lock:  # so that the request is reported before the response
                 call = native.call_with_callback(request, ended)
                 self._told_calls[number] = call
                 self._events.request_sent(call, request)

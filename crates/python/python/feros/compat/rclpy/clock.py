@@ -235,7 +235,7 @@ class ROSClock(Clock):
                     context.native.sleep_until(steady, steady.now() + _OVERRIDE_NOTICED_NS)
                 elif self.native.is_simulated:
                     return context.native.sleep_until(self.native, until)
-                else:  # in steps: the start of an override does not wake a sleeper
+                else:  # in steps, since turning on simulated time does not wake a sleeper
                     step = min(until, self.native.now() + _SWITCH_NOTICED_NS)
                     if context.native.sleep_until(self.native, step) and step == until:
                         return True

@@ -38,7 +38,7 @@ class Context:
         self._native: Any = None
         self._callbacks: List[Any] = []
         self._nodes: 'weakref.WeakSet[_Node]' = weakref.WeakSet()
-        self._rclpy_uses = 0  # the current uses of its handle
+        self._rclpy_uses = 0  # the number of current uses of the handle
 
     @property
     def handle(self) -> Optional[ContextHandle]:

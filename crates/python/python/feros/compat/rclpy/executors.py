@@ -83,7 +83,7 @@ class Executor:
         self._nodes: Set[Any] = set()
         self._nodes_lock = threading.RLock()
         self._ready = self._native.ready
-        self._told = self._ready  # for entities with waiting data
+        self._told = self._ready  # the recipient that entities with waiting data notify
         self._tasks: Deque[Task] = deque()
         self._sources: 'weakref.WeakKeyDictionary[Task, Tuple[Entity, Any]]' = (
             weakref.WeakKeyDictionary()
@@ -154,7 +154,7 @@ class Executor:
         self._is_shutdown = True
         self.wake()
         limit = None if timeout_sec is None or timeout_sec < 0 else timeout_sec
-        own = self._own.depth  # also counts a callback that ends its executor
+        own = self._own.depth  # a callback may end its own executor
         with self._idle:
             if not self._idle.wait_for(lambda: self._running <= own, limit):
                 return False
@@ -513,7 +513,7 @@ class MultiThreadedExecutor(Executor):
     def _work(self, task: Task) -> None:
         try:
             self._run(task)
-        except BaseException as error:  # for the spinning thread
+        except BaseException as error:  # which the spinning thread raises
             self._failed.append(error)
             self.wake()
 

@@ -78,7 +78,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
             raise NotInitializedException('cannot create node')
         self._rclpy_entities: dict = {kind: [] for kind in _KINDS}
         self._rclpy_start_unspun()
-        self._rclpy_uses = 0  # the current uses of its handle
+        self._rclpy_uses = 0  # the number of current uses of the handle
         self._parameter_event_publisher: Any = None
         self._default_callback_group = MutuallyExclusiveCallbackGroup()
         namespace = namespace or ''

@@ -69,7 +69,7 @@ class Subscription(Entity, Generic[MsgT]):
         self.qos_profile = qos_profile
         self.raw = raw
         self.event_handlers: list = []
-        self._lost_before = 0  # reported by transports
+        self._lost_before = 0  # losses that transports have reported
         self._event_routes: Dict[str, List[Any]] = {}
         self._logger_name = logger_name
 
@@ -136,7 +136,7 @@ class Subscription(Entity, Generic[MsgT]):
                     ' argument (to get only the message) or two (to get message and message info)'
                 ) from None
             self._callback_type = Subscription.CallbackType.WithMessageInfo
-        except ValueError:  # a builtin without a signature
+        except ValueError:  # the callback is a builtin without a signature
             self._callback_type = Subscription.CallbackType.MessageOnly
         self._callback = value
         if self._callback_type is Subscription.CallbackType.MessageOnly:

@@ -77,7 +77,7 @@ class Timer(Entity):
         self.callback = callback
         self._last = clock.now().nanoseconds
         self._on_reset: Optional[Callable[[int], None]] = None
-        self._period = int(timer_period_ns)  # it may expire before the next line
+        self._period = int(timer_period_ns)  # set first, since the timer may expire immediately
         self._native = node.create_timer(self._period, self._expired, clock.native)
         if not autostart:
             self._native.cancel()

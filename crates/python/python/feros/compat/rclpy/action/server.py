@@ -35,7 +35,7 @@ class CancelResponse(Enum):
 
 _EXECUTING, _CANCELING = GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING
 _ACCEPTED = GoalStatus.STATUS_ACCEPTED
-_NEXT = {  # the states of a goal, and their successors
+_NEXT = {  # the states that can follow each state of a goal
     _ACCEPTED: (_EXECUTING, _CANCELING),
     _EXECUTING: (_CANCELING, GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED),
     _CANCELING: (
@@ -170,7 +170,7 @@ class ActionServer:
         self.action_type = action_type
         self._result_timeout = result_timeout
         self._goal_handles: Dict[bytes, ServerGoalHandle] = {}
-        self._ended: Dict[bytes, int] = {}  # their times, by the clock of the node
+        self._ended: Dict[bytes, int] = {}  # when goals ended, on the node's clock
         self._lock = threading.RLock()
         self._execute_callback: Optional[Callable[..., Any]] = None
         if execute_callback is not None:
@@ -258,7 +258,7 @@ class ActionServer:
         result = None
         try:
             result = await self._called(callback, handle)
-        except Exception as error:  # the goal has to end for the client
+        except Exception as error:  # the client's goal must end nevertheless
             self._node.get_logger().error(f'Error raised in execute callback: {error!r}')
         if handle.is_active:
             self._node.get_logger().warning(

@@ -155,7 +155,7 @@ class RcutilsLogger:
         gone."""
         self.name = name
         self._find_node = find_node
-        self._below = ''  # its name below that of the node
+        self._below = ''  # the name, without the name of the node's logger
         self._on_rosout: Any = None  # keeps its messages on /rosout
         self._places: Dict[CallerId, _Place] = {}
 
