@@ -40,7 +40,7 @@ pub enum LaunchError {
     /// There is a mistake in a file.
     #[error("{position}: {problem}")]
     InFile {
-        /// The place.
+        /// The position of the mistake.
         position: Position,
         /// The given text, and what was expected.
         problem: String,

@@ -35,7 +35,7 @@ struct Completions {
     calls: Mutex<Vec<CallWithCallback>>,
     response_type: Py<MessageType>,
     failures: Arc<Failures>,
-    /// Made at the first such call, since most clients have none.
+    /// Made at the first call with a callback, since most clients have no such calls.
     condition: OnceLock<Detached<feros::NodeGuardCondition>>,
     trigger: OnceLock<feros::GuardCondition>,
 }

@@ -40,7 +40,7 @@ pub(crate) struct Executor {
     background: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// The reason that a slice of spinning ended.
+/// The reason why a slice of spinning ended.
 enum Ended {
     /// The slice is over, and spinning may continue.
     Piece,

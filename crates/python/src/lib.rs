@@ -10,13 +10,9 @@
 //! | module | holds |
 //! |---|---|
 //! | `context`, `node`, `executor`, `publisher`, `subscription`, `service`, `client`, `timer`, `clock`, `lifecycle`, `parameter`, `tf2` | the objects of `feros`, for Python |
-//! | `message`, `interfaces`, `qos` | encoding and decoding of messages, with a plan for each
-//! class; known interfaces; policies |
-//! | `callback`, `callback_group`, `exclusive_group`, `entity_queue` | calls of Python from
-//! executors; `entity_queue` holds items for the callbacks of `rclpy` entities, so that almost no
-//! Python code runs before a callback |
-//! | `wakeups`, `graph_listener`, `waiting` | waking of asyncio event loops, and waits that Ctrl-C
-//! ends |
+//! | `message`, `interfaces`, `qos` | encoding and decoding of messages, with a plan for each class; known interfaces; policies |
+//! | `callback`, `callback_group`, `exclusive_group`, `entity_queue` | calls of Python from executors; `entity_queue` holds items for the callbacks of `rclpy` entities, so that almost no Python code runs before a callback |
+//! | `wakeups`, `graph_listener`, `waiting` | waking of asyncio event loops, and waits that Ctrl-C ends |
 //! | `detached` | values whose drop waits for other threads |
 //! | `events`, `error` | events and errors |
 //! | `ffi` | the C interface of Python |

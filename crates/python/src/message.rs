@@ -93,7 +93,7 @@ impl MessageType {
         self.definition.name.to_string()
     }
 
-    /// The hash by which stock ROS 2 compares types, as `RIHS01_...`.
+    /// The hash with which stock ROS 2 compares types, as `RIHS01_...`.
     #[getter]
     fn hash(&self) -> String {
         feros_interface::TypeHash(self.hash.0).to_string()

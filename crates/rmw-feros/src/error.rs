@@ -15,7 +15,7 @@ use crate::ffi::{
 use crate::host;
 use crate::identity::NAME;
 
-/// The reason that an rmw function failed.
+/// The reason why an rmw function failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) code: rmw_ret_t,

@@ -19,8 +19,8 @@ use crate::identity::identifier;
 use crate::listener::Listener;
 use crate::status::{Eventful, Status};
 
-/// Counts the endpoint's reports of events. It exists before the endpoint, which gets the function
-/// that reports.
+/// Counts the endpoint's reports of events. The counter exists before the endpoint, which is
+/// created with the function that reports.
 struct News {
     ringer: Ringer,
     /// The number of reports.

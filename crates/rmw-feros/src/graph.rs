@@ -77,7 +77,8 @@ unsafe fn node_names(
     };
     let allocator = Allocator::of_c();
     let texts = |of: fn(&feros_rmw::NodeInfo) -> &str| allocator.texts(graph.nodes.iter().map(of));
-    // If the C allocator fails, nothing works any longer; so the earlier arrays are not freed then.
+    // The earlier arrays are not freed if a later one fails: once the C allocator fails, nothing
+    // works any longer.
     let of_names = texts(|node| node.name.name())?;
     let of_namespaces = texts(|node| node.name.namespace())?;
     if let Some(enclaves) = enclaves {

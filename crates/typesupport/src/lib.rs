@@ -32,8 +32,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `type_support`, `ffi` | finds the introspection of a type; the structures of ROS 2 |
-//! | `compile`, `program`, `layout` | the program of a type: blocks with the same layout in struct
-//! and body, strings, sequences |
+//! | `compile`, `program`, `layout` | the program of a type: blocks with the same layout in struct and body, strings, sequences |
 //! | `encode`, `decode` | follow a program |
 //! | `message`, `service` | the programs that users hold |
 //! | `memory`, `shim` | strings and sequences in C and C++ |

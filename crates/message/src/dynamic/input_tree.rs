@@ -19,7 +19,7 @@ pub(super) struct InputNode {
 
 #[derive(Debug)]
 pub(super) enum Content {
-    /// A text, number, boolean or null; `plain` if it was not in quotes.
+    /// A string, number, boolean or null; `plain` is true if it was not in quotes.
     Scalar {
         text: String,
         plain: bool,

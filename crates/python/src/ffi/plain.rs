@@ -1,6 +1,6 @@
-//! Writes messages that consist only of floats, such as poses, fast: without taking a reference to
-//! each of their objects, and without a call into the interpreter for each float. A pose has a
-//! dozen objects, and a message may have a thousand poses.
+//! The fast path for messages that consist only of floats, such as poses: writes them without
+//! taking a reference to each of their objects, and without a call into the interpreter for each
+//! float. A pose has a dozen objects, and a message may have a thousand poses.
 //!
 //! The offset of the value within a Python float is found by search, like the offset of a slot.
 //! Anything unexpected (a subclass, an integer instead of a float) is left to the general code.

@@ -10,7 +10,7 @@ use feros_interop::prefix_of_ros2;
 use super::description;
 use super::*;
 
-/// A structure of the headers: its name there, its size here, and the offsets of its fields here.
+/// A structure: its name in the headers, and its size and the offsets of its fields in this crate.
 struct Believed {
     name: &'static str,
     size: usize,
@@ -156,7 +156,7 @@ fn statuses() -> Vec<Believed> {
     }
 }
 
-/// Constants, with their values here.
+/// Constants of the headers, with their values in this crate.
 fn constants() -> Vec<(&'static str, i64)> {
     macro_rules! constants {
         ($($name:ident),* $(,)?) => { vec![$((stringify!($name), $name as i64)),*] };

@@ -273,7 +273,7 @@ pub(crate) struct rmw_message_info_sequence_t {
     pub(crate) allocator: *mut rcutils_allocator_t,
 }
 
-/// Names, and the types that each is used with.
+/// Names, with the types of each name.
 #[repr(C)]
 pub(crate) struct rmw_names_and_types_t {
     pub(crate) names: rcutils_string_array_t,

@@ -39,7 +39,7 @@ pub(crate) struct rmw_message_lost_status_t {
     pub(crate) total_count_change: usize,
 }
 
-/// The publishers that are alive, and those that are not.
+/// The numbers of publishers that are alive and that are not alive.
 #[repr(C)]
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct rmw_liveliness_changed_status_t {
