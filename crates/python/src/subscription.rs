@@ -137,7 +137,7 @@ impl Opener {
     }
 }
 
-/// The information about a message besides its content.
+/// The information about a message, without its content.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct MessageInfo(Info);
 
@@ -161,13 +161,13 @@ impl MessageInfo {
         )
     }
 
-    /// The time of publication, in nanoseconds by the publisher's clock.
+    /// The time of publication, in nanoseconds on the publisher's clock.
     #[getter]
     fn source_timestamp(&self) -> Option<i64> {
         nanos(self.0.source_timestamp)
     }
 
-    /// The time of reception, in nanoseconds by this machine's clock.
+    /// The time of reception, in nanoseconds on this machine's clock.
     #[getter]
     fn received_timestamp(&self) -> Option<i64> {
         nanos(self.0.received_timestamp)

@@ -1,6 +1,6 @@
 //! The thread that calls the listeners of host programs that never wait, such as the events
 //! executors of rclcpp and rclpy. The thread starts when the first entity gets a listener, and ends
-//! with the context. "News" are items or events that a listener has not yet heard of.
+//! with the context. "News" means items or events that have not been reported to the listener.
 
 use std::sync::{Arc, Weak};
 use std::thread;

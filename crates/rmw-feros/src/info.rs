@@ -36,7 +36,7 @@ impl From<MessageInfo> for rmw_message_info_t {
     }
 }
 
-/// Whether two identities are the same.
+/// Writes whether two identities are the same.
 ///
 /// # Safety
 /// The gids are null or valid; the result is null or memory for a bool.

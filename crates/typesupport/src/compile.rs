@@ -27,7 +27,8 @@ pub(crate) unsafe fn compile<M: Memory>(members: &MessageMembers) -> Result<Prog
     Ok(builder.finish())
 }
 
-/// What is known at compile time about an offset in the body: its remainder modulo a power of two.
+/// What is known about an offset in the body before any message exists: its remainder modulo a
+/// power of two.
 #[derive(Debug, Clone, Copy)]
 struct Position {
     modulus: usize,

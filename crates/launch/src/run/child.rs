@@ -13,7 +13,7 @@ use crate::plan::{Process, Sinks};
 
 /// A line longer than this is shown in pieces.
 const MAX_LINE_BYTES: usize = 64 << 10;
-/// A process that runs for less than this time dies early.
+/// A process that ends after less than this time has died early.
 const STABLE_AFTER: Duration = Duration::from_secs(10);
 /// The delays before a respawn if the launch file gives none: the delay starts at the first
 /// constant, and doubles up to the second.

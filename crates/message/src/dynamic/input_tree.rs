@@ -5,15 +5,15 @@ use feros_yaml::{Limits, Problem, YamlError};
 
 use super::input_error::{InputError, InputErrorKind};
 
-/// Lists and mappings may be nested deeper than messages; values are bounded by the text, which
-/// its reader bounds.
+/// Lists and mappings may be nested deeper than messages. The number of values is bounded by the
+/// size of the text, which the caller limits.
 const LIMITS: Limits =
     Limits { depth: 2 * feros_interface::MAX_NESTING_DEPTH + 2, values: usize::MAX };
 
 #[derive(Debug)]
 pub(super) struct InputNode {
     pub(super) content: Content,
-    /// Line and column, counted from 1, where they are known.
+    /// The line and the column, both counted from 1; `None` if they are unknown.
     pub(super) position: Option<(usize, usize)>,
 }
 

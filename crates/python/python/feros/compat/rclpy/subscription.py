@@ -17,7 +17,7 @@ MsgT = TypeVar('MsgT')
 
 
 class MessageInfo(TypedDict):
-    """The information about a message besides its content; times are in nanoseconds."""
+    """The information about a message, without its content; times are in nanoseconds."""
 
     source_timestamp: int
     received_timestamp: int
