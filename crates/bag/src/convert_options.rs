@@ -125,7 +125,7 @@ fn read_bag(node: &Node) -> Result<OutputBag, YamlError> {
         }
     };
     // Negative times mean "no limit" in rosbag2.
-    let time = |key| Ok(number::<i64>(node, key)?.filter(|time| *time >= 0));
+    let time = |key| number::<i64>(node, key).map(|time| time.filter(|time| *time >= 0));
     Ok(OutputBag {
         uri: PathBuf::from(uri),
         writer,
