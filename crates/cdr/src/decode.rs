@@ -1,6 +1,6 @@
 //! The trait of values that can be made from bytes, implemented for every field type.
 
-use crate::{DecodeError, Primitive, Reader, WString};
+use crate::{DecodeError, Reader, WString};
 
 /// A value that can be made from its CDR encoding.
 ///
@@ -74,9 +74,6 @@ macro_rules! primitive {
 }
 
 primitive!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
-
-/// States that the list above has every [`Primitive`]; the compiler does not check this.
-const fn _every_primitive_decodes<T: Primitive + Decode>() {}
 
 impl Decode for String {
     const MIN_SIZE: usize = 4;

@@ -1,6 +1,6 @@
 //! The trait of values that can be written, implemented for every field type.
 
-use crate::{EncodeError, Layout, Primitive, Sizer, WString, Writer};
+use crate::{EncodeError, Layout, Sizer, WString, Writer};
 
 /// A value with a CDR encoding.
 ///
@@ -87,9 +87,6 @@ macro_rules! primitive {
 }
 
 primitive!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
-
-/// States that the list above has every [`Primitive`]; the compiler does not check this.
-const fn _every_primitive_encodes<T: Primitive + Encode>() {}
 
 impl Encode for String {
     #[inline]

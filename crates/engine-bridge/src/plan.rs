@@ -214,12 +214,11 @@ impl Planner<'_> {
         wanted: &BTreeSet<&str>,
     ) {
         let list = |types: &BTreeSet<&str>| types.iter().copied().collect::<Vec<_>>().join(", ");
+        let [from, to] = [at.from, at.to].map(|side| &self.sides[side].name);
         self.warnings.warn_once(format!(
-            "the {kind} {} is not bridged from {} to {}: its type is {} there, but {} is wanted here; give one side the \
-             other's type",
+            "the {kind} {} is not bridged from {from} to {to}: its type is {} on {from}, but {} on {to}; give both sides one \
+             type",
             at.name,
-            self.sides[at.from].name,
-            self.sides[at.to].name,
             list(offered),
             list(wanted)
         ));

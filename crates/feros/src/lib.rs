@@ -42,30 +42,36 @@
 //! Endpoints and timers live as long as their handles, so keep the handles. Everything may be used
 //! from any thread.
 //!
-//! # Modules
-//!
-//! | module | holds |
-//! |---|---|
-//! | `context`, `node`, `creation`, `node_members` | the context; the node, the functions that make its endpoints, and its entities on an executor |
-//! | `publisher`, `subscription`, `service`, `client`, `timer` | endpoints and timers; `subscription/callback` has the message forms that a closure may take |
-//! | `content`, `message_forms`, `serialize` | messages within a process, views and raw messages, and serialization |
-//! | `executor`, `callback_group`, `callback_state` | executors, the scheduling of callbacks, and state that callbacks share |
-//! | `action` | actions, which use services and topics: `state` has the state machine of a goal, `server` and `client` the two sides |
-//! | `lifecycle`, `lifecycle_states` | managed nodes: `state_machine` has the transitions, `communication` the services and the topic |
-//! | `parameter`, `qos_overrides` | the parameters of nodes and their services; values are in the crate `feros_parameter` |
-//! | `events`, `graph_changes`, `mismatches`, `topic_statistics`, `diagnostics` | events of endpoints, changes of the graph, and reports about both |
-//! | `logging`, `rosout`, `logger_services` | log messages |
-//! | `clock`, `sleep`, `rate`, `wait_for_message` | clocks and waiting |
-//! | `type_description`, `service_introspection`, `identity`, `lazy_client` | descriptions and identities of types, events of calls, and clients that are made at the first call |
-//! | `arguments`, `signals` | the ROS part of the command line, and signals |
-//! | `error`, `create_error`, `publish_error`, `wait_error` | the errors |
-//!
 //! # Invariants
 //!
 //! - No callback of the user runs while a lock is held.
 //! - Every accepted goal of an action ends, and its client learns of the end, whatever happens to
 //!   the code that works on the goal.
 #![forbid(unsafe_code)]
+
+// The modules:
+// - `context`, `node`, `creation`, `node_members`: the context; the node, the functions that make
+//   its endpoints, and its entities on an executor
+// - `publisher`, `subscription`, `service`, `client`, `timer`: endpoints and timers;
+//   `subscription/callback` has the message forms that a closure may take
+// - `content`, `message_forms`, `serialize`: messages within a process, views and raw messages,
+//   and serialization
+// - `executor`, `callback_group`, `callback_state`: executors, the scheduling of callbacks, and
+//   state that callbacks share
+// - `action`: actions, which use services and topics: `state` has the state machine of a goal,
+//   `server` and `client` the two sides
+// - `lifecycle`, `lifecycle_states`: managed nodes: `state_machine` has the transitions,
+//   `communication` the services and the topic
+// - `parameter`, `qos_overrides`: the parameters of nodes and their services; values are in the
+//   crate `feros_parameter`
+// - `events`, `graph_changes`, `mismatches`, `topic_statistics`, `diagnostics`: events of
+//   endpoints, changes of the graph, and reports about both
+// - `logging`, `rosout`, `logger_services`: log messages
+// - `clock`, `sleep`, `rate`, `wait_for_message`: clocks and waiting
+// - `type_description`, `service_introspection`, `identity`, `lazy_client`: descriptions and
+//   identities of types, events of calls, and clients that are made at the first call
+// - `arguments`, `signals`: the ROS part of the command line, and signals
+// - `error`, `create_error`, `publish_error`, `wait_error`: the errors
 
 pub mod action;
 pub mod arguments;

@@ -23,7 +23,7 @@ use crate::port::Port;
 use crate::process_handle::ProcessHandle;
 use crate::receiving_end::{NotTaken, ReceivingEnds, Taken};
 use crate::sample::{HostSample, Message};
-use crate::service::{self, FORMAT_VERSION, HEAD_BYTES, Service, WireHeader};
+use crate::service::{self, HEAD_BYTES, HEADER_VERSION, Service, WireHeader};
 use crate::space::SpaceLock;
 use crate::storage;
 
@@ -313,8 +313,8 @@ impl Link {
         // SAFETY: the header lies in mapped, readable memory, and is aligned; a concurrent write by
         // a hostile publisher changes only numbers.
         let header = unsafe { start.cast::<WireHeader>().read_volatile() };
-        if header.version != FORMAT_VERSION {
-            return Err(Refused::Version { found: header.version, expected: FORMAT_VERSION });
+        if header.version != HEADER_VERSION {
+            return Err(Refused::Version { found: header.version, expected: HEADER_VERSION });
         }
         if self.type_hash != 0 && header.type_hash != 0 && header.type_hash != self.type_hash {
             return Err(Refused::TypeHash { found: header.type_hash, expected: self.type_hash });

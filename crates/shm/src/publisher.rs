@@ -15,7 +15,7 @@ use crate::limits::check_open_files;
 use crate::node::{HostNode, check_space, refused};
 use crate::pool::{Pool, PoolLimits};
 use crate::populate::free_bytes;
-use crate::service::{self, FORMAT_VERSION, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader};
+use crate::service::{self, HEADER_VERSION, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader};
 use crate::storage::{self, Mapping};
 
 /// The limit on pools: enough for sizes from 4 KiB to more than [`MAX_MESSAGE_BYTES`], each four
@@ -314,7 +314,7 @@ impl HostPublisher {
         pools.sequence += 1;
         pools.lent -= 1;
         let header = WireHeader {
-            version: FORMAT_VERSION,
+            version: HEADER_VERSION,
             flags: header.flags,
             type_hash: pools.type_hash,
             sequence: pools.sequence,

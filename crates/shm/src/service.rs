@@ -10,7 +10,7 @@ use crate::ipc::Ipc;
 pub(crate) type Service = PortFactory<Ipc, [u8], ()>;
 
 /// The version of [`WireHeader`] and of the payload that follows it.
-pub(crate) const FORMAT_VERSION: u32 = 2;
+pub(crate) const HEADER_VERSION: u32 = 2;
 
 /// The padding between [`WireHeader`], which is aligned to 8, and the message. The message begins
 /// with the 4-byte encapsulation header; with the padding, the bytes after that header, from which

@@ -3,8 +3,8 @@
 //!
 //! # Invariants
 //!
-//! The crate does no input or output. The cost of every function is linear in the length of its
-//! text, whatever the text is.
+//! The crate does no input or output. Its cost is linear in the length of a text, whatever the text
+//! is: names are compared only if they are short.
 #![forbid(unsafe_code)]
 
 mod harmless;
