@@ -161,7 +161,7 @@ fn number<N: std::str::FromStr>(node: &Node, key: &str) -> Result<Option<N>, Yam
     let Some(text) = node.only_text(key)? else { return Ok(None) };
     text.parse()
         .map(Some)
-        .map_err(|_| YamlError::new(format!("`{key}` is {text:?}"), "a whole number in its range"))
+        .map_err(|_| YamlError::new(format!("`{key}` is {text:?}"), "a whole number that fits"))
 }
 
 fn custom_data(node: &Node) -> Result<BTreeMap<String, String>, YamlError> {

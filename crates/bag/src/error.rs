@@ -44,8 +44,8 @@ pub enum ReadError {
     },
     /// The file is not a ROS 2 recording.
     #[error(
-        "{} is an MCAP file of the profile {profile:?}, not of \"ros2\": its messages are not of \
-         ROS 2", path.display()
+        "{} is an MCAP file with the profile {profile:?} instead of \"ros2\": its messages are not \
+         ROS 2 messages", path.display()
     )]
     OtherProfile {
         /// The file.
@@ -63,8 +63,8 @@ pub enum ReadError {
     },
     /// The content of a file that is compressed as a whole is too large to be unpacked.
     #[error(
-        "{} unpacks to more than {limit_bytes} bytes, nine tenths of the free space in {}: name a \
-         folder with more room by TMPDIR", path.display(), folder.display()
+        "{} unpacks to more than {limit_bytes} bytes, nine tenths of the free space in {}: set TMPDIR \
+         to a folder with more space", path.display(), folder.display()
     )]
     NoRoom {
         /// The file.
@@ -83,9 +83,9 @@ pub enum ReadError {
     /// A chunk is larger than the reader's limit, or the chunks with messages later than the index
     /// states exceed it together.
     #[error(
-        "{}: a chunk or record takes {bytes} bytes, or chunks with messages later than the index \
-         states do, more than the {limit} that a reader holds at once: 1 GiB by default, \
-         and for a small file 256 times its size or 64 MiB", path.display()
+        "{}: reading needs {bytes} bytes at once, for a chunk, a record, or chunks that overlap more \
+         than the index states; the limit is {limit}: 1 GiB by default, and for a small file 64 MiB \
+         or 256 times its size, whichever is larger", path.display()
     )]
     TooLarge {
         /// The file.
@@ -135,7 +135,7 @@ pub enum WriteError {
     /// The disk is full. The messages written before are intact.
     #[error(
         "{}: the disk is full. The bag ends here, with {kept} messages that are intact; free some \
-         space, or record to another disk by `--output`", path.display()
+         space, or record to another disk with `--output`", path.display()
     )]
     DiskFull {
         /// The file.

@@ -104,12 +104,12 @@ impl Node {
                 return Err(YamlError::new(problem, format!("a list, such as `{key}: [{text}]`")));
             }
             Some(Self::Map(_)) => {
-                return Err(YamlError::new(format!("`{key}` is a mapping"), "a list of texts"));
+                return Err(YamlError::new(format!("`{key}` is a mapping"), "a list of strings"));
             }
         };
         let text = |element: &Self| match element {
             Self::Scalar(text) => Ok(text.clone()),
-            _ => Err(YamlError::new(format!("an element of `{key}` is not a text"), "a text")),
+            _ => Err(YamlError::new(format!("an element of `{key}` is not a string"), "a string")),
         };
         elements.iter().map(text).collect()
     }
@@ -151,9 +151,8 @@ impl Node {
         default: N,
     ) -> Result<N, YamlError> {
         let Some(text) = self.text(key) else { return Ok(default) };
-        text.parse().map_err(|_| {
-            YamlError::new(format!("`{key}` is {text:?}"), "a whole number in its range")
-        })
+        text.parse()
+            .map_err(|_| YamlError::new(format!("`{key}` is {text:?}"), "a whole number that fits"))
     }
 }
 

@@ -28,7 +28,7 @@ pub enum PublishError {
     /// The layout of a message in lent shared memory is no longer valid, because another process
     /// has overwritten it.
     #[error(
-        "the message being built for {topic} was overwritten by another process, which must belong to this user: {source}"
+        "the message being built for {topic} was overwritten by another process of this user: {source}"
     )]
     Overwritten {
         /// The topic.

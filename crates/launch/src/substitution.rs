@@ -91,7 +91,7 @@ impl Template {
     pub(crate) fn parse(scalar: &Scalar) -> Result<Self, LaunchError> {
         if scalar.text.len() > MAX_BYTES && scalar.text.contains("$(") {
             let problem = format!(
-                "a text with substitutions of {} bytes; {MAX_BYTES} is the most",
+                "a string of {} bytes with substitutions: at most {MAX_BYTES} bytes are allowed",
                 scalar.text.len()
             );
             return Err(LaunchError::at(&scalar.at, problem));
@@ -352,7 +352,9 @@ mod tests {
         }
         assert!(parse(&"$(not ".repeat(100)).unwrap_err().contains("nested deeper"));
         let huge = format!("$(any{})", " a".repeat(1 << 20));
-        assert!(parse(&huge).unwrap_err().contains("2097158 bytes; 65536 is the most"));
+        assert!(
+            parse(&huge).unwrap_err().contains("2097158 bytes with substitutions: at most 65536")
+        );
         assert!(parse(&"a".repeat(1 << 20)).is_ok(), "without a substitution it is only text");
     }
 }

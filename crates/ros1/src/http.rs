@@ -185,7 +185,7 @@ fn content_length(headers: &[httparse::Header<'_>]) -> io::Result<Option<usize>>
     let text = std::str::from_utf8(header.value).map_err(invalid)?;
     let len: usize = text.trim().parse().map_err(invalid)?;
     if len > MAX_MESSAGE_BYTES {
-        return Err(invalid(format!("{len} bytes are announced, which is too long")));
+        return Err(invalid(format!("{len} bytes are announced, which is too many")));
     }
     Ok(Some(len))
 }

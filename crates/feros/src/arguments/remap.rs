@@ -59,7 +59,7 @@ impl RemapRule {
             RemapKind::Topic | RemapKind::Service | RemapKind::TopicOrService => {
                 if self.from.contains('*') || self.to.contains('\\') {
                     return Err(
-                        "wildcards are not implemented, as in stock ROS 2: write the full name"
+                        "neither Feros nor stock ROS 2 implements wildcards: write the full name"
                             .into(),
                     );
                 }

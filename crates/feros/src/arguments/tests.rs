@@ -142,7 +142,7 @@ fn malformed_lines_say_what_is_expected() {
     for (line, part) in [
         ("--ros-args -r", "needs [node:]from:=to"),
         ("--ros-args -r chatter", "there is no ':='"),
-        ("--ros-args -r a*:=b", "wildcards are not implemented"),
+        ("--ros-args -r a*:=b", "implements wildcards"),
         ("--ros-args -r __node:=2fast", "starts with a digit"),
         ("--ros-args -r __ns:=relative", "does not start with '/'"),
         ("--ros-args -r a:=b//c", "contains '//'"),

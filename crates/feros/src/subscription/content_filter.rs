@@ -38,7 +38,7 @@ impl ContentFilterOptions {
 pub enum SetContentFilterError {
     /// The subscription was made without a content filter.
     #[error(
-        "the subscription of {topic} was made without a content filter: make it with one, which may be empty, to set it later"
+        "the subscription of {topic} was made without a content filter: make it with one, even an empty one, to be able to change the filter"
     )]
     NotFiltered {
         /// The topic.

@@ -33,7 +33,11 @@ impl OnStderr {
         let known = Self::NAMES.iter().find(|(known, _)| *known == name);
         known.map(|(_, rule)| *rule).ok_or_else(|| {
             let names = Self::NAMES.iter().map(|(name, _)| *name);
-            format!("{} for how `command` handles standard error{}", shown(name), hint(name, names))
+            format!(
+                "`command` cannot handle standard error by {}{}",
+                shown(name),
+                hint(name, names)
+            )
         })
     }
 }

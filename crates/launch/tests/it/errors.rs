@@ -97,7 +97,7 @@ fn mistakes_in_xml() {
         ),
         (
             "<launch><log message='$(command ls laud)'/></launch>",
-            "1:23: `laud` for how `command` handles standard error; known are fail, warn, ignore, capture",
+            "1:23: `command` cannot handle standard error by `laud`; known are fail, warn, ignore, capture",
         ),
         ("<launch><timer><log message='a'/></timer></launch>", "1:9: `timer` without its `period`"),
         (
