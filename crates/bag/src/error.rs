@@ -34,7 +34,7 @@ pub enum ReadError {
         /// The problem in the file.
         source: YamlError,
     },
-    /// The content of a file does not fit its name.
+    /// The file is damaged: its content is not what its format requires.
     #[error("{} is damaged: {reason}", path.display())]
     Malformed {
         /// The file.
@@ -80,8 +80,8 @@ pub enum ReadError {
         /// The file.
         path: PathBuf,
     },
-    /// A chunk is larger than the reader's limit, or the chunks with messages later than the index
-    /// states exceed it together.
+    /// A chunk, a record or a message is larger than the reader's limit; or the chunks that contain
+    /// messages with later times than the index states are larger than this limit in total.
     #[error(
         "{}: reading needs {bytes} bytes at once, for a chunk, a record, or chunks that overlap more \
          than the index states; the limit is {limit}: 1 GiB by default, and for a small file 64 MiB \

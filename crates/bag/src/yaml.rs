@@ -3,7 +3,8 @@
 use feros_wording::harmless;
 use feros_yaml::{Content, Limits, Problem};
 
-/// The metadata of a bag with the largest possible number of topics is far below these limits.
+/// The limits on nesting and on the number of values. Even the metadata of a bag with as many
+/// topics as a bag can have stays far below them.
 const LIMITS: Limits = Limits { depth: 32, values: 1 << 23 };
 /// A longer key is written after a `?`, since YAML finds other keys only within 1024 characters
 /// (YAML 1.2, section 7.4).
