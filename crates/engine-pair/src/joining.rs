@@ -1,4 +1,5 @@
-//! The matches of an endpoint, joined from both engines: two twins count as one match.
+//! The matches of an endpoint, joined from both engines. A matching endpoint that is on both
+//! engines of a pair consists of two *twins*, one on each engine; the two count as one match.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,8 +18,8 @@ pub(crate) struct Joined {
     pub(crate) identity: Gid,
     /// The gid of the endpoint on each engine.
     pub(crate) on: [Option<Gid>; 2],
-    /// The announcement of the endpoint on the first engine; if it is only on the second engine,
-    /// its announcement there if it is a twin.
+    /// The announcement on the first engine, if the endpoint is there. Otherwise the announcement
+    /// on the second engine if the endpoint is a twin, and `None` if not.
     pub(crate) announcement: Option<Arc<str>>,
     pub(crate) qos: QosProfile,
 }
@@ -29,8 +30,8 @@ impl Joined {
     }
 }
 
-/// Joins the matches of both engines. `is_due` returns whether a twin that only the second engine
-/// has found already counts as a match.
+/// Joins the matches of both engines. A twin that only the second engine has found counts as a
+/// match once `is_due` returns true for it.
 pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) -> Vec<Joined> {
     let mut joined: Vec<Joined> = Vec::with_capacity(lists[0].len() + lists[1].len());
     let mut places = HashMap::with_capacity(lists[0].len());
@@ -61,7 +62,7 @@ pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) 
 pub(crate) struct Joiner {
     shared: Arc<Shared>,
     pub(crate) watch: Arc<Watch>,
-    /// When each twin was first seen.
+    /// When each twin was first seen, by the gid that its announcement names.
     since: HashMap<Gid, Instant>,
 }
 
@@ -70,9 +71,9 @@ impl Joiner {
         Self { shared: shared.clone(), watch, since: HashMap::new() }
     }
 
-    /// Like [`join`](Self::join), but for publishers and servers. Leaves out endpoints with which a
-    /// bridge repeats on one engine what the other engine has, unless they name the original
-    /// publisher.
+    /// Like [`join`](Self::join), but for publishers and servers. Leaves out the endpoints of
+    /// bridges that repeat on one engine the messages of the other engine, except publishers whose
+    /// announcement names the original publisher.
     pub(crate) fn join_offers(&mut self, mut lists: [Vec<Match>; 2]) -> Vec<Joined> {
         for (side, list) in lists.iter_mut().enumerate() {
             list.retain(|found| {
@@ -137,9 +138,9 @@ mod tests {
     #[test]
     fn twins_are_one_whichever_engine_is_their_first() {
         let of = |gid: u8, text: &str| twin::announcement(Gid([gid; 16]), text);
-        // 1 and 11 are twins of a process with the same order of engines; 2 and 12 are twins of a
-        // process with the reverse order. 3 and 13 are each on one engine. Of endpoint 4, only the
-        // twin 14 is seen.
+        // 1 and 11 are the twins of an endpoint whose process has the engines in the same order as
+        // this process; 2 and 12 are twins from a process with the reverse order. 3 and 13 have no
+        // twins. 14 is the twin of 4, which the first engine has not found.
         let first = vec![found(1, "x"), found(2, &of(12, "y")), found(3, "z")];
         let second =
             vec![found(11, &of(1, "x")), found(12, "y"), found(13, "v"), found(14, &of(4, "w"))];
