@@ -63,8 +63,8 @@ impl RemapRule {
                             .into(),
                     );
                 }
-                // Names depend on the node in part; this checks the part that is the same for every
-                // node.
+                // The expanded name depends on the node, which is not known yet. Whether the name
+                // is valid can be checked with any node.
                 let probe = NodeName::announced("/", "node");
                 for name in [&self.from, &self.to] {
                     name::expand_topic_name(name, &probe).map_err(|e| e.to_string())?;

@@ -1,5 +1,5 @@
-//! The server of one of an action's three services: takes requests, refuses malformed requests,
-//! sends responses, and publishes introspection events of both if introspection is on.
+//! The server of one of the three services of an action. It takes requests, refuses malformed ones,
+//! and sends responses. If introspection is on, it publishes events for requests and responses.
 
 use std::sync::Arc;
 
