@@ -1,5 +1,5 @@
-//! The commands of `$(command ...)`. They run while a file is planned, and their output replaces
-//! the substitution, such as the description of a robot that xacro writes.
+//! The commands of `$(command ...)` substitutions. They run while a file is planned. The output of
+//! a command, such as the robot description that xacro writes, replaces the substitution.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
@@ -45,11 +45,11 @@ impl OnStderr {
 /// The output of a command.
 pub(super) struct Printed {
     pub(super) text: String,
-    /// The warning about a possible mistake, although the command succeeded.
+    /// The warning if the command succeeded, but wrote to standard error with [`OnStderr::Warn`].
     pub(super) warning: Option<String>,
 }
 
-/// Runs a command to its end, with these changes to the environment.
+/// Runs a command to its end, with these changes to the environment. `None` removes a variable.
 ///
 /// # Errors
 /// Returns the reason why there is no output, as text for users.
