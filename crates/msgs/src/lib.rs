@@ -39,7 +39,7 @@
 //! # let mut memory = vec![0; size + 7];
 //! # let start = memory[4..].as_ptr().align_offset(8);
 //! # let lent = &mut memory[start..start + size];
-//! // `lent` is memory of a transport, whose byte 4 lies at a multiple of 8.
+//! // `lent` is memory of a transport. The address of its byte 4 is a multiple of 8.
 //! let image = build::<Image>(&shape, lent)?;
 //! *image.height = 2;
 //! *image.width = 2;
