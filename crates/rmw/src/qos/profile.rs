@@ -156,12 +156,12 @@ impl QosProfile {
         Self { deadline: deadline.into(), ..self }
     }
 
-    /// Changes the lifespan; zero means no lifespan.
+    /// Changes the lifespan; zero means that samples never expire.
     pub fn lifespan(self, lifespan: Duration) -> Self {
         Self { lifespan: lifespan.into(), ..self }
     }
 
-    /// Changes the kind of liveliness and the lease; zero means no lease.
+    /// Changes the kind of liveliness and the lease; a lease of zero means that it never expires.
     pub fn liveliness(self, kind: Liveliness, lease: Duration) -> Self {
         Self { liveliness: kind, liveliness_lease_duration: lease.into(), ..self }
     }
