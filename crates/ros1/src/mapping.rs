@@ -130,7 +130,7 @@ impl Maker<'_> {
         Ok(body)
     }
 
-    /// Returns the definition of a type in ROS 1. Time and duration count as types.
+    /// Returns the definition of a type in ROS 1. Time and duration count as message types here.
     fn ros1_definition(&self, name: &TypeName) -> Option<MessageDefinition> {
         match self.ros1.message(name) {
             Some(message) => Some(message.definition.clone()),
@@ -198,8 +198,8 @@ impl Maker<'_> {
         Ok((ones, twos, pairs))
     }
 
-    /// Returns the steps, in the order of the destination's fields. `pairs` contains indices of
-    /// source and destination.
+    /// Returns the steps, in the order of the destination's fields. Each of `pairs` is an index
+    /// into `sources` and an index into `destinations`.
     fn steps(
         &mut self,
         names: (&TypeName, &TypeName),
@@ -210,8 +210,9 @@ impl Maker<'_> {
         let source_of: Vec<Option<usize>> = (0..destinations.len())
             .map(|index| pairs.iter().find(|pair| pair.1 == index).map(|pair| pair.0))
             .collect();
-        // The strict order also means that no field is read twice. A ROS 2 field may be read twice,
-        // because ROS 1 fields that differ only in case are paired with the same ROS 2 field.
+        // True if one pass over the source fields suffices. The order must be strict, because one
+        // pass cannot read a field twice, and two ROS 1 fields that differ only in case are paired
+        // with the same ROS 2 field.
         let is_ordered = source_of.iter().flatten().is_sorted_by(|one, two| one < two);
         let to_ros2 = self.direction == Direction::OneToTwo;
         let mut body = Body::default();
@@ -359,8 +360,8 @@ fn sequence(element: Step, most: Option<u32>) -> Step {
     }
 }
 
-/// Returns the fields of a message. A field is replaced by its own fields if a path leads through
-/// it.
+/// Returns the fields of a message. If one of `paths` leads through a field, that field is replaced
+/// by its own fields.
 fn leaves(
     prefix: &str,
     definition: Option<MessageDefinition>,
