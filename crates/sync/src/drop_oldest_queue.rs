@@ -22,7 +22,7 @@ struct State<T> {
 }
 
 impl<T> DropOldestQueue<T> {
-    /// A queue of at most `depth` items, at least 1.
+    /// Makes a queue for at most `depth` items. A depth of 0 counts as 1.
     pub fn new(depth: usize) -> Self {
         let depth = depth.max(1);
         let state = State { items: VecDeque::new(), busy: false, closed: false, dropped: 0 };

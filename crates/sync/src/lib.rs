@@ -1,7 +1,8 @@
 //! Synchronization of threads: atomics, locks without poison, and the [`Futex`].
 //!
-//! Under `cfg(loom)` all of them come from [loom](https://docs.rs/loom), so that loom checks the
-//! code that runs otherwise. Only this crate makes that choice.
+//! Under `cfg(loom)`, this crate uses the atomics and locks of [loom](https://docs.rs/loom) instead
+//! of those of the standard library, so that loom can check the code that uses this crate. No other
+//! crate makes this choice.
 //!
 //! A poisoned lock means that a thread panicked while it held the lock. Feros runs no user code
 //! under a lock, and each critical section leaves its data consistent after every statement. So the
