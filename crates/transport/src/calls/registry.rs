@@ -39,9 +39,9 @@ pub(crate) fn find_or_wait(server: Gid) -> Option<Arc<RequestQueue>> {
     })
 }
 
-/// Returns a guard to hold from before the engine makes a server until the server's queue is
-/// registered. The engine may report the server to clients in between. They wait for the guard, so
-/// that even their first requests stay within the process.
+/// Returns a guard that makes [`find_or_wait`] wait. Hold it from before the engine makes a server
+/// until the server's queue is registered: the engine may report the server to clients in between,
+/// and even their first requests are to stay within the process.
 pub(crate) fn begin_registration() -> RwLockReadGuard<'static, ()> {
     REGISTRY.registrations.read()
 }

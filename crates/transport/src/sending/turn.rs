@@ -76,8 +76,9 @@ impl Turn<'_> {
         trace.name(&endpoint.traced, || message.traced());
         let falls_back = self.send_by_shared_memory(prepared, message);
         let needs_engine = routes.needs_engine || falls_back;
-        // The engine rarely has to go first: only if the message has no bytes yet, because the
-        // delivery within the process below may give the message away.
+        // The engine goes first only if the serialized message is not in a buffer of this process,
+        // which is rare. The engine may then need the message itself, which the delivery within the
+        // process may give away.
         let engine_first = needs_engine && prepared.bytes.is_none();
         if engine_first {
             self.send_by_network(prepared, message, trace)?;
