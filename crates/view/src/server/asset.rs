@@ -1,11 +1,11 @@
-//! Files of packages for clients to show, such as meshes: `package://robot/meshes/arm.stl`.
+//! Files of packages that clients display, such as the mesh `package://robot/meshes/arm.stl`.
 
 use std::io::Read as _;
 use std::path::{Component, Path};
 
 use feros_launch::Packages;
 
-/// The limit on bytes of a file.
+/// The size of the largest file that is served, in bytes.
 const MAX_ASSET_BYTES: u64 = 16 << 20;
 
 /// The extensions of the files that clients may read: robots, their meshes and pictures. No other
