@@ -27,7 +27,7 @@ const OF_RECORDING: [&str; 12] = [
     "topic_polling_interval",
     "use_sim_time",
 ];
-/// Keys of rosbag2 for features that Feros lacks, with the values that leave them off.
+/// Keys of rosbag2 for features that Feros lacks, with the values that turn these features off.
 const NOT_DONE: [(&str, &[&str]); 7] = [
     ("input_serialization_format", &["", "cdr"]),
     ("output_serialization_format", &["", "cdr"]),

@@ -1,4 +1,4 @@
-//! The content of `metadata.yaml`. It is written in version 9, like rosbag2 of ROS 2 Kilted does;
+//! The content of `metadata.yaml`. It is written in version 9, as rosbag2 of ROS 2 Kilted does;
 //! older versions can be read.
 
 use std::collections::BTreeMap;
@@ -105,8 +105,8 @@ pub struct BagMetadata {
     pub message_count: u64,
     /// The topics.
     pub topics: Vec<TopicInformation>,
-    /// The compression of files or messages in addition to that of the storage format, such as
-    /// `zstd`; empty if there is none.
+    /// The compression, such as `zstd`, of whole files or messages, in addition to that of the
+    /// storage format; empty if there is none.
     pub compression_format: String,
     /// The compressed unit: `FILE`, `MESSAGE`, or empty.
     pub compression_mode: String,

@@ -212,8 +212,8 @@ impl BagReader {
     }
 
     /// The messages that pass a filter, file after file, and those of each file in order of time.
-    /// If the chunks that overlap in time exceed `max_chunk_bytes`, a file's messages come in its
-    /// own order, and [`BagReader::warnings`] has an entry for it.
+    /// If the chunks of a file that overlap in time exceed `max_chunk_bytes`, the messages of this
+    /// file come as they are stored, and [`BagReader::warnings`] has an entry for the file.
     ///
     /// # Errors
     /// When the first file cannot be read; the iterator returns later errors.

@@ -61,7 +61,7 @@ impl Database {
     /// Opens an uncompressed file.
     fn open(path: &Path, interrupt: &Interrupt) -> Result<Self, ReadError> {
         let io = |error: std::io::Error| ReadError::io(path, &error);
-        // SQLite reports missing and locked files by the same error, and would block on a pipe.
+        // SQLite reports missing and locked files with the same error, and would block on a pipe.
         let bytes = feros_files::open(path).and_then(|file| file.metadata()).map_err(io)?.len();
         for end in ["-journal", "-wal", "-shm"] {
             let mut beside = path.as_os_str().to_owned();

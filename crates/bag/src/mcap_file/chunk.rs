@@ -32,8 +32,8 @@ pub(super) struct ChunkHead {
 
 impl ChunkHead {
     /// Reads the head of the chunk that begins at `position` and has `length` bytes after its
-    /// opcode and length. `file` stands behind these at the call, and behind the head at the
-    /// return.
+    /// opcode and length. `file` must be positioned after these two, and is positioned after the
+    /// head on return.
     pub(super) fn read(
         file: &mut impl Read,
         position: u64,

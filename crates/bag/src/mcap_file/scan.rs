@@ -23,8 +23,8 @@ pub(super) struct Scan {
     pub(super) profile: String,
     /// The end of the intact part.
     pub(super) intact_end: u64,
-    /// The entries by channel of a message index that is missing or incomplete because the file
-    /// ends after its chunk.
+    /// The entries, by channel, of the message index of the last chunk, if the file ends before
+    /// this index is complete.
     pub(super) missing_index: BTreeMap<u16, Vec<MessageIndexEntry>>,
     /// Whether there are messages outside of chunks, which no index covers.
     pub(super) has_loose_messages: bool,

@@ -36,7 +36,7 @@ pub enum Compression {
 pub struct McapOptions {
     /// How chunks are compressed.
     pub compression: Compression,
-    /// The bytes of messages after which a chunk ends; the most that a killed recorder can lose.
+    /// The bytes of messages after which a chunk ends: a killed recorder loses at most this many.
     pub chunk_bytes: u64,
     /// Whether chunks have a checksum.
     pub checksums: bool,

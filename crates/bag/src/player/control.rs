@@ -14,7 +14,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 /// The commands to the player, and its state.
 pub(super) struct Control {
     range: TimeRange,
-    /// They stop the reading of the bags.
+    /// The flags that stop the reading of the bags.
     interrupts: Vec<Interrupt>,
     state: Mutex<State>,
     changed: Condvar,

@@ -42,7 +42,7 @@ pub(super) struct Run {
 
 struct Outlet {
     publisher: GenericPublisher,
-    /// The number of messages from before the start that it publishes first; 0 if the topic is not
+    /// The number of messages from before the start that are published first; 0 if the topic is not
     /// latched.
     latched: usize,
 }

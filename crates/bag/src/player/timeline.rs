@@ -40,8 +40,8 @@ pub(super) struct Timeline {
     pub(super) order: MessageOrder,
     /// From the first message to the last one.
     pub(super) range: TimeRange,
-    /// The least and the greatest delay with which a message appears in its bag, compared with its
-    /// time in this order.
+    /// The least delay from the time of a message in this order to its receipt, and the greatest
+    /// delay from this time to the latest receipt among the messages up to this one in its bag.
     lag: (i64, i64),
 }
 
@@ -120,7 +120,7 @@ pub(super) struct InOrder<'a> {
     /// The remaining messages; `None` at their end.
     messages: Option<MergedMessages<'a>>,
     order: MessageOrder,
-    /// The longest delay with which a message may follow its time.
+    /// The greatest delay in `Timeline::lag`.
     most_late: i64,
     filter: MessageFilter,
     waiting: Waiting,
