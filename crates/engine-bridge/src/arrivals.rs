@@ -15,9 +15,9 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Returns the endpoints that must not be bridged yet, because their twin may still appear on
-    /// another side. If the twin has not appeared after `settle`, it is on an engine that is not a
-    /// side of this bridge.
+    /// Returns the endpoints that must not be bridged yet, because their twin, the same endpoint on
+    /// its other engine, may still appear on another side. If no twin has appeared after `settle`,
+    /// the other engine is not a side of this bridge.
     pub(crate) fn look(
         &mut self,
         graphs: &[Arc<GraphSnapshot>],

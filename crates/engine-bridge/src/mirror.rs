@@ -90,7 +90,7 @@ pub(crate) struct Mirror {
     qos: QosProfile,
     /// The number of the mirror's next message; `None` if the original numbers are not kept.
     next: Option<u64>,
-    /// The doorbell that rings when a subscription matches; `None` once the first message was
+    /// The doorbell that rings when a subscription matches; `None` once the first message has been
     /// published.
     meets: Option<Arc<Bell>>,
 }

@@ -1,4 +1,5 @@
-//! The process of an endpoint. A process that is on two sides itself needs no bridge between them.
+//! The process of an endpoint. A process that is on two sides itself needs no bridge between these
+//! sides.
 
 use feros_rmw::twin;
 

@@ -133,7 +133,7 @@ impl Operator {
                 Ok(None) => return,
                 Err(error) => return self.shared.warnings.warn_once(error.to_string()),
             };
-            // A second response, from another server, is ignored, as by any client.
+            // Like any client, the bridge ignores a second response, from another server.
             let Some(asked) = self.pending.remove(&number) else { continue };
             let size_bytes = sample.payload.len();
             match self.server.send_response(&asked, size_bytes, &mut copy(&sample.payload)) {

@@ -27,8 +27,8 @@ struct There {
     _changes: GraphChangeGuard,
 }
 
-/// The topic of the sign, which is a subscription; the topic has no publishers. By the sign,
-/// bridges discover each other before any of them bridges a name.
+/// The topic and type of the sign. The sign is a subscription, and the topic has no publishers.
+/// Through their signs, bridges discover each other before any of them bridges a name.
 const SIGN: (&str, &str) = ("/_feros_bridge", "std_msgs/msg/Empty");
 
 impl Side {

@@ -2,7 +2,8 @@
 //! of bridges.
 //!
 //! Publishers offer a topic and subscriptions want it; servers offer a service and clients want it.
-//! A bridge takes the offers of one side and repeats them on another.
+//! A bridge takes the offers of one side and repeats them on another. Its endpoints for one name
+//! have a common *mark* in their announcements ([`BridgeMark`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 

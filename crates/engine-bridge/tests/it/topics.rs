@@ -351,8 +351,8 @@ fn who_is_about_to_come_on_the_other_side_too_is_left_alone() {
     drop(other);
 }
 
-/// As with a node on two engines and a bridge with three sides: the third side receives each
-/// message once.
+/// A publisher has twins on two of the three sides of a bridge, like a node on two engines. The
+/// third side receives each message once.
 #[test]
 fn what_is_on_two_sides_comes_to_the_third_from_one() {
     let _watchdog = Watchdog::start();
