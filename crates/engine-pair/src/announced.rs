@@ -1,4 +1,6 @@
-//! The announcement of an endpoint, as found on one of the two engines.
+//! The announcement of an endpoint, as found on one of the two engines. An endpoint on both engines
+//! consists of two *twins*; the announcement of the twin on the second engine names the gid on the
+//! first.
 
 use std::sync::Arc;
 
@@ -9,8 +11,8 @@ pub(crate) struct Announced {
     pub(crate) identity: Gid,
     pub(crate) is_twin: bool,
     /// The announcement without the part about a twin, if the endpoint can be reached over
-    /// transports without engines. For those, two endpoints must know each other by the same gid,
-    /// so on the second engine only twins can be reached.
+    /// transports without engines. These transports need endpoints that know each other by the same
+    /// gid, which on the second engine only twins do.
     pub(crate) announcement: Option<Arc<str>>,
 }
 

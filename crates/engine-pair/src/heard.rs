@@ -12,7 +12,7 @@ pub(crate) struct Heard {
     /// The first and last numbers of the received ranges, in ascending order, with gaps between
     /// them.
     ranges: Vec<(u64, u64)>,
-    /// Whether each engine has delivered a message.
+    /// For each engine, whether it has delivered a message.
     pub(crate) by: [bool; 2],
 }
 
@@ -71,7 +71,7 @@ mod tests {
         let mut state = 7_u64;
         for _ in 0..5000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // The numbers are so few that there are never more ranges than are remembered.
+            // There are only 16 different numbers, so no range is forgotten.
             let number = state >> 60;
             assert_eq!(heard.note(number.max(1), false), known.insert(number.max(1)), "{number}");
         }

@@ -1,5 +1,7 @@
-//! Notifies an endpoint when the wait for a twin is over. The engines cannot do this, because they
-//! report events, not the passing of time.
+//! Notifies an endpoint when the wait for a twin is over. A *twin* is an endpoint on the second
+//! engine that is also on the first; it counts as a match only after the first engine has had time
+//! to find it. The engines cannot notify of this, because they report events, not the passing of
+//! time.
 
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
@@ -39,7 +41,7 @@ impl Watch {
         self.has_changed.load(Ordering::Relaxed) && self.has_changed.swap(false, Ordering::AcqRel)
     }
 
-    /// Closes the notification; it does not run after this function has returned.
+    /// Closes the notification, which does not run after this function has returned.
     pub(crate) fn close(&self) {
         let notify = self.notify.lock().take();
         drop(notify); // dropped without the lock

@@ -27,7 +27,7 @@
 //! | `session`, `publisher`, `subscription`, `service`, `client` | the traits of [`feros_rmw`] |
 //! | `announced` | the announcement of an endpoint |
 //! | `joining`, `graph`, `status` | matches, graph and events, joined from both engines |
-//! | `heard` | the received messages of a twin |
+//! | `heard` | the received messages of a publisher |
 //! | `shared` | the state that endpoints share |
 //! | `later` | notifications after a time |
 //!

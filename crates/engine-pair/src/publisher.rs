@@ -59,12 +59,12 @@ struct Matches {
     joiner: Joiner,
     last: Vec<Joined>,
     status: PublisherStatus,
-    /// The gids, on the second engine, of subscriptions that the first engine found later.
+    /// The gids on the second engine of subscriptions that the first engine found after the second.
     handovers: Vec<Gid>,
 }
 
-/// Whether a policy requires each message on both engines, because late subscriptions need the
-/// history or because the message shows that the publisher is alive.
+/// Whether a policy requires each message on both engines: late subscriptions need the history, or
+/// messages show that the publisher keeps its deadline or is alive.
 fn keeps_promises(qos: &QosProfile) -> bool {
     qos.durability == Durability::TransientLocal
         || matches!(qos.deadline, QosDuration::Finite(_))

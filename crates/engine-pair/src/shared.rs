@@ -17,7 +17,7 @@ use crate::later::Later;
 
 pub(crate) struct Shared {
     pub(crate) sides: [Arc<dyn Session>; 2],
-    /// How long a twin that only the second engine has found waits for the first to find it.
+    /// How long the second engine waits for the first to find an endpoint that is on both engines.
     pub(crate) settle: Duration,
     pub(crate) later: Later,
     nodes: Mutex<Nodes>,
@@ -114,10 +114,11 @@ impl Shared {
     }
 
     /// Whether an endpoint on engine `side` belongs to a bridge that repeats messages which the
-    /// other engine also has. There are two cases. The bridge takes the messages from the other
-    /// engine; or it takes them from a third side and brings them to both engines, and then the
-    /// first engine's messages are used. A bridge gives the same mark to the endpoints that take
-    /// from a side and to those that bring the same messages to other sides.
+    /// other engine also has. A bridge announces the same mark for its endpoints that take messages
+    /// from one of its sides and for those that forward these messages to other sides. So the mark
+    /// also appears on the other engine if the bridge takes the messages there, or if it takes them
+    /// from a third side and forwards them to both engines. In the second case, the first engine's
+    /// messages are used.
     pub(crate) fn repeats_the_other(&self, side: usize, announcement: Option<&str>) -> bool {
         let Some(mark) = BridgeMark::read(announcement) else { return false };
         let takes = |kind| matches!(kind, EndpointKind::Subscription | EndpointKind::Client);

@@ -22,9 +22,9 @@ use crate::status::SubscriptionStatus;
 /// With more publishers than this, those that no longer match are forgotten.
 const REMEMBERED_PUBLISHERS: usize = 256;
 
-/// When an engine delivers its first message of a twin, the other engine's waiting messages are
-/// taken first, because they may include earlier messages of the twin. This limits their number to
-/// the usual limit of a history.
+/// When an engine delivers its first message of a publisher on both engines, waiting messages of
+/// the other engine are taken first, because they may include earlier messages of the publisher. At
+/// most this many are taken, which is the usual limit of a history.
 const DRAIN_LIMIT: usize = 1024;
 
 pub(crate) struct PairSubscription {
