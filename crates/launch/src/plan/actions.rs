@@ -20,9 +20,9 @@ fn is_required_argument(action: &Action) -> bool {
     matches!(action, Action::Argument(declaration) if declaration.default.is_none())
 }
 
-/// Whether evaluation can continue after this action has failed, to find more mistakes. It can if
-/// the action changes nothing that later actions read. It can also continue after an argument, but
-/// then evaluates only other arguments.
+/// Whether evaluation can continue after this action has failed, to find more mistakes. This is the
+/// case if the action changes nothing that later actions read, or if it is an argument; then only
+/// other arguments are evaluated.
 fn may_go_on_after(action: &Action) -> bool {
     matches!(
         action,

@@ -83,8 +83,7 @@ pub(super) fn refuse_unknown<'a>(
 /// The arguments and variables found in a launch file and the files that it includes.
 pub(super) struct Survey {
     pub(super) arguments: Vec<Argument>,
-    /// The names that the files read, even if they do not declare them: a value for such a name has
-    /// an effect.
+    /// The names that the files read, declared or not: a value for such a name has an effect.
     variables: BTreeSet<String>,
     /// Whether every included file could be read.
     pub(super) is_complete: bool,
