@@ -1,6 +1,7 @@
-//! Service clients. A client uses the mapping of the servers that it discovers. If the USER_DATA of
-//! the reader of requests contains `serviceid=`, the server uses the payload header. If not, the
-//! identity of the request travels in the inline QoS.
+//! Service clients. There are two mappings of services to DDS, and a client uses the mapping of the
+//! servers that it discovers. A server whose reader of requests has `serviceid=` in its USER_DATA
+//! uses the payload header. With other servers, the identity of a request travels in the inline
+//! QoS.
 
 use std::sync::Arc;
 

@@ -25,7 +25,8 @@ pub(crate) struct Introduction<R: Endpoint>(Arc<Shared<R>>);
 
 struct Shared<R> {
     service: String,
-    /// Called when a writer of replies matches or leaves, or its participant learns of the client.
+    /// Called when a writer of replies matches or leaves, or when the participant of such a writer
+    /// learns of the client.
     on_change: Notify,
     /// The client's reader of replies. Set after the reader's creation, which needs
     /// [`on_match`](Introduction::on_match).

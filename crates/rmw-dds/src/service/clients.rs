@@ -10,7 +10,8 @@ use feros_rmw::dds::user_data::PairId;
 const REMEMBERED: usize = 256;
 
 /// A client of the payload-header mapping. The id of a request consists of the client's number and
-/// eight more bytes. They hold the handle, by which the server finds the client for the response.
+/// eight more bytes, which hold the client's handle. From the handle, the server finds the client
+/// again when it responds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HeaderClient {
     pub(super) handle: u64,
