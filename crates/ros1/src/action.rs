@@ -94,7 +94,7 @@ impl Ros1GoalStatus {
     pub const PENDING: u8 = 0;
     /// The server is working on the goal.
     pub const ACTIVE: u8 = 1;
-    /// The goal ended because a client asked for it or because of a newer goal.
+    /// The goal ended early, because a client canceled it or because a newer goal replaced it.
     pub const PREEMPTED: u8 = 2;
     /// The goal was reached.
     pub const SUCCEEDED: u8 = 3;

@@ -163,8 +163,8 @@ impl Catalog {
         ty.agreed(who, md5sum)
     }
 
-    /// Translates a ROS 2 message type to ROS 1. The fields are the same, except that `Header` also
-    /// has its number.
+    /// Translates a ROS 2 message type to ROS 1. The fields are the same, except that `Header` in
+    /// ROS 1 also has the number `seq`.
     ///
     /// # Errors
     /// Returns an error if ROS 1 lacks one of the types.

@@ -263,8 +263,8 @@ impl Node {
     /// Makes the master report, from now on, changes that other nodes make to parameters below this
     /// node's name. Must be called again after a restart of the master.
     ///
-    /// A thread of the node calls `hears`. Any program can cause such a call with any name, so the
-    /// callback must get the value from the master. It must not wait.
+    /// A thread of the node calls `hears`, which must not wait. Any program can cause such a call
+    /// with any name, so only the master's value can be trusted.
     ///
     /// # Errors
     /// Returns an error if the master cannot be reached or refuses.

@@ -16,8 +16,8 @@ use crate::header::ConnectionHeader;
 use crate::runtime::waiting;
 use crate::types::ONE_DEFINITION;
 
-/// How often a wait for room checks again. Tasks that write wake it, but without holding its lock,
-/// so it may miss a wake-up.
+/// How often a thread that waits for room checks again. Tasks that write wake the thread, but do
+/// not hold the lock meanwhile, so the thread may miss a wake-up.
 const ROOM_AGAIN: Duration = Duration::from_millis(20);
 /// The limit on messages that are kept for later subscribers, over all sources.
 const MOST_LATCHED: usize = 256;
@@ -62,8 +62,8 @@ pub struct Publishing {
 /// A callback about a publication.
 pub type Hears = dyn Fn(&Arc<Publication>) + Send + Sync;
 
-/// A callback that a connection thread calls when a subscriber has connected, before it sends
-/// anything to the subscriber.
+/// A callback for a subscriber that has connected. A connection thread calls it before anything is
+/// sent to the subscriber.
 #[derive(Clone)]
 pub struct OnConnection(pub Arc<Hears>);
 

@@ -191,7 +191,7 @@ impl Subscription {
             match self.follow(address).await {
                 Ok(Followed::Messages) => wait = FIRST_RETRY,
                 Ok(Followed::Nothing) => {}
-                // It is useless to ask again. A restarted publisher has another address.
+                // Asking again is useless: a restarted publisher has another address.
                 Ok(Followed::Refused) => return,
                 Err(error) => self.say(address, &error, &mut is_said),
             }

@@ -89,8 +89,8 @@ pub struct ServicePlans {
 }
 
 impl Types {
-    /// Returns the ROS 2 type for a ROS 1 type. The type is one of those in `used`, the types in
-    /// use on the topic. If `used` is empty, it is a known type.
+    /// Returns the ROS 2 type for a ROS 1 type: one of `used`, the types in use on the topic, or
+    /// any known type if `used` is empty.
     ///
     /// # Errors
     /// Returns an error if the type has no counterpart or its definition is unknown.
