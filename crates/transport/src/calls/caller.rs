@@ -28,16 +28,16 @@ use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
 /// The longest time that a call waits for a server of this host to take earlier requests.
 const MAX_WAIT: Duration = Duration::from_secs(1);
-/// The interval between checks during that wait.
+/// The interval at which such a call checks again.
 const BUSY_INTERVAL: Duration = Duration::from_micros(200);
-/// While a request that went through the engine is unanswered, later requests do not take a shorter
-/// transport, on which they could overtake it. That ends after this time.
+/// How long an unanswered request that went through the engine keeps later requests from taking a
+/// shorter transport, on which they could overtake it.
 const OVERTAKING: Duration = Duration::from_secs(1);
 
-/// The time after which a server that has not opened its channel is checked again. It doubles with
-/// each check ...
+/// The time until the first check whether a server has opened its channel. The time doubles with
+/// each further check.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
-/// ... up to this many checks. After that, only calls check.
+/// The limit on these checks. After the last one, only calls check.
 const MOST_LOOKS: u32 = 14;
 
 /// The parts of which a caller is made.
@@ -143,7 +143,7 @@ impl Caller {
         self.shown.get().is_some()
     }
 
-    /// Whether servers of other processes may learn where to ring at some time.
+    /// Whether servers of other processes may know where to ring now or later.
     pub(crate) fn may_be_rung_by_others(&self) -> bool {
         self.memory.is_some()
     }
@@ -256,7 +256,7 @@ impl Caller {
         }
     }
 
-    /// Whether it is certain that these servers will send no more responses to a request.
+    /// Whether it is certain that `recipients` will send no more responses to their request.
     pub(crate) fn have_left(&self, recipients: &Recipients) -> bool {
         recipients.have_left(|| self.engine.responders())
     }
@@ -451,8 +451,8 @@ impl From<SendToChannelError> for Unsent {
 }
 
 impl KeepUp for Caller {
-    /// Checks whether servers have opened their channels. Without this, it may take long until
-    /// another thread checks.
+    /// Checks whether servers have opened their channels. Otherwise only calls would check, and the
+    /// next call may come late.
     fn keep_up(&self) -> Option<Instant> {
         let former = Arc::clone(&self.routes.read());
         let routes = self.routes();

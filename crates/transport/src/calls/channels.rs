@@ -1,5 +1,6 @@
-//! The clients of a server in other processes of its host. The server finds them from the engine's
-//! matches, claims a channel in the memory of each client, and tells them where to ring.
+//! The clients of a server in other processes of its host. The server finds these clients among the
+//! engine's matches, claims a channel in the memory of each client, and tells each client where to
+//! ring.
 //!
 //! A server without such clients has no memory for channels, and other processes do not learn where
 //! to ring it.
@@ -23,9 +24,10 @@ use crate::calls::inbox::MOST_RESPONSES;
 use crate::graph::{MatchTransport, network_is_allowed};
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// The time after which opening a client's memory is tried again. It doubles with each try ...
+/// The time until the server first tries again to open a client's memory. The time doubles with
+/// each further try.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
-/// ... up to this time.
+/// The limit on the time between two tries.
 const LAST_RETRY: Duration = Duration::from_secs(16);
 
 /// The channel of one client.
@@ -195,7 +197,7 @@ impl ServerChannels {
         Arc::clone(&self.open.read())
     }
 
-    /// The transport of each match, and the reason against a shorter one.
+    /// The transport of each match, and the reason why no shorter one is used.
     pub(crate) fn transports(&self, clients: &[Match]) -> Vec<MatchTransport> {
         let open = self.open();
         let failed = self.failed.lock();
@@ -250,9 +252,9 @@ impl ServerChannels {
         has_opened
     }
 
-    /// Returns the function to call when the process of a client has ended. It also rings, because
-    /// the killed process may have cleared the bell without waking the server, so that rings of
-    /// other clients would not wake it either.
+    /// Returns the function to call when the process of a client has ended. The function also rings
+    /// the server's doorbell, because a killed process may have cleared the doorbell without waking
+    /// the server; then the rings of other clients would not wake the server either.
     fn on_client_end(&self) -> Notify {
         let (upkeep, ringer) = (self.upkeep.clone(), self.ringer.clone());
         Arc::new(move || {

@@ -11,7 +11,8 @@ use feros_sync::Mutex;
 
 use crate::calls::waiting;
 
-/// All rings use one slot, because the woken thread checks all clients.
+/// The slot of the ready set that all rings use. One is enough, because the woken thread checks all
+/// clients.
 const SLOT: Slot = Slot::FIRST;
 
 /// A client that the thread listens for.

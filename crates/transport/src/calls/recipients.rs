@@ -45,7 +45,7 @@ impl Recipients {
     }
 
     /// Records the servers that could respond to a request that the engine sent. `responders` are
-    /// the endpoints that their responses come from.
+    /// the endpoints that send the responses of these servers.
     pub fn assume(&mut self, responders: Vec<Gid>) {
         if matches!(self.0, Kind::Unknown) && !responders.is_empty() {
             self.0 = Kind::Responders(responders);

@@ -93,8 +93,9 @@ impl ServerRoutes {
         self.servers.iter().any(|route| route.is_pending)
     }
 
-    /// Whether all servers can still be reached over their transports, and none over a shorter one.
-    /// This costs one system call for each server in another process of this host.
+    /// Whether the routes still hold: all servers can be reached over their transports, and no
+    /// server has opened a channel meanwhile. This costs one system call for each server in another
+    /// process of this host.
     pub(crate) fn hold(&self, memory: Option<&CallMemory>) -> bool {
         self.servers.iter().all(|route| {
             let is_alive = route.peer.as_ref().is_none_or(|peer| peer.is_alive());

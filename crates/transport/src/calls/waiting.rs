@@ -8,14 +8,15 @@ use feros_doorbell::{DoorbellMemory, ReadySet, Ringer, Slot};
 use feros_shm::ProcessSegment;
 use feros_sync::Mutex;
 
-/// All rings use one slot, because the woken thread checks everything.
+/// The slot of a ready set that all rings use. One is enough, because the woken thread checks
+/// everything.
 const SLOT: Slot = Slot::FIRST;
 
 /// The limit on idle ready sets of each kind that are kept for later waits.
 const MOST_IDLE: usize = 16;
 
-/// The idle ready sets: first those for waits that other processes cannot end, then those for the
-/// others.
+/// The idle ready sets: first those for waits that only this process can end, then those for waits
+/// that other processes can also end.
 static IDLE: [Mutex<Vec<Arc<ReadySet>>>; 2] = [const { Mutex::new(Vec::new()) }; 2];
 
 /// The polling interval of a waiting thread that other processes cannot ring because all doorbells
