@@ -53,7 +53,7 @@ pub enum ReadError {
         /// The profile that its header names.
         profile: String,
     },
-    /// Something in the bag is compressed by a method that this build cannot unpack.
+    /// A part of the bag is compressed with a method that this build cannot unpack.
     #[error("{} is compressed by {format:?}: only zstd and lz4 are built in", path.display())]
     UnknownCompression {
         /// The file.

@@ -31,7 +31,7 @@ pub struct TopicMetadata {
 }
 
 impl TopicMetadata {
-    /// Describes a topic with messages in CDR whose QoS and hash are unknown.
+    /// Describes a topic whose messages are in CDR. Its QoS and the hash of its type are unknown.
     pub fn new(name: impl Into<String>, type_name: impl Into<String>) -> Self {
         Self {
             name: name.into(),

@@ -49,7 +49,7 @@ pub struct PlayerOptions {
     pub clock_frequency: Option<f64>,
     /// Begins paused.
     pub start_paused: bool,
-    /// Policies of publishers that replace the recorded ones, by topic.
+    /// The policies of the player's publishers, by topic. They replace the recorded policies.
     pub qos_overrides: BTreeMap<String, QosProfile>,
     /// Before playing begins, waits at most this long for each topic to have a subscription.
     pub wait_for_subscriptions: Option<Duration>,

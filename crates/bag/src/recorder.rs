@@ -42,7 +42,8 @@ pub struct RecorderOptions {
     pub writer: WriterOptions,
     /// The topics.
     pub selection: TopicSelection,
-    /// QoS profiles of subscriptions by topic, which replace the ones that fit the publishers.
+    /// The QoS profiles of subscriptions, by topic. They replace the profiles that fit the
+    /// publishers.
     pub qos_overrides: BTreeMap<String, QosProfile>,
     /// The limit on bytes of messages that wait to be written, or that are kept with
     /// `snapshot_mode`.

@@ -1,9 +1,9 @@
 //! Reads the SQLite files of rosbag2, of all versions of its tables.
 //!
-//! A hostile file can have views and computed columns in place of tables, on which a query never
+//! A hostile file can have, in place of tables, views and computed columns on which a query never
 //! ends. It can have pages that refer to each other, with more rows than the file has bytes, and
-//! journals next to it. So only tables are read, the size of the file limits the steps of a query,
-//! and the caller can interrupt a query.
+//! there can be journals next to the file. So only tables are read, the size of the file limits the
+//! steps of a query, and the caller can interrupt a query.
 
 use std::collections::HashMap;
 use std::fs::File;
