@@ -26,8 +26,8 @@ const MEETING: Duration = Duration::from_secs(1);
 /// not ring the doorbell.
 const MOST_BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-/// Numbers above this limit are not kept. Real counts are far smaller, and counting must not
-/// overflow.
+/// The greatest number that a mirror takes over from the original publisher. Real counts are far
+/// smaller, and counting must not overflow.
 const LAST_NUMBER: u64 = 1 << 62;
 
 /// Creates the mirrors of a topic.
@@ -88,7 +88,8 @@ impl Mirrors {
 pub(crate) struct Mirror {
     publisher: Arc<dyn Publisher>,
     qos: QosProfile,
-    /// The number of the mirror's next message; `None` if the original numbers are not kept.
+    /// The number of the mirror's next message; `None` if the mirror does not use the numbers of
+    /// the original publisher.
     next: Option<u64>,
     /// The doorbell that rings when a subscription matches; `None` once the first message has been
     /// published.
