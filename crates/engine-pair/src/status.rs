@@ -1,8 +1,9 @@
 //! The events of an endpoint, joined from both engines.
 //!
-//! Matches are counted by identity. Engines report other events only as numbers: missed deadlines,
-//! endpoints with incompatible policies or types, and publishers that are not alive. For these, the
-//! larger of the two counts is used, since both engines see most of them.
+//! Matches are counted by the endpoint's identity, so an endpoint on both engines counts once.
+//! Engines report other events only as numbers: missed deadlines, endpoints with incompatible
+//! policies or types, and publishers that are not alive. For these, the larger of the two counts is
+//! used, since both engines see most of them.
 
 use std::collections::HashSet;
 
@@ -141,8 +142,8 @@ impl SubscriptionStatus {
         self.lost = self.lost.saturating_add(more);
     }
 
-    /// Records an event of one engine. Losses are counted from the messages of both engines
-    /// instead.
+    /// Records an event of one engine, but ignores losses, which are counted from the messages that
+    /// the two engines deliver.
     pub(crate) fn note(&mut self, side: usize, event: SubscriptionEvent) {
         match event {
             SubscriptionEvent::RequestedQosIncompatible { total, last_policy, .. } => {
