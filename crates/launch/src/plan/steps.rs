@@ -94,8 +94,8 @@ pub enum Word {
 pub struct ParameterFile {
     /// The file's text.
     pub text: String,
-    /// The parameters, to be shown to people; empty for a copy of another file whose substitutions
-    /// have been evaluated.
+    /// The parameters, to be shown to people; empty if the file is a copy of another file with its
+    /// substitutions evaluated.
     pub entries: Vec<(String, Value)>,
 }
 
@@ -184,8 +184,8 @@ pub struct Output {
 impl Output {
     pub(crate) const MODES: [&'static str; 5] = ["screen", "log", "both", "own_log", "full"];
 
-    /// The destinations for a mode by its name. In the default mode, `log`, standard error is shown
-    /// and everything is logged.
+    /// The destinations in the output mode with this name. In the default mode, `log`, standard
+    /// error is shown and everything is logged.
     pub(crate) fn from_mode(mode: &str) -> Option<Self> {
         let sinks = |screen, log| Sinks { screen, log };
         match mode {
