@@ -117,8 +117,8 @@ impl<P: Participant> DdsService<P> {
         self.clients.lock().remember(writer, id, || self.matched_clients())
     }
 
-    /// Counts the requests of the same client that were lost before this one, judged by the
-    /// numbers.
+    /// Counts the requests of the same client that were lost before this one. Gaps in the numbers
+    /// of the requests show them.
     fn count_lost(&self, taken: &TakenOf<P>) {
         let client = taken.writer();
         let lost = self.gaps.lock().next(client, taken.number(), || self.matched_clients());
