@@ -197,8 +197,8 @@ impl Catalog {
         self.service_of_text(name, &text, &nested)
     }
 
-    /// Returns an actionlib action by its name, `package/Name`, from the messages generated from
-    /// the action or from its `.action` file.
+    /// Returns an actionlib action by its name, `package/Name`. The source is the messages that
+    /// were generated from the action, or else its `.action` file.
     ///
     /// # Errors
     /// See [`Catalog::message`].

@@ -8,8 +8,8 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// The limit on connections of a topic or service, in each direction.
 pub(crate) const MOST_OF_A_TOPIC: usize = 256;
-/// The limit on connections of the process. Half of the process's limit on descriptors applies
-/// instead if that is lower.
+/// The limit on connections of the process. If half of the process's limit on descriptors is lower,
+/// that half applies.
 const MOST: usize = 1024;
 /// The limit on connections whose header has not arrived yet and connections for XML-RPC calls.
 const MOST_STRANGERS: usize = 256;

@@ -1,4 +1,4 @@
-//! Calls of the master by its nodes (`rosmaster/master_api.py`).
+//! The calls that nodes make to their master (`rosmaster/master_api.py`).
 
 use std::sync::Arc;
 
@@ -167,7 +167,7 @@ impl Master {
         None
     }
 
-    /// Returns the types of the topics whose nodes have stated one.
+    /// Returns the types of topics. A topic is missing if no node has stated its type.
     ///
     /// # Errors
     /// See [`Master::call`].

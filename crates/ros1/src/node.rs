@@ -513,7 +513,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Makes a call whose failure does no harm, because the master may have ended or be slow.
+    /// Makes a call and ignores its failure, because the master may have ended or be slow.
     fn say(&self, method: &'static str, parameters: &[Value]) {
         let is_late = self.farewell.lock().is_some_and(|until| Instant::now() >= until);
         if is_late || self.is_alone() {

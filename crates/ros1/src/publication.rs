@@ -163,8 +163,7 @@ impl Publication {
         self.publish_as(Publishing { source, queue_len, kept, expires: None }, framed);
     }
 
-    /// Like [`Publication::publish`], but with limits for the history and the queue that the
-    /// message sets itself.
+    /// Like [`Publication::publish`], but `how` sets the limits on the history and the queues.
     pub fn publish_as(&self, how: Publishing, framed: Arc<Vec<u8>>) {
         // The lock is held during both steps, so that a new subscriber neither misses a message nor
         // gets it twice.
@@ -336,8 +335,8 @@ impl Link {
     fn pop(&self) -> Option<Arc<Vec<u8>>> {
         let mut queue = self.queue.lock();
         let message = queue.pop_front()?;
-        // Set while the queue's lock is held, so that a wait sees the message in one of the two
-        // places.
+        // Set while the queue's lock is held, so that a waiting thread sees the message either in
+        // the queue or as being written.
         self.is_writing.store(true, Ordering::Release);
         Some(message)
     }

@@ -41,7 +41,7 @@ pub struct ServiceOptions {
     pub handler: Handler,
 }
 
-/// The description of a service by its server.
+/// A server's description of its service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceInfo {
     /// The type, `package/Name`.
