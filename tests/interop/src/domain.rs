@@ -6,6 +6,8 @@ use std::process::Command;
 
 use feros_test_support::{ReservedDomain, skip};
 
+use crate::shared_files;
+
 /// The environment variables that could make a program contact, load or use something that the test
 /// does not intend.
 const FOREIGN_VARIABLES: [&str; 8] = [
@@ -73,6 +75,12 @@ impl Domain {
             }
             command.env("LD_PRELOAD", library);
         }
+    }
+}
+
+impl Drop for Domain {
+    fn drop(&mut self) {
+        shared_files::remove_ports(self.id());
     }
 }
 

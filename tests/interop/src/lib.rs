@@ -22,6 +22,7 @@
 mod domain;
 mod package;
 mod peer;
+mod shared_files;
 
 pub use domain::{
     Domain, interop_is_skipped, kit_of_cpp, peers_are_on_feros, prefix_of_ros2, python_with_ros2,

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::Domain;
 use crate::domain::python_with_ros2;
 use crate::package::Package;
+use crate::shared_files::{self, SegmentsBefore};
 
 /// The watchdog: a stock node that takes longer than this to answer hangs. The node's own waits are
 /// shorter and fail with a reason.
@@ -27,6 +28,7 @@ pub struct Peer {
     stdin: Option<ChildStdin>,
     answers: Receiver<String>,
     stderr: Arc<Mutex<String>>,
+    segments_before: SegmentsBefore,
 }
 
 impl Peer {
@@ -70,6 +72,7 @@ impl Peer {
             .stderr(Stdio::piped());
         domain.confine(&mut command);
         prepare(&mut command);
+        let segments_before = SegmentsBefore::now();
         let mut child = command
             .spawn()
             .unwrap_or_else(|error| panic!("{} did not start: {error}", script.display()));
@@ -81,6 +84,7 @@ impl Peer {
             child,
             answers: read_answers(stdout_pipe.expect("stdout is piped")),
             stderr: Arc::clone(&stderr),
+            segments_before,
         };
         collect(stderr_pipe.expect("stderr is piped"), stderr);
         let ready = peer.next_answer();
@@ -168,10 +172,12 @@ impl Peer {
 }
 
 impl Peer {
-    /// Kills the peer, as a crash would end it.
+    /// Kills the peer, as a crash would end it, and removes the segments that its Fast DDS leaves.
     pub fn kill(mut self) {
+        let segments = self.segments_before.made_by(self.pid());
         let _ = self.child.kill();
         let _ = self.child.wait();
+        shared_files::remove_segments(&segments);
     }
 }
 
