@@ -31,7 +31,7 @@ pub(super) fn without_compression(summary: &mut Summary) {
 pub(super) struct IndexedWalk {
     reader: Box<IndexedReader>,
     limit: usize,
-    /// The time until which each chunk is held, by its position in the file.
+    /// The time until which each chunk is held, by the chunk's position in the file.
     ends: HashMap<u64, u64>,
     /// Bytes of chunks that are held for longer than the index states.
     late_bytes: u64,

@@ -26,7 +26,7 @@ const MAX_HEADER_BYTES: u64 = 64 << 10;
 /// An open file.
 pub(crate) struct McapFile {
     source: Source,
-    /// The largest number of bytes of chunks that is held at once.
+    /// The limit on the bytes of chunks that are held at once.
     pub(crate) limit: usize,
     summary: Summary,
     topics: HashMap<u16, Arc<BagTopic>>,
@@ -173,14 +173,15 @@ pub(crate) struct McapMessages {
     topics: HashMap<u16, Arc<BagTopic>>,
     filter: MessageFilter,
     walk: Walk,
-    /// The position at which the messages outside of chunks end; they come after those in chunks.
+    /// The position at which the messages outside of chunks end. These are read after the messages
+    /// in chunks.
     loose_end: Option<u64>,
 }
 
 enum Walk {
-    /// Chunk by chunk.
+    /// Through the messages in chunks.
     Indexed(IndexedWalk),
-    /// In the order of the file, up to its intact end.
+    /// Through the messages outside of chunks, in the order of the file, up to its intact end.
     Linear {
         reader: Box<LinearReader>,
         left: u64,
@@ -297,8 +298,8 @@ fn next_linear(
     Ok(None)
 }
 
-/// Returns the largest number of bytes of unpacked chunks that overlap at one time. A single chunk
-/// does not count here, since it has its own limit.
+/// Returns the largest number of bytes of unpacked chunks that overlap at one time; 0 if no chunks
+/// overlap, since a single chunk has its own limit.
 fn overlapping_bytes(summary: &Summary) -> u64 {
     // A chunk is held from its first message to its last. At equal times, starts come before ends.
     let mut edges: Vec<(u64, bool, u64)> = Vec::with_capacity(summary.chunk_indexes.len() * 2);

@@ -47,7 +47,7 @@ pub(super) struct Message {
     _held: Option<Held>,
 }
 
-/// Counts a message of a topic that waits in the memory in which it arrived.
+/// Counts one message of a topic while the message waits in the memory in which it arrived.
 struct Held(Arc<AtomicUsize>);
 
 impl Held {
