@@ -153,7 +153,7 @@ impl Surveyor<'_> {
                 *self.evaluator.scope_mut() = before;
             }
             Action::Include { file, arguments } => {
-                // The path may depend on an argument that has no value yet; the file is then read
+                // The path may depend on an argument that has no value yet. Such a file is read
                 // when it is included.
                 let looked = self.evaluator.text(file).ok().and_then(|path| {
                     let path = self.evaluator.resolve(&path);
