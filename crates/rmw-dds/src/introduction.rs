@@ -19,8 +19,8 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 type Prefix = [u8; 12];
 
-/// Waits until the servers of one client have acknowledged its reader of replies. Dropping it waits
-/// for its thread.
+/// Waits until the servers of one client have acknowledged the client's reader of replies. Dropping
+/// this value waits for its thread.
 pub(crate) struct Introduction<R: Endpoint>(Arc<Shared<R>>);
 
 struct Shared<R> {
@@ -58,7 +58,8 @@ impl<R: Endpoint> Introduction<R> {
     }
 
     /// Returns the notification for changes of the matching writers of replies. The library holds
-    /// its own locks while it calls the notification, so the thread examines the writers instead.
+    /// its own locks while it calls the notification, which therefore leaves it to the thread to
+    /// examine the writers.
     pub(crate) fn on_match(&self) -> Notify {
         let shared = Arc::downgrade(&self.0);
         Arc::new(move || {

@@ -160,9 +160,9 @@ pub trait Endpoint: Send + Sync + 'static {
     /// Returns the library's description of the failure.
     fn set_data(&self, data: &EndpointData) -> Result<(), String>;
 
-    /// Waits until the participant of `other` has acknowledged the announcement of this endpoint,
-    /// and returns whether it has; with a `patience` of zero, checks once. True if the library
-    /// cannot know.
+    /// Waits until the participant of `other` has acknowledged the announcement of this endpoint;
+    /// with a `patience` of zero, checks once. Returns whether the participant has acknowledged it,
+    /// and true if the library cannot know.
     fn is_announced_to(&self, other: Gid, patience: Duration) -> bool;
 
     /// Makes the library forget the participant of `other`, as if the participant's lease had

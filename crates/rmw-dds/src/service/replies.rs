@@ -91,10 +91,11 @@ impl<P: Participant> Replies<P> {
         Ok(&self.made.get_or_init(|| MadeReplies { _member: member, writer }).writer)
     }
 
-    /// Returns the notification for changes of the clients, which creates the writer when the first
-    /// client matches. Clients that wait until the service is available need the writer; for other
-    /// clients, the first response creates it. A thread creates the writer, because the library
-    /// holds its own locks during the notification and no endpoint can be created under them.
+    /// Returns the notification for changes of the clients. The notification creates the writer
+    /// when the first client matches. Clients that wait until the service is available need the
+    /// writer; for other clients, the first response creates it. A thread creates the writer,
+    /// because the library holds its own locks during the notification and no endpoint can be
+    /// created under them.
     pub(super) fn on_first_client(self: &Arc<Self>) -> Notify {
         let (replies, asked) = (Arc::downgrade(self), AtomicBool::new(false));
         Arc::new(move || {
