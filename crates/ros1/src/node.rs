@@ -66,8 +66,8 @@ struct Inner {
     telling: Mutex<()>,
     /// Whether registrations are made later if the master is absent.
     is_patient: bool,
-    /// Whether the master did not answer the last call. In that case, only `refresh` calls the
-    /// master, because its caller can wait, and nothing is unregistered.
+    /// Whether the master did not answer the last call. Then nothing is unregistered, and only
+    /// `refresh` calls the master, because the callers of `refresh` can wait.
     is_alone: AtomicBool,
     /// The time limit for unregistering, once set.
     farewell: Mutex<Option<Instant>>,
