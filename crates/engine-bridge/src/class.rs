@@ -1,8 +1,8 @@
 //! Quality of service across the bridge.
 //!
 //! Several publishers belong to one class if a single subscription can receive from all of them
-//! without requesting less from any publisher than it offers. Each class of a topic is bridged
-//! separately, so that a best-effort publisher does not degrade a reliable one.
+//! without requesting less from any publisher than the publisher offers. Each class of a topic is
+//! bridged separately, so that a best-effort publisher does not degrade a reliable one.
 
 use feros_rmw::{Durability, History, QosDuration, QosProfile, Reliability};
 

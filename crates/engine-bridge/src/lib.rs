@@ -4,8 +4,8 @@
 //! The bridge does not know types: it publishes the serialized bytes unchanged on the other side. A
 //! *side* is a session on one engine. The bridge watches all its sides and bridges each name that
 //! is offered on one side and wanted on another: publishers offer a topic and subscriptions want
-//! it, servers offer a service and clients want it. No message comes back to its own side or
-//! arrives twice.
+//! it, servers offer a service and clients want it. No message comes back to the side that it came
+//! from, and no message arrives twice.
 //!
 //! | module | holds |
 //! |---|---|
