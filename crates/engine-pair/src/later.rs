@@ -1,7 +1,7 @@
 //! Notifies an endpoint when the wait for a twin is over. A *twin* is an endpoint on the second
-//! engine that is also on the first; it counts as a match only after the first engine has had time
-//! to find it. The engines cannot notify of this, because they report events, not the passing of
-//! time.
+//! engine that is also on the first. If only the second engine has found the endpoint, it counts as
+//! a match after the first engine has had time to find it. The engines cannot notify of this,
+//! because they report events, not the passing of time.
 
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;

@@ -36,7 +36,7 @@ pub(crate) struct PairPublisher {
     writer: Arc<Writer>,
 }
 
-/// Sends messages. An asynchronous publisher shares it with its sending thread.
+/// Sends messages. An asynchronous publisher shares the writer with its sending thread.
 pub(crate) struct Writer {
     sides: [Arc<dyn Publisher>; 2],
     names: [&'static str; 2],
