@@ -378,7 +378,7 @@ impl<'a> Way<'a> {
         let offset = self.position;
         let len = self.read_count(1)?;
         let bytes = self.take(1, len)?;
-        // A string in CDR ends with a zero byte. Some senders omit it in an empty string.
+        // A string in CDR ends with a zero byte. Some senders omit this byte in an empty string.
         let text = match (self.to_ros2, bytes) {
             (true, text) | (false, text @ []) => text,
             (false, [text @ .., 0]) => text,

@@ -30,7 +30,8 @@ pub(crate) fn handle() -> io::Result<Handle> {
     if let Some(runtime) = &*runtime {
         return Ok(runtime.handle().clone());
     }
-    // The runtime panics if the operating system cannot start a thread, so this tests it first.
+    // The runtime panics if the operating system cannot start a thread, so one is started as a
+    // test.
     let tried = std::thread::Builder::new().name("feros-ros1-io".to_owned()).spawn(|| ())?;
     let _ = tried.join();
     let begun = Builder::new_multi_thread()

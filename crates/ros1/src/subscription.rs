@@ -1,5 +1,5 @@
-//! A topic that a ROS 1 node subscribes to. It has a connection to each publisher, which is renewed
-//! after an error.
+//! A topic that a ROS 1 node subscribes to. It has one connection to each publisher. A connection
+//! is renewed after an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
