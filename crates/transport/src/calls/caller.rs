@@ -54,7 +54,7 @@ pub(crate) struct CallerOptions<'a> {
     /// Called when the process of a server has ended. The engine calls the same function when a
     /// server has left.
     pub(crate) on_server_end: Notify,
-    /// Raised by the engine when it may have a response.
+    /// Set when the engine may have a response.
     pub(crate) engine_pending: Arc<AtomicBool>,
     /// Incremented by the engine at each match notification.
     pub(crate) matches: Arc<AtomicU64>,
@@ -74,8 +74,8 @@ pub(crate) struct Caller {
     engine_pending: Arc<AtomicBool>,
     matches: Arc<AtomicU64>,
     routes: RwLock<Arc<ServerRoutes>>,
-    /// How many times the client has checked for unopened channels, and the match count for which
-    /// it did.
+    /// How many times the client has checked for unopened channels, and the match count at these
+    /// checks.
     looks: Mutex<(u32, u64)>,
     next_number: AtomicI64,
     /// The last request that went through the engine, until its response comes.
