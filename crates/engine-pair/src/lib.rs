@@ -17,8 +17,8 @@
 //! - *A client uses the first engine that has a server.* A response uses the engine that its
 //!   request came over.
 //! - *If one engine loses an endpoint, the other continues.* The first engine notices the loss of a
-//!   subscription only after its own timeout. Messages that have not been delivered by then are lost
-//!   and counted; from then on, the second engine delivers.
+//!   subscription only after its own timeout. Messages that have not been delivered by then are
+//!   lost and counted; from then on, the second engine delivers.
 //! - *Transports without engines*, such as shared memory, need endpoints that know each other by
 //!   the same gid. These are twins and endpoints on the first engine.
 //!
