@@ -194,6 +194,14 @@ macro_rules! endpoint_members {
             self.read_matches(as_match)
         }
 
+        fn matched_gids(&self) -> Vec<Gid> {
+            self.matched_data().iter().map(|(gid, _)| *gid).collect()
+        }
+
+        fn matches_any(&self, is_wanted: impl Fn(Gid) -> bool) -> bool {
+            self.matched_data().iter().any(|(gid, _)| is_wanted(*gid))
+        }
+
         fn matched_data(&self) -> Arc<[(Gid, EndpointData)]> {
             self.matches
                 .get(&self.listener_state.match_generation, || self.read_matches(with_data))

@@ -168,7 +168,7 @@ impl<P: Participant> Client for DdsClient<P> {
     }
 
     fn responders(&self) -> Vec<Gid> {
-        self.replies.matched_data().iter().map(|(gid, _)| *gid).collect()
+        self.replies.matched_gids()
     }
 
     fn send_request(&self, size_bytes: usize, fill: Fill<'_>) -> Result<i64, PublishError> {

@@ -137,7 +137,7 @@ impl<R: Endpoint> Shared<R> {
     /// Waits for each server that does not know the client yet, at most `patience` for each, and
     /// returns whether all servers know the client.
     fn all_know(&self, replies: &R, patience: Duration) -> bool {
-        let answerers: Vec<Gid> = replies.matched_data().iter().map(|(gid, _)| *gid).collect();
+        let answerers = replies.matched_gids();
         let mut state = self.state.lock();
         state
             .known_to

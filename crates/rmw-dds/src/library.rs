@@ -148,6 +148,13 @@ pub trait Endpoint: Send + Sync + 'static {
     /// The endpoints that match now, in the form for users.
     fn matches(&self) -> Vec<Match>;
 
+    /// Returns the gids of the endpoints that match now.
+    fn matched_gids(&self) -> Vec<Gid>;
+
+    /// Whether an endpoint that matches now has a gid for which `is_wanted` is true. Allocates
+    /// nothing while the matches stay.
+    fn matches_any(&self, is_wanted: impl Fn(Gid) -> bool) -> bool;
+
     /// The endpoints that match now, with their USER_DATA. Cheap while the matches do not change.
     fn matched_data(&self) -> Arc<[(Gid, EndpointData)]>;
 

@@ -19,8 +19,8 @@ use feros_sync::Mutex;
 
 use crate::announced::announcement;
 use crate::library::{
-    Buffer, Creation, Endpoint, Notifications, Origin, Participant, Reader, ReaderOf, Taken,
-    TakenOf, Writer, WriterOf,
+    Buffer, BufferOf, Creation, Endpoint, Notifications, Origin, Participant, Reader, ReaderOf,
+    Taken, TakenOf, Writer, WriterOf,
 };
 use crate::names::{ServiceNames, is_reader, pair_id};
 use crate::nodes::{NodeMember, SessionState};
@@ -103,10 +103,6 @@ impl<P: Participant> DdsService<P> {
         })
     }
 
-    fn matched_clients(&self) -> Vec<Gid> {
-        self.requests.matched_data().iter().map(|(gid, _)| *gid).collect()
-    }
-
     /// Returns the client of a writer of requests if the client uses the payload-header mapping.
     fn header_client(&self, writer: Gid) -> Option<HeaderClient> {
         if let Some(known) = self.clients.lock().known(writer) {
@@ -114,14 +110,14 @@ impl<P: Participant> DdsService<P> {
         }
         // The lock is not held here because this calls the library.
         let id = self.requests.data_of(writer)?.client_id;
-        self.clients.lock().remember(writer, id, || self.matched_clients())
+        self.clients.lock().remember(writer, id, || self.requests.matched_gids())
     }
 
     /// Counts the requests of the same client that were lost before this one. Gaps in the numbers
     /// of the requests show them.
     fn count_lost(&self, taken: &TakenOf<P>) {
         let client = taken.writer();
-        let lost = self.gaps.lock().next(client, taken.number(), || self.matched_clients());
+        let lost = self.gaps.lock().next(client, taken.number(), || self.requests.matched_gids());
         if let Some(count) = self.lost.count_many(lost) {
             tracing::error!(
                 "{}: {count} requests so far are lost, the last of client {client}: more came than \
@@ -185,15 +181,15 @@ impl<P: Participant> DdsService<P> {
         &self,
         writer: &WriterOf<P>,
         request: &RequestId,
-        buffer: <WriterOf<P> as Writer>::Buffer,
+        buffer: BufferOf<P>,
         now: Stamp,
     ) -> Result<(), PublishError> {
         let client = Gid(request.client);
         if is_reader(&request.client) {
-            let is_client = || writer.matched_data().iter().any(|(gid, _)| *gid == client);
+            let is_client = || writer.matches_any(|gid| gid == client);
             let prefix = client.participant_prefix();
-            let is_of_client = |gid: &Gid| gid.participant_prefix() == prefix;
-            let has_left = || !self.matched_clients().iter().any(is_of_client);
+            let is_of_client = |gid: Gid| gid.participant_prefix() == prefix;
+            let has_left = || !self.requests.matches_any(is_of_client);
             self.replies.wait_for_client(writer, is_client, has_left)?;
         }
         let related = Some((request.client, request.sequence_number));
@@ -204,7 +200,7 @@ impl<P: Participant> DdsService<P> {
         &self,
         writer: &WriterOf<P>,
         request: &RequestId,
-        mut buffer: <WriterOf<P> as Writer>::Buffer,
+        mut buffer: BufferOf<P>,
         now: Stamp,
     ) -> Result<(), PublishError> {
         let (number_of_client, handle) = request.client.split_first_chunk::<8>().expect("16 bytes");
@@ -214,7 +210,7 @@ impl<P: Participant> DdsService<P> {
         if let Some(HeaderClient { requests, id, .. }) = client {
             let is_client =
                 || writer.matched_data().iter().any(|(_, data)| data.client_id == Some(id));
-            let has_left = || !self.matched_clients().contains(&requests);
+            let has_left = || !self.requests.matches_any(|gid| gid == requests);
             self.replies.wait_for_client(writer, is_client, has_left)?;
         }
         writer.write(buffer, now, None).map(|_| ())

@@ -23,6 +23,13 @@ use crate::subscription::DdsSubscription;
 pub struct DdsSession<P: Participant>(Arc<SessionState<P>>);
 
 impl<P: Participant> DdsSession<P> {
+    const FRONT: Front = Front {
+        kept: Kept::ALL,
+        check_name: names::check,
+        instead_of_times: "",
+        no_local_requests_only: P::NO_LOCAL_REQUESTS_ONLY,
+    };
+
     /// Creates the session of this participant, announces it, and starts discovery.
     ///
     /// # Errors
@@ -51,15 +58,6 @@ impl<P: Participant> DdsSession<P> {
         let state =
             SessionState::announce(options.domain_id, participant, graph, discovery, announcer);
         Ok(Self(Arc::new(state)))
-    }
-
-    fn front(&self) -> Front {
-        Front {
-            kept: Kept::ALL,
-            check_name: names::check,
-            instead_of_times: "",
-            no_local_requests_only: P::NO_LOCAL_REQUESTS_ONLY,
-        }
     }
 
     fn require_node(&self, node: NodeId, name: &str) -> Result<(), CreateEndpointError> {
@@ -103,7 +101,7 @@ impl<P: Participant> Session for DdsSession<P> {
     ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
         let as_it_is = options.qos.avoid_ros_namespace_conventions;
         let topic = names::topic(options.topic, as_it_is);
-        self.front().publisher(&mut options, || self.0.graph.profiles(&topic, false))?;
+        Self::FRONT.publisher(&mut options, || self.0.graph.profiles(&topic, false))?;
         self.require_node(options.node, options.topic)?;
         Ok(Arc::new(DdsPublisher::new(&self.0, options)?))
     }
@@ -114,7 +112,7 @@ impl<P: Participant> Session for DdsSession<P> {
     ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
         let as_it_is = options.qos.avoid_ros_namespace_conventions;
         let topic = names::topic(options.topic, as_it_is);
-        self.front().subscription(&mut options, || self.0.graph.profiles(&topic, true))?;
+        Self::FRONT.subscription(&mut options, || self.0.graph.profiles(&topic, true))?;
         self.require_node(options.node, options.topic)?;
         Ok(Arc::new(DdsSubscription::new(&self.0, options)?))
     }
@@ -123,7 +121,7 @@ impl<P: Participant> Session for DdsSession<P> {
         &self,
         mut options: ServiceOptions<'_>,
     ) -> Result<Arc<dyn Service>, CreateEndpointError> {
-        self.front().service(&mut options)?;
+        Self::FRONT.service(&mut options)?;
         self.require_node(options.node, options.service)?;
         Ok(Arc::new(DdsService::new(&self.0, options)?))
     }
@@ -132,7 +130,7 @@ impl<P: Participant> Session for DdsSession<P> {
         &self,
         mut options: ClientOptions<'_>,
     ) -> Result<Arc<dyn Client>, CreateEndpointError> {
-        self.front().client(&mut options)?;
+        Self::FRONT.client(&mut options)?;
         self.require_node(options.node, options.service)?;
         Ok(Arc::new(DdsClient::new(&self.0, options)?))
     }

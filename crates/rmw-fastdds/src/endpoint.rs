@@ -117,6 +117,14 @@ macro_rules! endpoint_members {
             self.listener_state.matches()
         }
 
+        fn matched_gids(&self) -> Vec<Gid> {
+            self.listener_state.matched_gids()
+        }
+
+        fn matches_any(&self, is_wanted: impl Fn(Gid) -> bool) -> bool {
+            self.listener_state.matches_any(is_wanted)
+        }
+
         fn matched_data(&self) -> Arc<[(Gid, EndpointData)]> {
             self.listener_state.matched_data().into()
         }

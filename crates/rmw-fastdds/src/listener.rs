@@ -219,6 +219,10 @@ impl<S: Status> ListenerState<S> {
         self.match_generation.load(Ordering::Acquire)
     }
 
+    pub(crate) fn matches_any(&self, is_wanted: impl Fn(Gid) -> bool) -> bool {
+        self.matched.lock().iter().any(|gid| is_wanted(*gid))
+    }
+
     pub(crate) fn is_matched(&self, gid: Gid) -> bool {
         self.matched.lock().contains(&gid)
     }
