@@ -40,7 +40,7 @@ esac
 
 folder="$profile"
 [[ "$profile" != dev ]] || folder=debug
-package=crates/python
+package=crates/bindings/python
 most_bytes=20000000 # the limit for a published wheel
 
 # In ./test, the command has been built already, with the workspace.

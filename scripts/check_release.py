@@ -21,10 +21,10 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT / "crates/shared/Cargo.toml"
+SHARED = ROOT / "crates/client/shared/Cargo.toml"
 # A packed crate contains only files below its own folder, so the interfaces are copied there for
 # packing.
-PACKED_INTERFACES = ROOT / "crates/interface/interfaces"
+PACKED_INTERFACES = ROOT / "crates/types/interface/interfaces"
 CARGO = os.environ.get("CARGO", "cargo")
 # The number of tries, a second apart, to find the container. It is only a watchdog.
 TRIES = 120

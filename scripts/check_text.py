@@ -134,13 +134,13 @@ BASE = {"files", "sync", "time", "trace", "wording"}
 def check_imports():
     """Checks the architecture's table: each crate imports those that its row names, from rows above it."""
     page = ROOT / "ARCHITECTURE.md"
-    rows = {}
+    rows, folders = {}, {path.parent.name: path.parent for path in ROOT.glob("crates/*/*/Cargo.toml")}
     for number, line in prose(page.read_text()):
-        row = re.match(r"\| `crates/([\w-]+)` \|[^|]*\| ([\w, -]*?) ?\|", line)
+        row = re.match(r"\| `crates/([\w-]+/[\w-]+)` \|[^|]*\| ([\w, -]*?) ?\|", line)
         if not row:
             continue
-        crate, said = row[1], {name for name in row[2].split(", ") if name}
-        manifest = (ROOT / "crates" / crate / "Cargo.toml").read_text()
+        crate, said = row[1].split("/")[1], {name for name in row[2].split(", ") if name}
+        manifest = (ROOT / "crates" / row[1] / "Cargo.toml").read_text()
         tables = re.findall(r"^\[(?:.*[.])?(?:build-)?dependencies\]\n((?:(?!\[).*\n?)*)", manifest, re.M)
         names = re.findall(r"^(feros(?:-[\w-]+)?)\b", "".join(tables), re.M)
         imported = {name.removeprefix("feros-") for name in names}
@@ -148,12 +148,11 @@ def check_imports():
             state = "is not imported" if name in said else "is missing"
             fault(page, number, f"{crate}: {name} {state}")
         for name in sorted(imported):
-            if name not in rows and (ROOT / "crates" / name).is_dir():
+            if name not in rows and name in folders:
                 fault(page, number, f"{crate} imports {name}, which must be in a row above it")
         rows[crate] = number
-    for path in sorted((ROOT / "crates").iterdir()):
-        if path.is_dir() and path.name not in rows:
-            fault(page, 1, f"the table of crates has no row of crates/{path.name}")
+    for name in sorted(folders.keys() - rows.keys()):
+        fault(page, 1, f"the table of crates has no row of {folders[name]}")
 
 
 def sources():
@@ -178,12 +177,12 @@ def check_messages():
 def check_launch():
     page = PAGES / "launch.md"
     text = page.read_text()
-    actions = (ROOT / "crates/launch/src/action.rs").read_text()
+    actions = (ROOT / "crates/tools/launch/src/action.rs").read_text()
     tags = re.findall(r'"([a-z_]+)",', re.search(r"const KNOWN.*?\];", actions, re.S).group())
-    kinds = (ROOT / "crates/launch/src/substitution.rs").read_text()
+    kinds = (ROOT / "crates/tools/launch/src/substitution.rs").read_text()
     forms = re.findall(r'"([a-z-]+)" \d+\.\.=\d+', kinds)
     if not tags or not forms:
-        fault(page, 1, "actions and substitutions were not found in crates/launch")
+        fault(page, 1, "actions and substitutions were not found in crates/tools/launch")
     for word in [f"`{tag}`" for tag in tags] + [f"$({form}" for form in forms]:
         if word not in text:
             fault(page, 1, f"{word} is missing")

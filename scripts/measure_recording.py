@@ -3,7 +3,7 @@
 
     scripts/measure_recording.py FEROS CAMERA [--rounds N] [--seconds S] [--bytes B] [--hertz H]
 
-FEROS is the command, CAMERA the example of crates/bag (both built with --release). Each round runs, one after the other:
+FEROS is the command, CAMERA the example of crates/tools/bag (both built with --release). Each round runs, one after the other:
 `feros bag record` with a camera of Feros, and a subscription of rclpy with raw=True that writes all messages to a file, with
 a camera of rclpy, as `ros2 bag record` does except for chunks and their checksums. Processor time is that of the
 receiving process alone, between the first and the last image, as /proc shows it. Run it with the Python of

@@ -3,7 +3,7 @@
 
     measure_trace.py FEROS CAMERA [HERTZ [ROUNDS [SECONDS]]]
 
-CAMERA is the example `camera` of crates/bag, which publishes 1 kB. Each round measures it three
+CAMERA is the example `camera` of crates/tools/bag, which publishes 1 kB. Each round measures it three
 times: with its trace off (the floor); on, written at its end; on, and written each second
 (FEROS_TRACE_PERIOD). Another process subscribes, untraced (`feros topic hz`). The script prints
 the publisher's percentage of one processor, and the bytes that it wrote per second. All stays on

@@ -3,7 +3,7 @@
 
     measure_view.py FEROS CAMERA [BYTES [HERTZ [ROUNDS]]]
 
-CAMERA is the example `camera` of crates/bag. Each round measures, one after the other: no
+CAMERA is the example `camera` of crates/tools/bag. Each round measures, one after the other: no
 client; a subscription of the command that counts the same images (the floor); one client that gets
 all images; one client that gets at most ten images a second, and the figures. The script prints the
 percentages of one processor of `feros view` and of the camera, and the number of received images.

@@ -44,4 +44,4 @@ fi
 if [[ -x .venv/bin/python ]] && .venv/bin/python -c 'import rclpy' >/dev/null 2>&1; then
     export FEROS_STOCK_PYTHON="${FEROS_STOCK_PYTHON:-$PWD/.venv/bin/python}"
 fi
-exec "$venv/bin/python" -m pytest -q -p no:cacheprovider -rs crates/python/tests "$@"
+exec "$venv/bin/python" -m pytest -q -p no:cacheprovider -rs crates/bindings/python/tests "$@"

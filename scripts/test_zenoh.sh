@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the library's own tests (crates/feros/tests/it) on the engine on Zenoh, except those of
+# Runs the library's own tests (crates/client/feros/tests/it) on the engine on Zenoh, except those of
 # guarantees that Zenoh lacks (docs/decisions/0019-zenoh-engine.md). A person runs this script by
 # hand, since building Zenoh takes minutes.
 #

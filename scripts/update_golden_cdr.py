@@ -5,7 +5,7 @@
     kilted/bin/pip install -r scripts/requirements-ros2.txt
     kilted/bin/python scripts/update_golden_cdr.py
 
-crates/msgs/tests/golden/cdr.tsv has a line for each message type of the installed packages and each variant (as
+crates/types/msgs/tests/golden/cdr.tsv has a line for each message type of the installed packages and each variant (as
 constructed, or filled with a value in every field). A line has the type, the variant, the bytes that rclpy serializes in
 hexadecimal, and the value as Rust's `{:?}` shows it, with which the test checks that the bytes are read correctly.
 Padding and trailing bytes can have any value.
@@ -30,7 +30,7 @@ from rosidl_generator_type_description import generate_type_hash
 from rosidl_parser import definition
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-GOLDEN = ROOT / "crates/msgs/tests/golden/cdr.tsv"
+GOLDEN = ROOT / "crates/types/msgs/tests/golden/cdr.tsv"
 EXAMPLE = ROOT / "examples/own_package"
 INTERFACES = ROOT / "interfaces"
 

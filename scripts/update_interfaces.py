@@ -18,7 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INTERFACES = ROOT / "interfaces"
-GOLDEN = ROOT / "crates/interface/tests/golden"
+GOLDEN = ROOT / "crates/types/interface/tests/golden"
 
 WHEELS = """
     action_msgs actionlib_msgs builtin_interfaces diagnostic_msgs geometry_msgs lifecycle_msgs nav_msgs rcl_interfaces

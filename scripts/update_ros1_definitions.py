@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes crates/ros1/definitions: the standard packages of ROS 1 as the installed Python packages define them.
+"""Writes crates/types/ros1/definitions: the standard packages of ROS 1 as the installed Python packages define them.
 
 It takes only facts (types, names, order and constants), and no comments. Run it with a Python that has the packages of
 ROS 1, on Debian /usr/bin/python3 with python3-std-msgs and similar packages. tests/md5sums.tsv gets the checksums that
@@ -12,7 +12,7 @@ PACKAGES = (
     "actionlib actionlib_msgs bond diagnostic_msgs geometry_msgs move_base_msgs nav_msgs roscpp rosgraph_msgs"
     " sensor_msgs shape_msgs std_msgs std_srvs stereo_msgs tf2_msgs trajectory_msgs visualization_msgs"
 ).split()
-HERE = pathlib.Path(__file__).resolve().parent.parent / "crates" / "ros1"
+HERE = pathlib.Path(__file__).resolve().parent.parent / "crates/types/ros1"
 
 
 def facts(full_text):

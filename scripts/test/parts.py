@@ -32,7 +32,7 @@ CARGO = {
     # dependencies; Cargo.toml has the reason.
     "CARGO_PROFILE_DEV_DEBUG": "none",
     "CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG": "none",
-    # All builds share one build of Cyclone DDS (crates/cyclonedds-sys/build/cache.rs).
+    # All builds share one build of Cyclone DDS (crates/engines/cyclonedds-sys/build/cache.rs).
     "FEROS_CYCLONEDDS_CACHE": str(TARGET / "cyclonedds"),
     # The extension of the wheel is built with the workspace, without libpython, as maturin would
     # build it.
@@ -94,7 +94,7 @@ BUILDS = {
     # This build uses Debian's Fast DDS. The builds for Fast DDS 3 are repeated after it.
     "fastdds2": Build(ON_FAST_DDS, ON_FAST_DDS, environment=FAST_DDS_2),
     # This is a separate workspace; see its Cargo.toml.
-    "zenoh": Build(["--all-targets"], ["--tests"], REPOSITORY / "crates/rmw-zenoh/Cargo.toml"),
+    "zenoh": Build(["--all-targets"], ["--tests"], REPOSITORY / "crates/engines/rmw-zenoh/Cargo.toml"),
 }
 # Tests that need a wheel, which is built last.
 ON_WHEEL = "binary_id(feros-lab::peers)"
@@ -165,7 +165,7 @@ STEPS = [
     Step("text", RUN, ["scripts/check_text.py"]),
     Step("figure of the README", RUN, ["scripts/latency_figure.py", "--check"]),
     Step("scripts of these tests", RUN, ["python3", "scripts/test/own_tests.py"], counts="unittest"),
-    Step("page of the view, made from src", RUN, ["crates/view/page/build", "--check"], [PACKAGES]),
+    Step("page of the view, made from src", RUN, ["crates/tools/view/page/build", "--check"], [PACKAGES]),
     Step("book", RUN, ["mdbook", "build", "docs/book"], [PYTHON]),
     Step("licences, bans, sources", RUN, DENY, [PYTHON]),
     Step("loom", RUN, LOOM_TESTS, ["build: loom"], LOOM, "libtest"),
@@ -185,7 +185,7 @@ STEPS = [
     Step(
         "page of the view, in Chromium",
         RUN,
-        ["crates/view/page/test"],
+        ["crates/tools/view/page/test"],
         ["build: workspace", "page of the view, made from src"],
         {"FEROS_COMMAND": str(FEROS)},
         "node",

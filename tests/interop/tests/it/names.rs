@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use crate::support::{WATCHDOG, context, stock};
 
 /// The table of the unit tests of feros-rmw; each row is a name and three verdicts.
-const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/rmw/tests/names.txt");
+const TABLE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/engines/rmw/tests/names.txt");
 
 #[test]
 fn names_are_allowed_as_stock_allows_them() {

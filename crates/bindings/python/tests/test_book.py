@@ -1,0 +1,111 @@
+"""The programs on the book's pages run unchanged, beside another process."""
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PAGES = Path(__file__).parents[4] / "docs/book/pages"
+BLOCKS = [
+    block
+    for page in sorted(PAGES.glob("*.md"))
+    for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S)
+]
+# After the part from the page, a program waits until its standard input ends.
+STAYS = "\nimport sys\nprint('at the end', flush=True)\nsys.stdin.read()\n"
+
+
+@dataclass
+class Case:
+    """How a block runs: the code before and after the block, its output, and the requests to the
+    other process and that process's output. A block that does not end alone is interrupted."""
+
+    before: str = ""
+    after: str = ""
+    prints: tuple = ()
+    asked: str = ""
+    heard: tuple = ()
+
+
+CONTEXT = "import feros\ncontext = feros.Context()\n"
+SPUN = CONTEXT + "node = context.create_node('here')\ncontext.spin_in_background(node)\n"
+# The blocks to run, by a word that occurs in them.
+CASES = {
+    "feros.spin(node)": Case(prints=("hello", "from elsewhere"), heard=("hello",)),
+    "await client.call": Case(prints=("enabled", "from elsewhere")),
+    "rclpy.spin(Listener())": Case(prints=(r"[1-9]\d* messages",)),
+    "publisher.loan": Case(
+        CONTEXT + """
+from feros.msgs.sensor_msgs.msg import Image
+publisher = context.create_node("lender").create_publisher(Image, "image")
+publisher.wait_for_subscriptions(1, 60)
+""",
+        STAYS, heard=("480 cam 128",),
+    ),
+    "create_action_server": Case(
+        SPUN, "\nprint(status.name)\n" + STAYS, ("SUCCEEDED", "at the end"),
+        "fibonacci", (r"SUCCEEDED \[0, 1, 1\]",),
+    ),
+    "Talker(LifecycleNode)": Case(
+        CONTEXT, "\ncontext.spin_in_background(talker)" + STAYS, ("at the end",),
+        "/talker", ("hi", "active"),
+    ),
+    "tf2.TransformListener": Case(SPUN, STAYS, ("7.5",)),
+}
+
+
+class Lines:
+    """Reads the output of a program, line by line, until it has all expected texts."""
+
+    def __init__(self, stream, expected):
+        self.said, self.missing = [], list(expected)
+        self.all_said = threading.Event()
+        if not expected:
+            self.all_said.set()
+        self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
+        self._thread.start()
+
+    def _read(self, stream):
+        for line in stream:
+            self.said.append(line)
+            self.missing = [text for text in self.missing if not re.search(text, line)]
+            if not self.missing:
+                self.all_said.set()
+        self.all_said.set()  # there will be no more output
+
+    def wait(self):
+        self.all_said.wait(120)
+        assert not self.missing, f"{self.missing} is missing in {''.join(self.said)}"
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.strip().splitlines()[0])
+def test_a_program_of_the_book_runs_beside_another_process(block, start):
+    (word,) = [word for word in CASES if word in block]
+    case = CASES[word]
+    peer = start("book.py")
+    assert peer.hear() == "ready"
+    heard = Lines(peer.process.stdout, case.heard)
+    program = subprocess.Popen(
+        [sys.executable, "-u", "-c", case.before + block + case.after],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )
+    try:
+        printed = Lines(program.stdout, case.prints)
+        printed.wait()
+        if case.asked:
+            peer.say(case.asked)
+        heard.wait()
+        program.stdin.close()
+        if not case.after:
+            program.send_signal(signal.SIGINT)
+        ended = program.wait(300)
+        assert ended in ((0,) if case.after else (0, 1, 130, -signal.SIGINT)), printed.said
+    finally:
+        program.kill()
+        program.wait()
+        program.stdout.close()

@@ -1,0 +1,367 @@
+//! The workspace that cargo builds: for each package, a one-line crate that turns the package into
+//! a library; and the containers.
+
+use std::fs::{self, File, TryLockError};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+use super::error::BuildError;
+use super::feros::Feros;
+use super::package::ComponentPackage;
+use crate::notices;
+
+/// The programs, by the kind of their containers.
+const CONTAINERS: [(&str, &str); 4] = [
+    ("component_container", "SingleThreaded"),
+    ("component_container_mt", "MultiThreaded"),
+    ("component_container_isolated", "Isolated"),
+    ("component_container_process", "Process"),
+];
+
+/// Installed containers are in `lib/feros_component`, and all libraries in `lib`. Unlike the
+/// RUNPATH that linkers write, an RPATH also applies to the dependencies of the libraries.
+const CONTAINERS_BUILD: &str = r#"//! Makes the containers look for libraries where both are installed.
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-link-arg-bins=-Wl,--disable-new-dtags,-rpath,$ORIGIN/..");
+}
+"#;
+
+/// The folder for all files of builds; one build at a time uses it.
+pub(super) struct BuildFolder {
+    folder: PathBuf,
+    workspace: PathBuf,
+    _lock: File,
+}
+
+impl BuildFolder {
+    /// Locks the folder, creating it if necessary; waits for a build that has locked it.
+    pub(super) fn lock(folder: &Path) -> Result<Self, BuildError> {
+        let workspace = folder.join("workspace");
+        fs::create_dir_all(&workspace).map_err(|error| BuildError::file(&workspace, error))?;
+        let folder = folder.canonicalize().map_err(|error| BuildError::file(folder, error))?;
+        let path = folder.join("lock");
+        let lock = File::create(&path).map_err(|error| BuildError::file(&path, error))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                notices::note(format!("waiting: another build works in {}", folder.display()));
+                lock.lock().map_err(|error| BuildError::file(&path, error))?;
+            }
+            Err(TryLockError::Error(error)) => return Err(BuildError::file(&path, error)),
+        }
+        Ok(Self { workspace: folder.join("workspace"), folder, _lock: lock })
+    }
+
+    pub(super) fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// Cargo's target folder for builds with these crates. The file name of a shared library does
+    /// not depend on its features, so builds with different features must not share a target
+    /// folder.
+    pub(super) fn target(&self, crates: &str) -> PathBuf {
+        self.folder.join(crates)
+    }
+}
+
+/// The written workspace.
+pub(super) struct Workspace {
+    folder: PathBuf,
+    manifest: PathBuf,
+    profiles: Table,
+    libraries: Vec<String>,
+}
+
+impl Workspace {
+    /// Writes the workspace. Unchanged files are left alone, so that cargo does not recompile them.
+    pub(super) fn write(
+        folder: &Path,
+        packages: &[ComponentPackage],
+        feros: &Feros,
+    ) -> Result<Self, BuildError> {
+        let settings = Settings::of(packages)?;
+        let libraries: Vec<String> = packages.iter().map(library_name).collect();
+        let members = ["containers".to_owned()].into_iter().chain(libraries.iter().cloned());
+        let members: Vec<Value> = members.map(Value::from).collect();
+        let root = table([
+            ("workspace", table([("resolver", "2".into()), ("members", members.into())])),
+            ("profile", settings.profiles.clone().into()),
+            ("patch", settings.patches.into()),
+        ]);
+        let manifest = folder.join("Cargo.toml");
+        write(&manifest, &text(&root)?)?;
+
+        let shared = ("feros-shared", feros.dependency("feros-shared"));
+        let containers = table([
+            ("package", package("component_containers")),
+            (
+                "dependencies",
+                table([("feros-container", feros.dependency("feros-container")), shared.clone()]),
+            ),
+        ]);
+        let containers_folder = folder.join("containers");
+        write(&containers_folder.join("Cargo.toml"), &text(&containers)?)?;
+        write(&containers_folder.join("build.rs"), CONTAINERS_BUILD)?;
+        for (name, kind) in CONTAINERS {
+            let main = format!(
+                "//! The container `{name}`.\nfn main() -> std::process::ExitCode {{\n    \
+                 feros_container::main(feros_container::Kind::{kind}, &feros_shared::stamp())\n}}\n"
+            );
+            write(&containers_folder.join("src/bin").join(format!("{name}.rs")), &main)?;
+        }
+        for (of, name) in packages.iter().zip(&libraries) {
+            let component =
+                table([("package", of.name.as_str().into()), ("path", path_value(&of.folder))]);
+            let library = table([
+                ("package", package(name)),
+                ("lib", table([("crate-type", vec![Value::from("cdylib")].into())])),
+                ("dependencies", table([("component", component), shared.clone()])),
+            ]);
+            write(&folder.join(name).join("Cargo.toml"), &text(&library)?)?;
+            let line = format!(
+                "//! The components of `{}` as a library that shares one Feros with its container.\n\
+                 use {{component as _, feros_shared as _}};\n",
+                of.name
+            );
+            write(&folder.join(name).join("src/lib.rs"), &line)?;
+        }
+        let profiles = settings.profiles;
+        Ok(Self { folder: folder.to_owned(), manifest, profiles, libraries })
+    }
+
+    pub(super) fn manifest(&self) -> &Path {
+        &self.manifest
+    }
+
+    pub(super) fn lock_file(&self) -> PathBuf {
+        self.folder.join("Cargo.lock")
+    }
+
+    pub(super) fn write_lock(&self, text: &str) -> Result<(), BuildError> {
+        write(&self.lock_file(), text)
+    }
+
+    /// The crates that become libraries, one for each package, in the order of the packages.
+    pub(super) fn libraries(&self) -> &[String] {
+        &self.libraries
+    }
+
+    /// The settings of a profile, in one line.
+    pub(super) fn profile(&self, name: &str) -> String {
+        let settings = self.profiles.get(name).map(Value::to_string).unwrap_or_default();
+        format!("profile {name} {}", settings.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// The build settings of the packages' own workspaces; cargo reads them only from the root of a
+/// workspace.
+struct Settings {
+    profiles: Table,
+    patches: Table,
+}
+
+impl Settings {
+    fn of(packages: &[ComponentPackage]) -> Result<Self, BuildError> {
+        let mut found: Option<(&Path, Self)> = None;
+        for package in packages {
+            let settings = Self::read(&package.root)?;
+            let Some((first, before)) = &found else {
+                found = Some((package.root.as_path(), settings));
+                continue;
+            };
+            let differ = |table: &str, ours: &Table, theirs: &Table| {
+                if ours == theirs {
+                    return Ok(());
+                }
+                Err(BuildError::TwoSettings {
+                    table: table.to_owned(),
+                    first: first.join("Cargo.toml"),
+                    second: package.root.join("Cargo.toml"),
+                })
+            };
+            differ("profile", &before.profiles, &settings.profiles)?;
+            differ("patch", &before.patches, &settings.patches)?;
+        }
+        let settings = found.map(|(_, settings)| settings);
+        let mut settings =
+            settings.unwrap_or(Self { profiles: Table::new(), patches: Table::new() });
+        complete(&mut settings.profiles);
+        Ok(settings)
+    }
+
+    fn read(root: &Path) -> Result<Self, BuildError> {
+        let path = root.join("Cargo.toml");
+        let text = fs::read_to_string(&path).map_err(|error| BuildError::file(&path, error))?;
+        let mut manifest: Table = text.parse().map_err(|error| BuildError::file(&path, error))?;
+        let mut take = |name: &str| match manifest.remove(name) {
+            Some(Value::Table(table)) => table,
+            _ => Table::new(),
+        };
+        let (profiles, mut patches) = (take("profile"), take("patch"));
+        for (_, registry) in &mut patches {
+            let Value::Table(registry) = registry else { continue };
+            for (_, patch) in registry.iter_mut() {
+                let Some(path) = patch.get_mut("path") else { continue };
+                if let Some(relative) = path.as_str() {
+                    let place = root.join(relative);
+                    let place = place.canonicalize().unwrap_or(place);
+                    *path = path_value(&place);
+                }
+            }
+        }
+        Ok(Self { profiles, patches })
+    }
+}
+
+/// Sets the debug information of build dependencies; otherwise cargo chooses it according to the
+/// other crates of the build. By default, debug builds have only line tables.
+fn complete(profiles: &mut Table) {
+    for (name, debug) in [("dev", Value::from("line-tables-only")), ("release", false.into())] {
+        let Value::Table(profile) = profiles.entry(name).or_insert_with(|| Table::new().into())
+        else {
+            continue;
+        };
+        let debug = profile.entry("debug").or_insert(debug).clone();
+        let of_builds = profile.entry("build-override").or_insert_with(|| Table::new().into());
+        if let Value::Table(of_builds) = of_builds {
+            of_builds.entry("debug").or_insert(debug);
+        }
+    }
+}
+
+/// A crate name that differs between packages of one name in different folders: otherwise their
+/// libraries would replace each other in the target folder.
+fn library_name(package: &ComponentPackage) -> String {
+    let mut hasher = DefaultHasher::new();
+    package.folder.hash(&mut hasher);
+    let number = hasher.finish() & 0xffff_ffff;
+    format!("{}_components_{number:08x}", package.name.replace('-', "_"))
+}
+
+fn table<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    Value::Table(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+fn path_value(path: &Path) -> Value {
+    path.to_string_lossy().into_owned().into()
+}
+
+fn package(name: &str) -> Value {
+    table([
+        ("name", name.into()),
+        ("version", "0.0.0".into()),
+        ("edition", "2024".into()),
+        ("publish", false.into()),
+    ])
+}
+
+fn text(manifest: &Value) -> Result<String, BuildError> {
+    let text = toml::to_string(manifest).map_err(|error| BuildError::Answer {
+        command: "toml".to_owned(),
+        reason: error.to_string(),
+    })?;
+    Ok(format!("# Made by `feros component build`, which overwrites it.\n{text}"))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), BuildError> {
+    if fs::read(path).is_ok_and(|content| content == text.as_bytes()) {
+        return Ok(());
+    }
+    let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+    folder.and_then(|()| fs::write(path, text)).map_err(|error| BuildError::file(path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn package_in(root: &Path, name: &str, manifest: &str) -> ComponentPackage {
+        let folder = root.join(name);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+        let registry = Some("registry+https://github.com/rust-lang/crates.io-index");
+        let feros = Feros::of(registry, "0.1.0", Path::new("/cargo/c/Cargo.toml")).unwrap();
+        ComponentPackage { name: name.to_owned(), root: folder.clone(), folder, feros }
+    }
+
+    fn read(path: &Path) -> Table {
+        fs::read_to_string(path).unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn the_workspace_has_a_library_for_each_package_and_the_containers() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings =
+            "[profile.release]\nlto = true\n[patch.crates-io]\nx = { path = \"../x\" }\n";
+        let packages = ["camera", "my-arm"].map(|name| package_in(folder.path(), name, settings));
+        // Relative paths are relative to each package.
+        let error = Workspace::write(folder.path(), &packages, &packages[0].feros);
+        assert!(matches!(error, Err(BuildError::TwoSettings { table, .. }) if table == "patch"));
+
+        let packages = ["camera", "my-arm"]
+            .map(|name| package_in(folder.path(), name, "[profile.release]\nlto = true\n"));
+        let place = folder.path().join("workspace");
+        let workspace = Workspace::write(&place, &packages, &packages[0].feros).unwrap();
+        let root = read(workspace.manifest());
+        let members = root["workspace"]["members"].as_array().unwrap();
+        assert_eq!(members.len(), 3);
+        let library = members[2].as_str().unwrap();
+        assert!(library.starts_with("my_arm_components_"), "{library}");
+        assert_eq!(root["profile"]["release"]["lto"].as_bool(), Some(true));
+        assert_eq!(root["profile"]["release"]["build-override"]["debug"].as_bool(), Some(false));
+        let debug = |table: &Value| table["debug"].as_str().map(str::to_owned);
+        assert_eq!(debug(&root["profile"]["dev"]).as_deref(), Some("line-tables-only"));
+        assert_eq!(
+            debug(&root["profile"]["dev"]["build-override"]),
+            debug(&root["profile"]["dev"])
+        );
+        let of_library = read(&place.join(library).join("Cargo.toml"));
+        assert_eq!(of_library["dependencies"]["component"]["package"].as_str(), Some("my-arm"));
+        assert_eq!(of_library["dependencies"]["feros-shared"]["version"].as_str(), Some("=0.1.0"));
+        assert_eq!(of_library["lib"]["crate-type"][0].as_str(), Some("cdylib"));
+        assert!(place.join("containers/src/bin/component_container_process.rs").is_file());
+
+        let time = || workspace.manifest().metadata().unwrap().modified().unwrap();
+        let before = time();
+        Workspace::write(&place, &packages, &packages[0].feros).unwrap();
+        assert_eq!(time(), before, "an unchanged file is left alone");
+    }
+
+    #[test]
+    fn packages_of_one_name_in_two_folders_have_two_libraries() {
+        let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let name = |root: &Path| library_name(&package_in(root, "camera", ""));
+        assert_ne!(name(first.path()), name(second.path()));
+        assert_eq!(name(first.path()), name(first.path()));
+    }
+
+    #[test]
+    fn patches_keep_their_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let package = package_in(
+            folder.path(),
+            "camera",
+            "[patch.crates-io]\nferos = { path = \"../feros/crates/client/feros\" }\n",
+        );
+        let settings = Settings::of(&[package]).unwrap();
+        let path = settings.patches["crates-io"]["feros"]["path"].as_str().unwrap();
+        assert_eq!(
+            path,
+            folder.path().join("camera/../feros/crates/client/feros").to_str().unwrap()
+        );
+    }
+
+    #[test]
+    fn one_build_at_a_time_has_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = BuildFolder::lock(folder.path()).unwrap();
+        let file = File::open(first.folder.join("lock")).unwrap();
+        assert!(matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+        drop(first);
+        assert!(file.try_lock().is_ok());
+    }
+}

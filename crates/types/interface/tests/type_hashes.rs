@@ -1,0 +1,140 @@
+//! The hash of every shipped type equals the hash that stock ROS 2 installs. Some complete
+//! descriptions are compared as well.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use feros_interface::{FieldDescription, IndividualTypeDescription, TypeName, shipped};
+
+/// The hashes that stock ROS 2 installs, and pinned hashes of types that no wheel has.
+static GOLDEN: LazyLock<String> = LazyLock::new(|| {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../interfaces/type_hashes.tsv");
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+});
+
+/// A lower bound on the number of descriptions that stock ROS 2 Kilted installs.
+const FEWEST_STOCK_TYPES: usize = 163;
+
+struct Row {
+    hash: &'static str,
+    is_stock: bool,
+}
+
+fn golden() -> BTreeMap<TypeName, Row> {
+    let parse = |line: &'static str| {
+        let mut columns = line.split('\t');
+        let name = columns.next().unwrap().parse().unwrap();
+        let hash = columns.next().unwrap();
+        let origin = columns.next().unwrap();
+        assert!(matches!(origin, "stock" | "pinned"), "{line}");
+        (name, Row { hash, is_stock: origin == "stock" })
+    };
+    GOLDEN.lines().map(parse).collect()
+}
+
+#[test]
+fn every_stock_hash_is_reproduced() {
+    let rows = golden();
+    let stock = rows.values().filter(|row| row.is_stock).count();
+    assert!(stock >= FEWEST_STOCK_TYPES, "only {stock} hashes of stock ROS 2 to compare with");
+    for (name, row) in &rows {
+        let ours = shipped().type_hash(name).unwrap().to_string();
+        assert_eq!(ours, row.hash, "{name}");
+    }
+}
+
+#[test]
+fn every_shipped_type_is_compared() {
+    let rows = golden();
+    let missing: String = shipped()
+        .type_names()
+        .into_iter()
+        .filter(|name| !rows.contains_key(name))
+        .map(|name| format!("{name}\t{}\tpinned\n", shipped().type_hash(name).unwrap()))
+        .collect();
+    assert!(missing.is_empty(), "types without a row in type_hashes.tsv; as computed:\n{missing}");
+    let packages_without_wheel = [
+        "composition_interfaces",
+        "example_interfaces",
+        "rosbag2_interfaces",
+        "statistics_msgs",
+        "tf2_msgs",
+    ];
+    for (name, row) in &rows {
+        assert_eq!(
+            row.is_stock,
+            !packages_without_wheel.contains(&name.package.as_str()),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn hashes_of_packages_without_wheel_agree_with_published_ones() {
+    // These hashes occur in public documents on stock ROS 2.
+    for (name, hash) in [
+        (
+            "example_interfaces/srv/AddTwoInts",
+            "RIHS01_e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a",
+        ),
+        (
+            "tf2_msgs/msg/TFMessage",
+            "RIHS01_e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087",
+        ),
+    ] {
+        assert_eq!(
+            shipped().type_hash(&name.parse().unwrap()).unwrap().to_string(),
+            hash,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn whole_descriptions_equal_those_of_stock() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/descriptions");
+    let mut compared = 0;
+    for file in std::fs::read_dir(dir).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let expected: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let name = expected["type_description"]["type_name"].as_str().unwrap();
+        let ours = shipped().type_description(&name.parse().unwrap()).unwrap();
+        let ours_json: serde_json::Value = serde_json::from_str(&ours.to_json()).unwrap();
+        assert_eq!(ours_json, expected, "{name}");
+        assert_eq!(
+            ours.referenced_type_descriptions.len(),
+            expected["referenced_type_descriptions"].as_array().unwrap().len()
+        );
+        compared += 1;
+    }
+    assert!(compared >= 10, "compared {compared} descriptions only");
+}
+
+#[test]
+fn the_hash_escapes_as_json_does() {
+    // Names from Feros's parser are plain ASCII, but a description from elsewhere may hold any
+    // text.
+    let field = FieldDescription {
+        name: "é\"\\\n\u{1}😀".to_owned(),
+        ty: feros_interface::FieldTypeDescription {
+            type_id: 17,
+            capacity: 0,
+            string_capacity: 0,
+            nested_type_name: String::new(),
+        },
+        default_value: String::new(),
+    };
+    let description = feros_interface::TypeDescription {
+        type_description: IndividualTypeDescription {
+            type_name: "a/msg/B".to_owned(),
+            fields: vec![field.clone()],
+        },
+        referenced_type_descriptions: Vec::new(),
+    };
+    let json = description.to_json();
+    assert!(json.contains(r#""\u00e9\"\\\n\u0001\ud83d\ude00""#), "{json}");
+    let parsed: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(parsed["type_description"]["fields"][0]["name"], field.name);
+}
