@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 out="${1:-target/wheels}"
 library="${FEROS_RMW_LIBRARY:-}"
 if [[ -z $library ]]; then
-    cargo build --release --lib -p feros-rmw-feros
+    cargo build --release --lib -p feros-rmw
     library="${CARGO_TARGET_DIR:-target}/release/librmw_feros.so"
 fi
 [[ -f $library ]] || { printf 'build_rmw_wheel: error: %s is missing\n' "$library" >&2; exit 1; }

@@ -18,7 +18,7 @@ cd "$here"
 
 library="${FEROS_RMW_LIBRARY:-}"
 if [[ -z $library ]]; then
-    cargo build --release --lib -p feros-rmw-feros
+    cargo build --release --lib -p feros-rmw
     library="${CARGO_TARGET_DIR:-target}/release/librmw_feros.so"
 fi
 [[ -f $library ]] || fail "$library is missing"

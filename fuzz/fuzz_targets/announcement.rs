@@ -2,7 +2,7 @@
 //! announcements stay the same when they are encoded and read again, and every pair has a transport
 //! or a reason why it has none.
 
-use feros_rmw::announcement::check_announcement;
+use feros_engine::announcement::check_announcement;
 use feros_shm::{Announced, Reason, Transport, classify};
 
 /// Runs one input: two lines, or one line for both sides.

@@ -1,9 +1,9 @@
 //! Reads any bytes as the announcements of a DDS participant: those of its nodes, and the USER_DATA
 //! of its endpoints. The bytes are refused, or the result encodes to bytes with the same meaning.
 
-use feros_rmw::dds::discovery_info::ParticipantEntities;
-use feros_rmw::dds::names::{demangle_service_type, demangle_topic, demangle_type};
-use feros_rmw::dds::user_data::{EndpointData, parse_enclave};
+use feros_engine::dds::discovery_info::ParticipantEntities;
+use feros_engine::dds::names::{demangle_service_type, demangle_topic, demangle_type};
+use feros_engine::dds::user_data::{EndpointData, parse_enclave};
 
 /// Runs one input, as each kind of announcement in turn.
 pub(crate) fn run(bytes: &[u8]) {

@@ -2,7 +2,7 @@
 //! as they are printed, or an error with its position.
 
 use feros_parameter::{ParameterValue, file};
-use feros_rmw::NodeName;
+use feros_engine::NodeName;
 
 /// NaN does not equal itself, so the printed texts are compared.
 fn check(value: &ParameterValue) {

@@ -3,7 +3,7 @@
 //! newer versions.
 
 // The target uses these sources without the rest of the crate, and so without Zenoh.
-#[path = "../../crates/engines/rmw-zenoh/src/wire"]
+#[path = "../../crates/engines/zenoh/src/wire"]
 #[allow(dead_code)]
 mod wire {
     pub(crate) mod announcement;

@@ -86,24 +86,24 @@ class Suite:
 
 
 # Engines that are features are built in, so that their tests need no separate build.
-ENGINES = "--features=feros-cli/ros1,feros/fastdds,feros-rmw-fastdds/suite"
+ENGINES = "--features=feros-cli/ros1,feros/fastdds,feros-fastdds/suite"
 FAST_DDS_2 = {"FEROS_FASTDDS_PREFIX": "/usr", "FEROS_FASTDDS_EXPECTED": "2."}
-ON_FAST_DDS = ["--package=feros-rmw-fastdds", "--features=suite", "--tests"]
+ON_FAST_DDS = ["--package=feros-fastdds", "--features=suite", "--tests"]
 BUILDS = {
     "workspace": Build(["--workspace", "--all-targets", ENGINES], ["--workspace", ENGINES]),
     # This build uses Debian's Fast DDS. The builds for Fast DDS 3 are repeated after it.
     "fastdds2": Build(ON_FAST_DDS, ON_FAST_DDS, environment=FAST_DDS_2),
     # This is a separate workspace; see its Cargo.toml.
-    "zenoh": Build(["--all-targets"], ["--tests"], REPOSITORY / "crates/engines/rmw-zenoh/Cargo.toml"),
+    "zenoh": Build(["--all-targets"], ["--tests"], REPOSITORY / "crates/engines/zenoh/Cargo.toml"),
 }
 # Tests that need a wheel, which is built last.
 ON_WHEEL = "binary_id(feros-lab::peers)"
 SUITES = {
     "workspace": Suite(
-        "workspace", f"not package(feros-rmw-fastdds) & not {ON_WHEEL}", BUILT
+        "workspace", f"not package(feros-fastdds) & not {ON_WHEEL}", BUILT
     ),
     "peers": Suite("workspace", ON_WHEEL, BUILT),
-    "fastdds": Suite("workspace", "package(feros-rmw-fastdds)"),
+    "fastdds": Suite("workspace", "package(feros-fastdds)"),
     "library": Suite("workspace", "package(feros) & binary(it)", {"FEROS_ENGINE": "fastdds"}),
     "fastdds2": Suite("fastdds2", "all()", FAST_DDS_2),
     "zenoh": Suite("zenoh"),
@@ -126,7 +126,7 @@ LOOM_TESTS = ["cargo", "test", "--locked", "--profile=loom", "--lib"] + [
     f"--package=feros-{name}"
     for name in (
         *("doorbell", "executor", "shm", "trace"),
-        *("rmw-cyclonedds-queue-under-loom", "turns-under-loom", "goals-under-loom"),
+        *("cyclonedds-queue-under-loom", "turns-under-loom", "goals-under-loom"),
     )
 ]
 COUNT_BUILD = ["scripts/count_message.py", "--counted", "--build"]

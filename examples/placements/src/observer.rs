@@ -5,10 +5,10 @@ use feros_sync::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use feros::engine::{DiscoveryRange, SessionOptions};
 use feros::message::{Message, Service};
 use feros::msgs::rcl_interfaces::msg::Parameter;
 use feros::msgs::rcl_interfaces::srv::{SetParameters, SetParameters_Request};
-use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{
     Arguments, Context, ContextOptions, Executor, Node, Outcome, ParameterValue, Publisher,
     QosProfile, Subscription, TransportSet,

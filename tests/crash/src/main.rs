@@ -19,7 +19,7 @@ use std::io::{BufRead, Write};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use feros::rmw::{DiscoveryRange, SessionOptions};
+use feros::engine::{DiscoveryRange, SessionOptions};
 use feros::{
     Arguments, Context, ContextOptions, Executor, MatchTransport, Node, PublisherOptions,
     QosProfile, Transport, TransportSet,

@@ -38,7 +38,7 @@ impl State {
         // nothing was sent.
         while matches!(
             published,
-            Err(PublishError::Engine(feros::rmw::PublishError::Timeout { .. }))
+            Err(PublishError::Engine(feros::engine::PublishError::Timeout { .. }))
         ) && !self.is_stopped.load(Ordering::Relaxed)
         {
             published = publisher.publish(message.clone());

@@ -41,7 +41,7 @@ impl Kit {
             Some(folder) => all.push(Rmw::Feros { folder }),
             None => skip(
                 "on rmw_feros: there is no librmw_feros.so; build it (`cargo build -p \
-                 feros-rmw-feros`) or name its folder in FEROS_RMW_DIR",
+                 feros-rmw`) or name its folder in FEROS_RMW_DIR",
             ),
         }
         all

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context as Task, Poll, Wake, Waker};
 use std::time::Instant;
 
-use feros::rmw::TypeHash;
+use feros::engine::TypeHash;
 use feros::{CallError, GenericClient, QosProfile, SerializedMessage, SerializedResponseFuture};
 use feros_sync::Mutex;
 use pyo3::prelude::*;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use feros::rmw::TypeHash;
+use feros::engine::TypeHash;
 use feros_interface::{
     BaseType, Constant, Field, InterfaceSet, Literal, MessageDefinition, Namespace, PLACES, Shape,
     TypeName, shipped_package, shipped_packages,

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use feros::TypeIdentity;
-use feros::rmw::TypeHash;
+use feros::engine::TypeHash;
 use feros_interface::{MessageDefinition, TypeDescription};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;

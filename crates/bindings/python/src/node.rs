@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use feros::rmw::graph::NamesAndTypes;
-use feros::rmw::{EndpointInfo, EndpointKind};
+use feros::engine::graph::NamesAndTypes;
+use feros::engine::{EndpointInfo, EndpointKind};
 use feros::{CallbackGroupKind, LogLevel, TimerOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -259,7 +259,7 @@ impl Node {
     #[pyo3(signature = (name, only_expand=false))]
     fn resolve_topic_name(&self, name: &str, only_expand: bool) -> PyResult<String> {
         if only_expand {
-            return feros::rmw::name::expand_topic_name(name, self.node.name()).map_err(error);
+            return feros::engine::name::expand_topic_name(name, self.node.name()).map_err(error);
         }
         self.node.resolve_topic_name(name, false).map_err(error)
     }
@@ -294,7 +294,7 @@ impl Node {
         namespace: &str,
         kind: &str,
     ) -> PyResult<BTreeMap<String, Vec<String>>> {
-        let name = feros::rmw::NodeName::new(namespace, node).map_err(error)?;
+        let name = feros::engine::NodeName::new(namespace, node).map_err(error)?;
         Ok(plain(self.node.context().graph().of_node(&name, kind_of(kind))))
     }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use feros::rmw::QosDuration;
+use feros::engine::QosDuration;
 use feros::{Durability, History, Liveliness, QosProfile, Reliability};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

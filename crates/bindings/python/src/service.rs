@@ -1,6 +1,6 @@
 //! Service servers.
 
-use feros::rmw::{FailureCounter, TypeHash};
+use feros::engine::{FailureCounter, TypeHash};
 use feros::{
     CallId, GenericService, QosProfile, SerializedMessage, SerializedResponder, ServiceIdentity,
     ServiceOptions,

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 use std::time::SystemTime;
 
-use feros::rmw::FailureCounter;
+use feros::engine::FailureCounter;
 use feros::{
     ContentFilterOptions, GenericSubscription, MessageInfo as Info, QosProfile, SerializedFilter,
     SerializedMessage, SubscriptionOptions,

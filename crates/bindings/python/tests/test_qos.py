@@ -6,7 +6,7 @@ from pathlib import Path
 import feros
 import pytest
 
-LIST = Path(__file__).parents[3] / "engines/rmw/src/qos/list.rs"
+LIST = Path(__file__).parents[3] / "engines/engine/src/qos/list.rs"
 
 
 def policies():

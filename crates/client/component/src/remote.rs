@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use feros::engine::{EndpointKind, GraphSnapshot};
 use feros::msgs::composition_interfaces::srv::{
     ListNodes, ListNodes_Request, LoadNode, LoadNode_Request, UnloadNode, UnloadNode_Request,
 };
 use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request};
-use feros::rmw::{EndpointKind, GraphSnapshot};
 use feros::{CallError, Client, CreateError, Node, WaitError};
 
 /// The services of a container: the suffixes that follow the container's name.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use feros::engine::FailureCounter;
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
-use feros::rmw::FailureCounter;
 use feros::{CreateError, GuardCondition, Node, NodeGuardCondition, NodeTimer};
 use feros_component::index::{Index, IndexError};
 use feros_component::library::Library;

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
+use feros::engine::FailureCounter;
 use feros::msgs::composition_interfaces::srv::{
     ListNodes, ListNodes_Request, ListNodes_Response, LoadNode, LoadNode_Request,
     LoadNode_Response, UnloadNode, UnloadNode_Request, UnloadNode_Response,
 };
 use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request, Trigger_Response};
-use feros::rmw::FailureCounter;
 use feros::{CreateError, Node, PublishError, QosProfile, Responder, Service, ServiceOptions};
 use feros_component::remote::{SERVICES, STATES_SERVICE, write_states};
 

@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
+use feros_engine::{Gid, Payload, QosProfile, ServiceMapping, TakeError};
 use feros_executor::{Execution, Ringer};
 use feros_message::{Message, Service as ServiceType, ServiceEventKind};
-use feros_rmw::{Gid, Payload, QosProfile, ServiceMapping, TakeError};
 use feros_shm::TransportSet;
 use feros_sync::Mutex;
 use feros_transport::{CallCounts, MatchTransport, Recipients};
@@ -432,7 +432,10 @@ impl Inner {
 
     fn send_by(
         self: &Arc<Self>,
-        mut by: impl FnMut(usize, feros_rmw::engine::Fill<'_>) -> Result<Sent, feros_rmw::PublishError>,
+        mut by: impl FnMut(
+            usize,
+            feros_engine::engine::Fill<'_>,
+        ) -> Result<Sent, feros_engine::PublishError>,
         send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
     ) -> Result<SerializedResponseFuture, PublishError> {
         // If the application gave up its calls, only this code takes their responses. Responses
@@ -515,5 +518,7 @@ const NO_CALL: i64 = 0;
 type Sent = Option<(i64, Recipients)>;
 
 /// A function that sends a request of the given size; the given closure writes the request.
-type SendRequest<'a> =
-    &'a mut dyn FnMut(usize, feros_rmw::engine::Fill<'_>) -> Result<Sent, feros_rmw::PublishError>;
+type SendRequest<'a> = &'a mut dyn FnMut(
+    usize,
+    feros_engine::engine::Fill<'_>,
+) -> Result<Sent, feros_engine::PublishError>;

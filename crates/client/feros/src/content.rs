@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use feros_engine::Payload;
 use feros_message::{DecodeError, Message};
-use feros_rmw::Payload;
 use feros_transport::Object;
 
 use crate::message_forms::{SerializedMessage, View};

@@ -6,13 +6,13 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use feros_engine_list::{EngineError, chosen_engine};
-use feros_parameter::{ParameterFileError, ParameterOverrides};
-use feros_rmw::engine::EnvironmentError;
-use feros_rmw::{
+use feros_engine::engine::EnvironmentError;
+use feros_engine::{
     CreateEndpointError, Engine, GraphChangeGuard, GraphSnapshot, NodeId, OpenError, Session,
     SessionOptions,
 };
+use feros_engine_list::{EngineError, chosen_engine};
+use feros_parameter::{ParameterFileError, ParameterOverrides};
 use feros_shm::TransportSet;
 use feros_sync::{Mutex, MutexGuard};
 

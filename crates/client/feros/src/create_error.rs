@@ -1,6 +1,6 @@
 //! Why a node, or an endpoint or timer of a node, could not be made.
 
-use feros_rmw::{CreateEndpointError, NameError, NodeName};
+use feros_engine::{CreateEndpointError, NameError, NodeName};
 
 /// Why a node, publisher, subscription, service, client or timer could not be made.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

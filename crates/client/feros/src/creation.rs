@@ -4,10 +4,10 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use feros_engine::{FailureCounter, MessageInfo, NodeName};
 use feros_message::{Message, Service as ServiceType};
 use feros_msgs::rcl_interfaces::msg::{Log, ParameterEvent};
 use feros_parameter::DeclareParameterError;
-use feros_rmw::{FailureCounter, MessageInfo, NodeName};
 use feros_shm::Transport;
 
 use crate::callback_group::{CallbackGroup, CallbackGroupKind};

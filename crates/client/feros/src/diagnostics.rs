@@ -10,9 +10,9 @@ pub use time_stamp::{TimeStampBounds, TimeStampStatus};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use feros_engine::FailureCounter;
 use feros_msgs::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
 use feros_msgs::std_msgs::msg::Header;
-use feros_rmw::FailureCounter;
 use feros_sync::Mutex;
 
 use crate::error::Error;

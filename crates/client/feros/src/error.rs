@@ -22,7 +22,7 @@ pub enum Error {
     Engine(#[from] feros_engine_list::EngineError),
     /// An environment variable cannot be used.
     #[error(transparent)]
-    Environment(#[from] feros_rmw::engine::EnvironmentError),
+    Environment(#[from] feros_engine::engine::EnvironmentError),
     /// A node or endpoint could not be made.
     #[error(transparent)]
     Create(#[from] CreateError),
@@ -130,7 +130,7 @@ mod tests {
     fn what_main_prints_is_the_message_with_its_causes() {
         let still = Still(std::io::Error::other("no current"));
         assert_eq!(format!("{:?}", Error::other(still)), "the arm does not move: no current");
-        let name = feros_rmw::name::validate_node_name("a b").expect_err("a space");
+        let name = feros_engine::name::validate_node_name("a b").expect_err("a space");
         let error = Error::from(CreateError::from(name));
         assert_eq!(format!("{error:?}"), error.to_string());
         assert!(error.to_string().contains("are allowed"), "{error}");

@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
+use feros_engine::{EventError, FailureCounter, Notify, PublisherEvent, SubscriptionEvent};
 use feros_executor::{Entity, Progress, Ringer};
-use feros_rmw::{EventError, FailureCounter, Notify, PublisherEvent, SubscriptionEvent};
 use feros_transport::{Publisher, Subscription};
 
 use crate::create_error::CreateError;

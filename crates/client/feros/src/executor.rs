@@ -9,8 +9,8 @@ pub use isolated::IsolatedExecutors;
 use std::future::Future;
 use std::time::Duration;
 
+use feros_engine::FailureCounter;
 use feros_executor::{AddError, Entity, EntityHandle, Outcome, SpinError, Stopper};
-use feros_rmw::FailureCounter;
 use feros_shm::{ProcessSegment, SharedDoorbell};
 use feros_sync::Mutex;
 

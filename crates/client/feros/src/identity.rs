@@ -1,7 +1,7 @@
 //! The identities of message and service types, as endpoints announce them.
 
+use feros_engine::TypeHash;
 use feros_message::{Message, Service};
-use feros_rmw::TypeHash;
 
 /// The name and the hash of a message type, as endpoints announce them.
 #[derive(Debug, Clone, PartialEq, Eq)]

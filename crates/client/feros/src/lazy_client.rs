@@ -4,8 +4,8 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use feros_engine::QosProfile;
 use feros_message::Service as ServiceType;
-use feros_rmw::QosProfile;
 
 use crate::client::{CallError, Client};
 use crate::error::Error;

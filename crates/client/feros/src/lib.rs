@@ -174,14 +174,14 @@ pub mod policy {
         Deadline, Fair, Policy, Priority, ReadyPositions, Ros, Sequence, Trigger, chain_priorities,
     };
 }
+pub use feros_engine::{
+    self as engine, Durability, Gid, History, Liveliness, MatchedStatus, MessageInfo, PublishMode,
+    PublisherEvent, QosPolicy, QosProfile, Reliability, ServiceMapping, SubscriptionEvent,
+};
 pub use feros_message as message;
 pub use feros_message::include_interfaces;
 pub use feros_msgs as msgs;
 pub use feros_parameter_derive::Parameters;
-pub use feros_rmw::{
-    self as rmw, Durability, Gid, History, Liveliness, MatchedStatus, MessageInfo, PublishMode,
-    PublisherEvent, QosPolicy, QosProfile, Reliability, ServiceMapping, SubscriptionEvent,
-};
 
 pub use feros_transport::{
     CallCounts, MatchTransport, PublisherCounts, SharedMemoryOptions, SubscriptionCounts,

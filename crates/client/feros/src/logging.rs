@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::SystemTime;
 
-use feros_rmw::engine::LOG_TARGET;
+use feros_engine::engine::LOG_TARGET;
 use feros_sync::RwLock;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context as LayerContext, Layer, SubscriberExt};

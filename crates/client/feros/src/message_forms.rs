@@ -4,8 +4,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use feros_engine::Payload;
 use feros_message::{DecodeError, Message};
-use feros_rmw::Payload;
 
 /// A received message that is read in the memory in which it arrived, without a copy.
 ///

@@ -15,12 +15,12 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
 
+use feros_engine::graph::{EndpointNode, NamesAndTypes};
+use feros_engine::{EndpointInfo, EndpointKind, Gid, NodeId, NodeName, Session};
 use feros_executor::{Entity, Kind, Time};
 use feros_message::TypeDescription;
 use feros_msgs::std_msgs::msg::Header;
 use feros_parameter::ParameterValue;
-use feros_rmw::graph::{EndpointNode, NamesAndTypes};
-use feros_rmw::{EndpointInfo, EndpointKind, Gid, NodeId, NodeName, Session};
 use feros_shm::TransportSet;
 
 use crate::arguments::{RemapRule, remap_name};

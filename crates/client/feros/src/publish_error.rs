@@ -63,7 +63,7 @@ pub enum PublishError {
     },
     /// The engine could not send the message.
     #[error(transparent)]
-    Engine(#[from] feros_rmw::PublishError),
+    Engine(#[from] feros_engine::PublishError),
 }
 
 impl From<feros_transport::PublishError> for PublishError {

@@ -7,11 +7,11 @@ mod pool;
 use std::sync::Arc;
 use std::time::Duration;
 
-use feros_executor::Ringer;
-use feros_message::Message;
-use feros_rmw::{
+use feros_engine::{
     EndpointKind, EventError, Gid, PublishMode, PublisherEvent, QosProfile, WaitForAckedError,
 };
+use feros_executor::Ringer;
+use feros_message::Message;
 use feros_shm::{PoolUse, TransportSet};
 use feros_sync::Mutex;
 use feros_trace::Outbound;

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use feros_engine::{EndpointKind, QosDuration, QosPolicy, QosProfile};
 use feros_parameter::{DeclareParameterError, ParameterBuilder, ParameterValue};
-use feros_rmw::{EndpointKind, QosDuration, QosPolicy, QosProfile};
 
 use crate::create_error::CreateError;
 use crate::node::Node;

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Weak};
 
-use feros_msgs::rcl_interfaces::msg::Log;
-use feros_rmw::{
+use feros_engine::{
     CreateEndpointError, NodeId, PublishMode, Publisher, PublisherOptions, QosProfile, Session,
 };
+use feros_msgs::rcl_interfaces::msg::Log;
 
 use crate::identity::TypeIdentity;
 use crate::logging::{self, LogRecord, LogSink};

@@ -1,8 +1,8 @@
 //! Writes serialized messages into memory that the engine lends, and distinguishes errors of the
 //! message from errors of the engine.
 
+use feros_engine::FillAborted;
 use feros_message::Message;
-use feros_rmw::FillAborted;
 
 use crate::publish_error::PublishError;
 
@@ -11,7 +11,7 @@ use crate::publish_error::PublishError;
 pub(crate) fn serialize_into<M: Message, R>(
     message: &M,
     name: &str,
-    send: impl FnOnce(usize, feros_rmw::engine::Fill<'_>) -> Result<R, feros_rmw::PublishError>,
+    send: impl FnOnce(usize, feros_engine::engine::Fill<'_>) -> Result<R, feros_engine::PublishError>,
 ) -> Result<R, PublishError> {
     let mut failure = None;
     let sent = send(feros_message::encoded_size(message), &mut |buffer| {
@@ -30,7 +30,7 @@ pub(crate) fn serialize_into<M: Message, R>(
 pub(crate) fn copy_into<R>(
     bytes: &[u8],
     name: &str,
-    send: impl FnOnce(usize, feros_rmw::engine::Fill<'_>) -> Result<R, feros_rmw::PublishError>,
+    send: impl FnOnce(usize, feros_engine::engine::Fill<'_>) -> Result<R, feros_engine::PublishError>,
 ) -> Result<R, PublishError> {
     check_header(bytes, name)?;
     Ok(send(bytes.len(), &mut |buffer| {

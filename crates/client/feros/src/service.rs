@@ -16,9 +16,9 @@ pub(crate) use troubles::Troubles;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use feros_engine::{FailureCounter, Gid, QosProfile, Sample, ServiceMapping};
 use feros_executor::{Entity, Executable, Kind, Progress, Ringer};
 use feros_message::{Service as ServiceType, ServiceEventKind};
-use feros_rmw::{FailureCounter, Gid, QosProfile, Sample, ServiceMapping};
 use feros_shm::TransportSet;
 use feros_transport::{CallCounts, MatchTransport, Request};
 

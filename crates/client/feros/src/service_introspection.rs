@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use feros_engine::{FailureCounter, Gid, QosProfile};
 use feros_message::{Service as ServiceType, ServiceEventInfo, ServiceEventKind, from_bytes};
 use feros_msgs::builtin_interfaces::msg::Time as Stamp;
-use feros_rmw::{FailureCounter, Gid, QosProfile};
 use feros_sync::RwLock;
 
 use crate::clock::Clock;

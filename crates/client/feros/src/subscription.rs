@@ -15,11 +15,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use feros_executor::{Entity, Kind, Ringer};
-use feros_message::{DecodeError, Message};
-use feros_rmw::{
+use feros_engine::{
     EndpointKind, FailureCounter, Gid, MessageInfo, Payload, QosProfile, SubscriptionEvent,
 };
+use feros_executor::{Entity, Kind, Ringer};
+use feros_message::{DecodeError, Message};
 use feros_shm::TransportSet;
 use feros_trace::Point;
 use feros_transport::{DirectDispatch, MatchTransport, Object, Received, SubscriptionCounts};

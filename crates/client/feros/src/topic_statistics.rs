@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use feros_engine::{FailureCounter, MessageInfo, QosProfile};
 use feros_msgs::statistics_msgs::msg::{MetricsMessage, StatisticDataPoint, StatisticDataType};
-use feros_rmw::{FailureCounter, MessageInfo, QosProfile};
 use feros_sync::Mutex;
 
 use crate::callback_group::CallbackOptions;
@@ -199,7 +199,7 @@ mod tests {
             source_timestamp: sent.map(at),
             received_timestamp: Some(at(received)),
             publication_sequence_number: None,
-            publisher_gid: feros_rmw::Gid::default(),
+            publisher_gid: feros_engine::Gid::default(),
             from_same_session: false,
         };
         let collector = Collector::default();

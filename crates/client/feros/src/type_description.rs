@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 use std::time::Duration;
 
+use feros_engine::NodeName;
 use feros_message::TypeHash;
 use feros_message::interface::{
     FieldDescription, FieldTypeDescription, IndividualTypeDescription, TypeDescription,
@@ -15,7 +16,6 @@ use feros_msgs::type_description_interfaces::msg as messages;
 use feros_msgs::type_description_interfaces::srv::{
     GetTypeDescription, GetTypeDescription_Request, GetTypeDescription_Response,
 };
-use feros_rmw::NodeName;
 
 use crate::client::{CallError, Client, ResponseFuture};
 use crate::create_error::CreateError;

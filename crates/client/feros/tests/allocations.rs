@@ -13,8 +13,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use feros::engine::{DiscoveryRange, SessionOptions};
 use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
-use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{
     Arguments, Context, ContextOptions, Executor, Publisher, SerializedMessage,
     SubscriptionOptions, Transport, TransportSet, View,

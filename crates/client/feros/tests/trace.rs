@@ -10,9 +10,9 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
+use feros::engine::{DiscoveryRange, SessionOptions};
 use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
 use feros::msgs::std_msgs::msg::HeaderShape;
-use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::trace::{self, Point};
 use feros::{
     Arguments, Context, ContextOptions, Dispatch, Executor, Publisher, PublisherOptions,

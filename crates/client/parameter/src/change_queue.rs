@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use feros_rmw::FailureCounter;
+use feros_engine::FailureCounter;
 use feros_sync::Mutex;
 
 use crate::callbacks::Callbacks;

@@ -84,7 +84,7 @@ pub fn read(path: &Path) -> Result<ParameterOverrides, ParameterFileError> {
 ///
 /// ```
 /// use feros_parameter::file;
-/// use feros_rmw::NodeName;
+/// use feros_engine::NodeName;
 /// let overrides = file::parse("/**: {ros__parameters: {rate: 5, lens: {focus: 1.5}}}")?;
 /// let values = overrides.for_node(&NodeName::new("/robot", "camera")?);
 /// assert_eq!(values["rate"], 5.into());

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use feros_rmw::{NodeName, name};
+use feros_engine::{NodeName, name};
 
 /// A pattern for full names of nodes, in which `*` stands for one part and `**` for any number of
 /// parts: `/robot/camera`, `/*/camera`, `/**`.

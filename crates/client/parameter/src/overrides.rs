@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use feros_rmw::NodeName;
+use feros_engine::NodeName;
 
 use crate::node_pattern::NodePattern;
 use crate::value::ParameterValue;

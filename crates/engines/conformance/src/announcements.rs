@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use feros_rmw::{
+use feros_engine::{
     AnnounceError, AnnouncementError, CreateEndpointError, EndpointKind, Match, PublisherEvent,
     QosProfile,
 };

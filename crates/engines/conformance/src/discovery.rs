@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use feros_rmw::engine::known;
-use feros_rmw::graph::EndpointNode;
-use feros_rmw::{CreateEndpointError, EndpointKind, QosProfile, ServiceMapping};
+use feros_engine::engine::known;
+use feros_engine::graph::EndpointNode;
+use feros_engine::{CreateEndpointError, EndpointKind, QosProfile, ServiceMapping};
 
 use crate::Fixture;
 use crate::harness::{HASH, NUMBER, test_nodes, unique};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use feros_rmw::{
+use feros_engine::{
     Liveliness, MatchedStatus, PublisherEvent, QosProfile, SubscriptionEvent, WaitForAckedError,
 };
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
 
-use feros_rmw::{
+use feros_engine::{
     Client, ClientOptions, FillAborted, NodeId, NodeName, Notify, PublishMode, Publisher,
     PublisherOptions, QosProfile, Sample, Service, ServiceMapping, ServiceOptions, Session,
     Subscription, SubscriptionOptions, TypeHash,
@@ -103,7 +103,7 @@ pub struct TestNode {
     /// The node's name.
     pub name: NodeName,
     graph: Arc<NotificationCounter>,
-    _guard: feros_rmw::engine::GraphChangeGuard,
+    _guard: feros_engine::engine::GraphChangeGuard,
 }
 
 /// A name that no other test of this process uses.
@@ -147,7 +147,7 @@ impl TestNode {
     pub(crate) fn wait_for_graph<T>(
         &self,
         what: &str,
-        mut look: impl FnMut(&feros_rmw::GraphSnapshot) -> Option<T>,
+        mut look: impl FnMut(&feros_engine::GraphSnapshot) -> Option<T>,
     ) -> T {
         self.graph.wait_for(what, || look(&self.session.graph()))
     }

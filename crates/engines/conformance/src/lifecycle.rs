@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use feros_rmw::{QosProfile, ServiceMapping};
+use feros_engine::{QosProfile, ServiceMapping};
 
 use crate::Fixture;
 use crate::harness::{

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use feros_rmw::{
+use feros_engine::{
     Durability, EndpointKind, History, Liveliness, PublisherEvent, QosDuration, QosProfile,
     Reliability, SubscriptionEvent,
 };

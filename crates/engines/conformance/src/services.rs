@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use feros_rmw::{
+use feros_engine::{
     PublishError, PublisherOptions, QosProfile, RequestId, Sample, ServiceMapping,
     SubscriptionOptions,
 };
@@ -277,8 +277,8 @@ pub fn servers_and_clients_announce(fixture: &dyn Fixture) {
     assert_eq!(found.gid, client.client.gid());
     assert_eq!(found.announcement.as_deref(), Some("side=client"));
     for (kind, text) in [
-        (feros_rmw::EndpointKind::Service, "side=server"),
-        (feros_rmw::EndpointKind::Client, "side=client"),
+        (feros_engine::EndpointKind::Service, "side=server"),
+        (feros_engine::EndpointKind::Client, "side=client"),
     ] {
         far.wait_for_graph(text, |graph| {
             let found = graph.endpoints_of(kind, &service).next()?;
@@ -324,7 +324,7 @@ pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
         let (id, _request) = server.next();
         drop(client);
         near.wait_for_graph("the client's end", |graph| {
-            (graph.count(feros_rmw::EndpointKind::Client, &service) == 0).then_some(())
+            (graph.count(feros_engine::EndpointKind::Client, &service) == 0).then_some(())
         });
         // The end of the client's other endpoint may be noticed a little later. Until then,
         // responses are sent.
@@ -383,7 +383,7 @@ pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     let later = unique("/later");
     let _later = far.subscription(&later, QosProfile::services_default());
     near.wait_for_graph("the listener of replies", |graph| {
-        (graph.count(feros_rmw::EndpointKind::Subscription, &later) == 1).then_some(())
+        (graph.count(feros_engine::EndpointKind::Subscription, &later) == 1).then_some(())
     });
     let number = requests.publish(&numbered(4));
     let (id, _) = server.next();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use feros_rmw::{
+use feros_engine::{
     FillAborted, Gid, PublishError, PublishMode, QosProfile, Stamp, SubscriptionEvent,
 };
 

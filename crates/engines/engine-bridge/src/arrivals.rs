@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros_rmw::{EndpointInfo, Gid, GraphSnapshot, twin};
+use feros_engine::{EndpointInfo, Gid, GraphSnapshot, twin};
 
 /// When endpoints on two engines were first seen.
 #[derive(Default)]
@@ -50,8 +50,8 @@ fn of_two(endpoint: &EndpointInfo) -> Option<(Gid, &EndpointInfo)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use feros_rmw::graph::EndpointNode;
-    use feros_rmw::{EndpointKind, QosProfile};
+    use feros_engine::graph::EndpointNode;
+    use feros_engine::{EndpointKind, QosProfile};
 
     const FIRST: Gid = Gid([1; 16]);
     const SECOND: Gid = Gid([2; 16]);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use feros_rmw::Notify;
+use feros_engine::Notify;
 use feros_sync::{Condvar, Mutex};
 
 /// A doorbell that remembers a ring until the next wait.

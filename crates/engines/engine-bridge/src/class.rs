@@ -4,7 +4,7 @@
 //! without requesting less from any publisher than the publisher offers. Each class of a topic is
 //! bridged separately, so that a best-effort publisher does not degrade a reliable one.
 
-use feros_rmw::{Durability, History, QosDuration, QosProfile, Reliability};
+use feros_engine::{Durability, History, QosDuration, QosProfile, Reliability};
 
 /// The policies of a publisher that determine what the bridge's subscription requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,6 @@
 //! The counts of a bridge, and the warnings that it has logged.
 
-use feros_rmw::SaidOnce;
+use feros_engine::SaidOnce;
 use feros_sync::{AtomicU64, Ordering};
 
 /// The traffic from one side to another.

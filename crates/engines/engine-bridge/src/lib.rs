@@ -45,7 +45,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros_rmw::{BridgeMark, CreateEndpointError, NodeName, Selection, Session};
+use feros_engine::{BridgeMark, CreateEndpointError, NodeName, Selection, Session};
 
 pub use counts::Counts;
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros_rmw::{
+use feros_engine::{
     BridgeMark, CreateEndpointError, Durability, EndpointKind, Gid, Match, PublishError,
     PublishMode, Publisher, PublisherOptions, QosProfile, Stamp, TypeHash, twin,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use feros_rmw::{EndpointInfo, Gid, TypeHash};
+use feros_engine::{EndpointInfo, Gid, TypeHash};
 
 use crate::BridgeOptions;
 use crate::class::Class;

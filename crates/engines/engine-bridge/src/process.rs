@@ -1,7 +1,7 @@
 //! The process of an endpoint. A process that is on two sides itself needs no bridge between these
 //! sides.
 
-use feros_rmw::twin;
+use feros_engine::twin;
 
 /// Returns a string that identifies the process of a Feros endpoint: its announcement up to and
 /// including the process's random token (`feros_shm::Announcement`). Returns `None` for endpoints
@@ -18,7 +18,7 @@ pub(crate) fn process(announcement: Option<&str>) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use feros_rmw::{BridgeMark, Gid};
+    use feros_engine::{BridgeMark, Gid};
 
     #[test]
     fn processes_are_known_by_their_token() {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use feros_rmw::{
+use feros_engine::{
     Client, ClientOptions, CreateEndpointError, FillAborted, QosProfile, RequestId, Service,
     ServiceMapping, ServiceOptions, TypeHash,
 };

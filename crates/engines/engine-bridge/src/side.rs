@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use feros_rmw::{
+use feros_engine::{
     BridgeMark, CreateEndpointError, GraphChangeGuard, NodeId, NodeName, QosProfile, Session,
     Subscription, SubscriptionOptions,
 };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use feros_rmw::{
+use feros_engine::{
     BridgeMark, CreateEndpointError, Gid, Match, Sample, Stamp, Subscription, SubscriptionEvent,
     SubscriptionOptions, TypeHash,
 };

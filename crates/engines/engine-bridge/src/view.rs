@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use feros_rmw::{BridgeMark, EndpointInfo, EndpointKind, Gid, GraphSnapshot, TypeHash, twin};
+use feros_engine::{BridgeMark, EndpointInfo, EndpointKind, Gid, GraphSnapshot, TypeHash, twin};
 
 use crate::process::process;
 

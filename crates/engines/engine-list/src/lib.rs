@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
+use feros_engine::Engine;
+use feros_engine::engine::known;
 use feros_engine_pair::PairEngine;
-use feros_rmw::Engine;
-use feros_rmw::engine::known;
 
 /// The engines that Feros has, the default first. Each engine is a feature of the same name;
 /// [`engines`] returns the engines that are built into this program.
@@ -55,13 +55,13 @@ pub enum EngineError {
 pub fn engines() -> Vec<Arc<dyn Engine>> {
     vec![
         #[cfg(feature = "cyclonedds")]
-        Arc::new(feros_rmw_cyclonedds::CycloneEngine),
+        Arc::new(feros_cyclonedds::CycloneEngine),
         #[cfg(feature = "fastdds")]
-        Arc::new(feros_rmw_fastdds::FastDdsEngine),
+        Arc::new(feros_fastdds::FastDdsEngine),
         #[cfg(feature = "ros1")]
-        Arc::new(feros_rmw_ros1::Ros1Engine),
+        Arc::new(feros_ros1_master::Ros1Engine),
         #[cfg(feature = "zenoh")]
-        Arc::new(feros_rmw_zenoh::ZenohEngine),
+        Arc::new(feros_zenoh::ZenohEngine),
     ]
 }
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use feros_rmw::{BridgeMark, Gid, twin};
+use feros_engine::{BridgeMark, Gid, twin};
 
 /// The content of an endpoint's announcement on one of the two engines.
 pub(crate) struct Announced {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use feros_rmw::engine::Fill;
-use feros_rmw::{
+use feros_engine::engine::Fill;
+use feros_engine::{
     Client, ClientOptions, CreateEndpointError, Gid, Match, PublishError, QosProfile, Sample,
     ServerMatch, TakeError, twin,
 };

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use feros_rmw::graph::EndpointNode;
-use feros_rmw::{EndpointInfo, Gid, GraphSnapshot, NodeInfo};
+use feros_engine::graph::EndpointNode;
+use feros_engine::{EndpointInfo, Gid, GraphSnapshot, NodeInfo};
 use feros_sync::RwLock;
 use std::sync::Arc;
 

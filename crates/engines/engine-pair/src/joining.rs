@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use feros_rmw::{BridgeMark, Gid, Match, QosProfile, twin};
+use feros_engine::{BridgeMark, Gid, Match, QosProfile, twin};
 
 use crate::announced::Announced;
 use crate::later::Watch;

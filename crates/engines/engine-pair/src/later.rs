@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use feros_rmw::Notify;
+use feros_engine::Notify;
 use feros_sync::{AtomicBool, Condvar, Mutex, Ordering};
 
 /// Whether matches may have changed since they were last examined, and the notification for such

@@ -2,9 +2,9 @@
 //! robot uses DDS and an operator reaches it over Zenoh.
 //!
 //! Every endpoint of the context consists of two endpoints, its twins: one on each engine. The
-//! announcement of the twin on the second engine names the twin on the first ([`feros_rmw::twin`]).
-//! So other contexts on both engines recognize the two as one endpoint, identified by the gid on
-//! the first engine.
+//! announcement of the twin on the second engine names the twin on the first
+//! ([`feros_engine::twin`]). So other contexts on both engines recognize the two as one endpoint,
+//! identified by the gid on the first engine.
 //!
 //! - *A message goes only where it is needed.* It always goes to the first engine. It goes to the
 //!   second if a subscription is only there, or if a policy requires it. Both engines count every
@@ -24,7 +24,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `session`, `publisher`, `subscription`, `service`, `client` | the traits of [`feros_rmw`] |
+//! | `session`, `publisher`, `subscription`, `service`, `client` | the traits of [`feros_engine`] |
 //! | `announced` | the announcement of an endpoint |
 //! | `joining`, `graph`, `status` | matches, graph and events, joined from both engines |
 //! | `heard` | the received messages of a publisher |
@@ -54,7 +54,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use feros_rmw::{Engine, OpenError, Session, SessionOptions};
+use feros_engine::{Engine, OpenError, Session, SessionOptions};
 use feros_sync::Mutex;
 
 use session::PairSession;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use feros_rmw::announcement::check_announcement;
-use feros_rmw::engine::{Fill, filled};
-use feros_rmw::{
+use feros_engine::announcement::check_announcement;
+use feros_engine::engine::{Fill, filled};
+use feros_engine::{
     AnnounceError, CreateEndpointError, Durability, EventError, FailureCounter, Gid, Liveliness,
     Match, PublishError, PublishMode, Publisher, PublisherEvent, PublisherOptions, QosDuration,
     QosProfile, SendingThread, Stamp, WaitForAckedError, twin,

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use feros_rmw::engine::Fill;
-use feros_rmw::{
+use feros_engine::engine::Fill;
+use feros_engine::{
     CreateEndpointError, Gid, Match, PublishError, QosProfile, RequestId, Sample, Service,
     ServiceOptions, TakeError, twin,
 };

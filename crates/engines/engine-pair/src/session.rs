@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use feros_rmw::{
+use feros_engine::{
     Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot,
     Kept, NodeId, NodeName, Notify, ParameterData, ParameterServer, Publisher, PublisherOptions,
     QosProfile, Service, ServiceOptions, Session, Subscription, SubscriptionOptions,

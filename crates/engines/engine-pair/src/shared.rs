@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use feros_rmw::{
+use feros_engine::{
     BridgeMark, CreateEndpointError, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot, NodeId,
     NodeName, Session,
 };

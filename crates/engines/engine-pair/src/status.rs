@@ -7,8 +7,8 @@
 
 use std::collections::HashSet;
 
-use feros_rmw::event::difference;
-use feros_rmw::{Gid, MatchedStatus, PublisherEvent, QosPolicyKind, SubscriptionEvent};
+use feros_engine::event::difference;
+use feros_engine::{Gid, MatchedStatus, PublisherEvent, QosPolicyKind, SubscriptionEvent};
 
 /// A count that both engines report, of which the larger value is used.
 #[derive(Default)]

@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use feros_rmw::announcement::check_announcement;
-use feros_rmw::gaps::Gaps;
-use feros_rmw::{
+use feros_engine::announcement::check_announcement;
+use feros_engine::gaps::Gaps;
+use feros_engine::{
     AnnounceError, BridgeMark, CreateEndpointError, EventError, Gid, Match, QosProfile,
     Reliability, Sample, Subscription, SubscriptionEvent, SubscriptionOptions, TakeError, twin,
 };

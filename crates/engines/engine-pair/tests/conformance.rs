@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use feros_conformance::{Fixture, conformance_tests};
+use feros_engine::{Engine, Session, SessionOptions};
 use feros_engine_pair::PairEngine;
-use feros_rmw::{Engine, Session, SessionOptions};
 
 use domains::{InDomain, patient};
 

@@ -12,13 +12,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use feros_conformance::{Fixture, conformance_tests};
-use feros_engine_pair::PairEngine;
-use feros_rmw::{
+use feros_engine::{
     ClientOptions, DiscoveryRange, Engine, NodeId, NodeName, OpenError, PublishMode,
     PublisherOptions, QosProfile, ServiceMapping, ServiceOptions, Session, SessionOptions,
     SubscriptionOptions, TypeHash,
 };
-use feros_rmw_fastdds::FastDdsEngine;
+use feros_engine_pair::PairEngine;
+use feros_fastdds::FastDdsEngine;
 use feros_test_support::{Watchdog, eventually, until};
 
 use domains::{InDomain, single};
@@ -88,7 +88,7 @@ fn node(session: &Arc<dyn Session>, name: &str) -> NodeId {
     session.create_node(&NodeName::new("/", name).unwrap()).unwrap()
 }
 
-fn fill(memory: &mut [u8]) -> Result<(), feros_rmw::FillAborted> {
+fn fill(memory: &mut [u8]) -> Result<(), feros_engine::FillAborted> {
     memory.copy_from_slice(&NUMBER);
     Ok(())
 }

@@ -6,7 +6,7 @@ mod domains;
 
 use std::sync::Arc;
 
-use feros_rmw::{
+use feros_engine::{
     BridgeMark, FillAborted, NodeName, PublishMode, Publisher, PublisherOptions, QosProfile,
     Session, Subscription, SubscriptionOptions, TypeHash,
 };

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use feros_rmw::PayloadBytes;
+use feros_engine::PayloadBytes;
 use feros_shm::{
     HostNode, HostPublisher, HostPublisherSettings, HostSample, Link, LinkSettings, SampleHeader,
     TakeOutcome,

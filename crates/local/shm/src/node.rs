@@ -8,7 +8,7 @@
 //! part, which is stored in the folder, so that another user cannot claim these names first. The
 //! last process of the user removes the space when it ends.
 
-use feros_rmw::FailureCounter;
+use feros_engine::FailureCounter;
 use feros_sync::Mutex;
 use std::fmt::Debug;
 use std::fs;

@@ -1,7 +1,7 @@
 //! A publisher's shared memory: lending memory for messages and sending them to connected
 //! subscriptions.
 
-use feros_rmw::FailureCounter;
+use feros_engine::FailureCounter;
 use feros_sync::Mutex;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use feros_rmw::PayloadBytes;
+use feros_engine::PayloadBytes;
 
 use crate::port::Port;
 use crate::receiving_end::Taken;
@@ -43,7 +43,7 @@ unsafe impl Send for HostBytes {}
 unsafe impl Sync for HostBytes {}
 
 // The bytes must be small enough for a payload to store them inline.
-const _: () = assert!(feros_rmw::Payload::is_inline::<HostBytes>());
+const _: () = assert!(feros_engine::Payload::is_inline::<HostBytes>());
 
 impl PayloadBytes for HostBytes {
     fn bytes(&self) -> &[u8] {

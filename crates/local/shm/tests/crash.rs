@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros_rmw::PayloadBytes;
+use feros_engine::PayloadBytes;
 use feros_shm::{
     HostNode, HostPublisher, HostPublisherSettings, Link, LinkSettings, LoanError, SampleHeader,
     TakeOutcome,

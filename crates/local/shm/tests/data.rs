@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use feros_rmw::PayloadBytes;
+use feros_engine::PayloadBytes;
 use feros_shm::{
     CreateError, HostNode, HostPublisher, HostPublisherSettings, HostSample, Link, LinkSettings,
     LoanError, OpenError, Refused, SampleHeader, SendError, TakeOutcome,

@@ -6,7 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
 
-use feros_rmw::{Payload, PayloadBytes};
+use feros_engine::{Payload, PayloadBytes};
 use feros_shm::{
     HostNode, HostPublisher, HostPublisherSettings, Link, LinkSettings, SampleHeader, TakeOutcome,
 };

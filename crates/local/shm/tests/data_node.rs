@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use feros_rmw::PayloadBytes;
+use feros_engine::PayloadBytes;
 use feros_shm::{
     CreateError, HostNode, HostPublisher, HostPublisherSettings, Link, LinkSettings, LoanError,
     OpenError, SampleHeader, TakeOutcome, UnavailableError,

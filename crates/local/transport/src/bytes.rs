@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use feros_rmw::{Payload, PayloadBytes};
+use feros_engine::{Payload, PayloadBytes};
 
 /// A buffer whose fifth byte, where a message's body starts, is aligned to 8.
 pub(crate) struct Buffer {

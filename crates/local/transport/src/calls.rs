@@ -10,7 +10,7 @@
 //! The numbers of requests that the engine does not see begin far beyond the engine's numbers, so
 //! that a response is never assigned to another request.
 
-use feros_rmw::{Gid, MessageInfo, Payload, Sample, Stamp};
+use feros_engine::{Gid, MessageInfo, Payload, Sample, Stamp};
 
 pub(crate) mod caller;
 pub(crate) mod channels;

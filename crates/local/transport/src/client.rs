@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use feros_doorbell::Ringer;
-use feros_rmw::engine::Fill;
-use feros_rmw::{
+use feros_engine::engine::Fill;
+use feros_engine::{
     CreateEndpointError, Gid, NodeId, Notify, PublishError, QosProfile, Sample, ServiceMapping,
     Session, TakeError, TypeHash,
 };
@@ -112,7 +112,7 @@ impl Client {
             })
         };
         let on_server_end = on_match.clone();
-        let engine = session.create_client(feros_rmw::ClientOptions {
+        let engine = session.create_client(feros_engine::ClientOptions {
             node: options.node,
             service,
             type_name: options.type_name,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use feros_rmw::FailureCounter;
+use feros_engine::FailureCounter;
 
 /// Counts messages and bytes of one transport.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use feros_rmw::{EventError, MatchedStatus, Notify, PublisherEvent, SubscriptionEvent};
+use feros_engine::{EventError, MatchedStatus, Notify, PublisherEvent, SubscriptionEvent};
 use feros_sync::Mutex;
 
 /// The kinds of [`PublisherEvent`].

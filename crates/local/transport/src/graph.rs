@@ -1,7 +1,7 @@
 //! The transports of matches between other processes, as far as the announcements of the endpoints
 //! reveal them.
 
-use feros_rmw::{EndpointInfo, Gid, GraphSnapshot};
+use feros_engine::{EndpointInfo, Gid, GraphSnapshot};
 use feros_shm::{Announced, Reason, Transport, classify};
 
 /// The transport that messages between two endpoints take.
@@ -45,7 +45,7 @@ pub struct TransportBetween<'a> {
 /// The transport of each match of a topic, as any observer of the graph sees it.
 ///
 /// ```no_run
-/// # let graph: feros_rmw::GraphSnapshot = unimplemented!();
+/// # let graph: feros_engine::GraphSnapshot = unimplemented!();
 /// for found in feros_transport::transports_of_topic(&graph, "/image") {
 ///     println!("{} -> {}: {:?}", found.publisher.gid, found.subscription.gid, found.transport);
 /// }

@@ -1,7 +1,7 @@
 //! The interface of a subscription's connection to one publisher, which does not involve the
 //! engine. Messages have numbers and stamps and come in the publisher's order.
 
-use feros_rmw::{Gid, Payload, Stamp};
+use feros_engine::{Gid, Payload, Stamp};
 
 use crate::intra_process::queue::Envelope;
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use feros_rmw::{
+use feros_engine::{
     CreateEndpointError, EventError, Gid, NodeId, Notify, PublishMode,
     Publisher as EnginePublisher, PublisherEvent, QosProfile, Reliability, Session, TypeHash,
     WaitForAckedError,
@@ -84,7 +84,7 @@ impl Publisher {
                 pending.announce();
             })
         };
-        let engine = session.create_publisher(feros_rmw::PublisherOptions {
+        let engine = session.create_publisher(feros_engine::PublisherOptions {
             node,
             topic,
             type_name,

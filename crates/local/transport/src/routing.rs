@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use feros_rmw::{Durability, Gid, Match, Publisher as EnginePublisher};
+use feros_engine::{Durability, Gid, Match, Publisher as EnginePublisher};
 use feros_shm::{Announced, Choice, HostPublisher, Reason, Transport, classify};
 use feros_sync::Mutex;
 use feros_trace::{Endpoint, Kind};

@@ -6,8 +6,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use feros_doorbell::Ringer;
-use feros_rmw::engine::Fill;
-use feros_rmw::{
+use feros_engine::engine::Fill;
+use feros_engine::{
     CreateEndpointError, Gid, NodeId, Notify, Payload, PublishError, QosProfile, RequestId, Sample,
     Service as EngineService, ServiceMapping, Session, Stamp, TakeError, TypeHash,
 };
@@ -153,7 +153,7 @@ impl Service {
         };
         let upkeep = channels.upkeep().clone();
         let registering = registry::begin_registration();
-        let engine = session.create_service(feros_rmw::ServiceOptions {
+        let engine = session.create_service(feros_engine::ServiceOptions {
             node: options.node,
             service,
             type_name: options.type_name,

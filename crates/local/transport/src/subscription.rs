@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use feros_doorbell::Ringer;
-use feros_rmw::{
+use feros_engine::{
     CreateEndpointError, EventError, Gid, Match, NodeId, Notify, QosProfile, Session,
     Subscription as EngineSubscription, SubscriptionEvent, TypeHash,
 };
@@ -90,7 +90,7 @@ impl Subscription {
             })
         };
         let registering = registry::begin_registration();
-        let engine = session.create_subscription(feros_rmw::SubscriptionOptions {
+        let engine = session.create_subscription(feros_engine::SubscriptionOptions {
             node: options.node,
             topic,
             type_name: options.type_name,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use feros_rmw::QosProfile;
+use feros_engine::QosProfile;
 
 use crate::qos;
 use crate::yaml::{Node, YamlError, entry, scalar};

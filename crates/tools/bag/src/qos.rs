@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use feros_rmw::{Durability, History, Liveliness, QosDuration, QosPolicy, QosProfile, Reliability};
+use feros_engine::{
+    Durability, History, Liveliness, QosDuration, QosPolicy, QosProfile, Reliability,
+};
 
 use crate::yaml::{Node, YamlError};
 

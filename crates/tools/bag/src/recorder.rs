@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use feros::engine::TypeHash;
 use feros::msgs::rosbag2_interfaces::msg::WriteSplitEvent;
-use feros::rmw::TypeHash;
 use feros::{CreateError, Node, Publisher, QosProfile};
 use feros_message::Schema;
 use feros_sync::Mutex;

@@ -113,7 +113,7 @@ impl TopicSelection {
                 is_wanted && !is_left_out
             }
             TopicKind::Topic => {
-                let is_shown = self.include_hidden_topics || !feros_rmw::name::is_hidden(name);
+                let is_shown = self.include_hidden_topics || !feros_engine::name::is_hidden(name);
                 let is_of = |types: &[String]| types.iter().any(|known| is_type(known, type_name));
                 let is_left_out = is_named(&self.exclude_topics, name)
                     || is_of(&self.exclude_topic_types)

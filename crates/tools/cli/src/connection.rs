@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros::{Context, ContextOptions, Node, NodeOptions, WaitError};
-use feros_rmw::GraphSnapshot;
-use feros_rmw::graph::EndpointNode;
+use feros_engine::GraphSnapshot;
+use feros_engine::graph::EndpointNode;
 
 use crate::error::CliError;
 use crate::help_heading::GENERAL_OPTIONS;

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use feros::{CallError, TypeDescriptionError, WaitError};
+use feros_engine::graph::EndpointNode;
+use feros_engine::{EndpointInfo, EndpointKind, GraphSnapshot, NodeName, TypeHash};
 use feros_message::Schema;
 use feros_message::dynamic::DynamicType;
-use feros_rmw::graph::EndpointNode;
-use feros_rmw::{EndpointInfo, EndpointKind, GraphSnapshot, NodeName, TypeHash};
 
 use crate::asking::all_at_once;
 use crate::connection::Connection;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_engine::{EndpointKind, GraphSnapshot};
 
 use crate::connection::Connection;
 use crate::error::CliError;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use feros::action::ActionIdentity;
 use feros::{ServiceIdentity, TypeIdentity};
+use feros_engine::TypeHash;
 use feros_interface::{Interface, InterfaceSet, Namespace, PLACES, TypeName};
 use feros_message::dynamic::DynamicType;
-use feros_rmw::TypeHash;
 
 use crate::error::CliError;
 use crate::help_heading::GENERAL_OPTIONS;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use feros::{Transport, transports_of_topic};
-use feros_rmw::graph::Mismatch;
-use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot, NodeName};
+use feros_engine::graph::Mismatch;
+use feros_engine::{EndpointInfo, EndpointKind, Gid, GraphSnapshot, NodeName};
 use feros_shm::{Announced, HostId};
 
 /// The number of a topic's matches on each transport.
@@ -157,8 +157,8 @@ fn pid_on(here: Option<HostId>, endpoint: &EndpointInfo) -> Option<u32> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use feros::QosProfile;
-    use feros_rmw::NodeInfo;
-    use feros_rmw::graph::EndpointNode;
+    use feros_engine::NodeInfo;
+    use feros_engine::graph::EndpointNode;
     use feros_shm::{Announcement, TransportSet};
 
     use super::*;

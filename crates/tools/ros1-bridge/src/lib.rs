@@ -38,7 +38,7 @@ use feros_interface::TypeName;
 use feros_ros1::{Catalog, MasterError, Rules};
 
 pub use counts::Counts;
-pub use feros_rmw::{PatternError, Selection};
+pub use feros_engine::{PatternError, Selection};
 pub use types::{TypeError, Types};
 
 use counts::Counters;

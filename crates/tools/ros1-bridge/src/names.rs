@@ -1,6 +1,6 @@
 //! The names that can be bridged.
 
-use feros_rmw::name::validate_full_topic_name;
+use feros_engine::name::validate_full_topic_name;
 use feros_ros1::{MAX_NAME_BYTES, is_allowed_name, shown_name};
 
 /// Returns the reason why one side does not allow a name of the other side, and the cure; `None` if

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use feros::Node;
-use feros_rmw::{Durability, EndpointInfo, EndpointKind, Reliability};
+use feros_engine::{Durability, EndpointInfo, EndpointKind, Reliability};
 use feros_ros1::SystemState;
 
 use crate::topic::Offered;

@@ -7,8 +7,8 @@ use feros::{
     CreateError, GenericPublisher, GenericSubscription, Node, PublishError, QosProfile,
     SubscriptionEvent, SubscriptionOptions, TypeIdentity,
 };
+use feros_engine::{Durability, EndpointInfo, EndpointKind};
 use feros_interface::TypeName;
-use feros_rmw::{Durability, EndpointInfo, EndpointKind};
 use feros_ros1::{
     ConnectionHeader, OnConnection, Plan, Publication, PublicationOptions, Sink,
     Subscription as Ros1Subscription,

@@ -4,9 +4,9 @@ use std::ops::Deref;
 
 use feros::action::ActionIdentity;
 use feros::{ServiceIdentity, TypeIdentity};
+use feros_engine::TypeHash;
 use feros_interface::{Interface, Namespace, TypeName};
 use feros_message::dynamic::{DynamicType, DynamicTypeError};
-use feros_rmw::TypeHash;
 use feros_ros1::{CatalogError, ConvertError, Plans, Ros1Action, Ros1Type, parse_type, type_text};
 
 /// All known types, including those of actions.

@@ -6,8 +6,8 @@
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
-use feros_rmw::SessionOptions;
-use feros_rmw_cyclonedds::config::{Circumstances, configuration, interfaces};
+use feros_cyclonedds::config::{Circumstances, configuration, interfaces};
+use feros_engine::SessionOptions;
 
 /// The buffer size that the tuning page of ROS 2 recommends. If the kernel does not permit it, it
 /// is not requested, because the engine would refuse to start.

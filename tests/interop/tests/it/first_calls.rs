@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request};
 use feros::{Context, ContextOptions};
+use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_interop::Domain;
-use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 use serde_json::json;
 
 use crate::support::{WATCHDOG, options, stock};

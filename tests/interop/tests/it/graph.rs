@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use feros::engine::{EndpointInfo, EndpointKind, NodeName};
 use feros::msgs::rcl_interfaces::msg::Log;
 use feros::msgs::std_msgs::msg::{Int32, String as Text};
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
-use feros::rmw::{EndpointInfo, EndpointKind, NodeName};
 use feros::{
     Context, Durability, History, Liveliness, NodeOptions, QosProfile, Reliability, TypeIdentity,
 };

@@ -1,8 +1,8 @@
 //! A QoS mismatch with a stock node is logged once; the log names the topic and both sides.
 
+use feros::engine::{EndpointKind, TypeHash};
 use feros::msgs::rcl_interfaces::msg::Log;
 use feros::msgs::std_msgs::msg::String as Text;
-use feros::rmw::{EndpointKind, TypeHash};
 use feros::{Node, NodeOptions, QosProfile, Subscription, TypeIdentity};
 use feros_interop::{Domain, Peer};
 use serde_json::json;

@@ -2,16 +2,16 @@
 //! namespace with two underscores work on both sides.
 
 use feros::NodeOptions;
+use feros::engine::name::{validate_full_topic_name, validate_namespace, validate_node_name};
 use feros::msgs::std_msgs::msg::String as Text;
-use feros::rmw::name::{validate_full_topic_name, validate_namespace, validate_node_name};
 use feros_interop::Domain;
 use serde_json::{Value, json};
 
 use crate::support::{WATCHDOG, context, stock};
 
-/// The table of the unit tests of feros-rmw; each row is a name and three verdicts.
+/// The table of the unit tests of feros-engine; each row is a name and three verdicts.
 const TABLE: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/engines/rmw/tests/names.txt");
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/engines/engine/tests/names.txt");
 
 #[test]
 fn names_are_allowed_as_stock_allows_them() {

@@ -156,7 +156,7 @@ fn stock_sets_our_parameters_is_refused_with_reasons_and_hears_of_changes() {
         ],
     );
     let matched = || {
-        node.context().graph().count(feros::rmw::EndpointKind::Subscription, "/parameter_events")
+        node.context().graph().count(feros::engine::EndpointKind::Subscription, "/parameter_events")
             > 0
     };
     node.context().wait_for_graph(WATCHDOG, || "the subscription", matched).unwrap();

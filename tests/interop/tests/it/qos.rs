@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use feros::engine::QosPolicyKind;
 use feros::msgs::std_msgs::msg::Int32;
-use feros::rmw::QosPolicyKind;
 use feros::{
     Liveliness, PublisherEvent, PublisherOptions, QosProfile, SubscriptionEvent,
     SubscriptionOptions,

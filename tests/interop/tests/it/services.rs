@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use feros::engine::TypeHash;
 use feros::message::Service as ServiceType;
 use feros::message::dynamic::DynamicType;
 use feros::msgs::rcl_interfaces::msg::ParameterType;
@@ -15,10 +16,9 @@ use feros::msgs::test_msgs::srv as test_srvs;
 use feros::msgs::type_description_interfaces::srv::{
     GetTypeDescription, GetTypeDescription_Request,
 };
-use feros::rmw::TypeHash;
 use feros::{Context, ContextOptions, Node, Responder, Service, ServiceIdentity, Transport};
+use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_interop::{Domain, Peer};
-use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 use serde_json::{Value, json};
 
 use crate::support::{Inbox, Spinning, WATCHDOG, dynamic_type, items, node, options, stock};
@@ -299,7 +299,7 @@ fn clients_that_vanish_do_not_disturb_the_others() {
     let orphan = deferred.take();
     drop(vanishing);
     let one_client =
-        || node.context().graph().count(feros::rmw::EndpointKind::Client, "/ours") == 1;
+        || node.context().graph().count(feros::engine::EndpointKind::Client, "/ours") == 1;
     node.context().wait_for_graph(WATCHDOG, || "the end of the client", one_client).unwrap();
     // The engine need not report an error, but the response must neither block nor reach another
     // client.

@@ -4,8 +4,8 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
+use feros::engine::{DiscoveryRange, SessionOptions, TypeHash};
 use feros::message::dynamic::DynamicType;
-use feros::rmw::{DiscoveryRange, SessionOptions, TypeHash};
 use feros::{Arguments, Context, ContextOptions, Executor, Node, NodeOptions, TypeIdentity};
 use feros_interop::{Domain, Peer};
 use serde_json::Value;

@@ -1,13 +1,13 @@
 //! `~/get_type_description` in both directions: Feros nodes describe a type like stock nodes, with
 //! the same fields and defaults.
 
+use feros::engine::NodeName;
 use feros::message::dynamic::DynamicType;
 use feros::message::{Action, Message, Service, TypeHash};
 use feros::msgs::action_msgs::srv::CancelGoal;
 use feros::msgs::std_srvs::srv::SetBool;
 use feros::msgs::test_msgs::action::Fibonacci;
 use feros::msgs::test_msgs::msg::{Arrays, Defaults, Nested, Strings};
-use feros::rmw::NodeName;
 use feros::{Node, TypeDescriptionError};
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};

@@ -7,11 +7,11 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+use feros::engine::{DiscoveryRange, SessionOptions};
 use feros::message::Message;
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::msgs::rcl_interfaces::msg::Parameter;
 use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request};
-use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{Context, ContextOptions, Executor, Node, Outcome, ParameterValue};
 use feros_component::install::register;
 use feros_component::remote::{ComponentState, ContainerClient, RemoteError};

@@ -19,12 +19,12 @@ pub use send_goal_future::SendGoalFuture;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use feros_engine::QosProfile;
 use feros_executor::Time;
 use feros_message::{Action, GoalId};
 use feros_msgs::action_msgs::msg::{GoalInfo, GoalStatusArray};
 use feros_msgs::action_msgs::srv::{CancelGoal, CancelGoal_Request};
 use feros_msgs::unique_identifier_msgs::msg::UUID;
-use feros_rmw::QosProfile;
 use feros_transport::SubscriptionCounts;
 
 use crate::action::events::{ActionEvents, Events};

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use feros_engine::QosProfile;
 use feros_message::Action;
 use feros_msgs::action_msgs::srv::CancelGoal;
-use feros_rmw::QosProfile;
 
 use super::names::ActionNames;
 use crate::clock::Clock;

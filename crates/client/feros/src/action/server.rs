@@ -17,10 +17,10 @@ pub use handle::{FeedbackError, ServerGoalHandle, SetResultError};
 use std::sync::Arc;
 use std::time::Duration;
 
+use feros_engine::QosProfile;
 use feros_executor::{Entity, Kind, Ringer};
 use feros_message::Action;
 use feros_msgs::action_msgs::srv::CancelGoal;
-use feros_rmw::QosProfile;
 
 use crate::action::events::{ActionEvents, Events};
 use crate::action::names::{ActionIdentity, ActionNames};

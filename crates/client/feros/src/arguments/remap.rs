@@ -1,6 +1,6 @@
 //! Remap rules: `[node:]from:=to`, as `rcl/remap.h` describes them.
 
-use feros_rmw::{NameError, NodeName, name};
+use feros_engine::{NameError, NodeName, name};
 
 /// The kind of names to which a rule applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use feros_rmw::NodeName;
+use feros_engine::NodeName;
 
 fn parse(line: &str) -> Result<Arguments, ArgumentError> {
     Arguments::parse(line.split_whitespace().map(str::to_owned)).map(|(arguments, _)| arguments)

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use feros_engine::TakeError;
 use feros_executor::Obstacle;
 use feros_message::DecodeError;
-use feros_rmw::TakeError;
 
 use crate::publish_error::PublishError;
 

@@ -7,11 +7,11 @@
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 
-use feros_executor::{Entity, Executor, Progress, Ringer, RosClock, Stopper, Time};
-use feros_msgs::rosgraph_msgs::msg::Clock as ClockMessage;
-use feros_rmw::{
+use feros_engine::{
     CreateEndpointError, NodeId, QosProfile, Session, Subscription, SubscriptionOptions,
 };
+use feros_executor::{Entity, Executor, Progress, Ringer, RosClock, Stopper, Time};
+use feros_msgs::rosgraph_msgs::msg::Clock as ClockMessage;
 use feros_sync::Mutex;
 
 use crate::identity::TypeIdentity;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use feros_engine::QosProfile;
 use feros_msgs::lifecycle_msgs::msg::{
     State as StateMessage, TransitionDescription, TransitionEvent,
 };
@@ -9,7 +10,6 @@ use feros_msgs::lifecycle_msgs::srv::{
     ChangeState, ChangeState_Request, GetAvailableStates, GetAvailableStates_Request,
     GetAvailableTransitions, GetAvailableTransitions_Request, GetState, GetState_Request,
 };
-use feros_rmw::QosProfile;
 
 use crate::create_error::CreateError;
 use crate::error::Error;
@@ -53,7 +53,7 @@ impl LifecycleClient {
     /// # Errors
     /// When the name is not allowed.
     pub fn new(node: &Node, remote: &str) -> Result<Self, CreateError> {
-        let remote = feros_rmw::name::expand_topic_name(remote, node.name())?;
+        let remote = feros_engine::name::expand_topic_name(remote, node.name())?;
         let qos = QosProfile::services_default();
         let service = |name| format!("{remote}/{name}");
         Ok(Self {

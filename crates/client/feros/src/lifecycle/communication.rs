@@ -1,6 +1,7 @@
 //! The services through which other nodes manage a node, and the topic on which the node publishes
 //! its transitions, as in `rcl_lifecycle`.
 
+use feros_engine::QosProfile;
 use feros_msgs::lifecycle_msgs::msg::{State as StateMessage, TransitionEvent};
 use feros_msgs::lifecycle_msgs::srv::{
     ChangeState, ChangeState_Request, ChangeState_Response, GetAvailableStates,
@@ -8,7 +9,6 @@ use feros_msgs::lifecycle_msgs::srv::{
     GetAvailableTransitions_Request, GetAvailableTransitions_Response, GetState, GetState_Request,
     GetState_Response,
 };
-use feros_rmw::QosProfile;
 
 use crate::callback_group::CallbackGroupKind;
 use crate::create_error::CreateError;

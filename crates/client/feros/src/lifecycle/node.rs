@@ -7,10 +7,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use feros_engine::FailureCounter;
 use feros_executor::panic_text;
 use feros_message::Message;
 use feros_msgs::lifecycle_msgs::msg::TransitionEvent;
-use feros_rmw::FailureCounter;
 use feros_sync::Mutex;
 
 use crate::create_error::CreateError;

@@ -45,7 +45,7 @@ fn messages_reach_the_sink_of_their_logger() {
         tracing::info!("nor this");
         let scope = enter_logger(&Arc::from("test_sink"));
         tracing::info!("four");
-        tracing::info!(target: feros_rmw::engine::LOG_TARGET, "what an engine says is not published");
+        tracing::info!(target: feros_engine::engine::LOG_TARGET, "what an engine says is not published");
         drop(scope);
         tracing::info!("nor this any more");
     });

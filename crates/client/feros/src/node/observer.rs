@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
+use feros_engine::{FailureCounter, NodeId, ParameterData, Publisher as EnginePublisher, Session};
 use feros_parameter::{Change, ChangeKind, ChangeObserver, ParameterValue};
-use feros_rmw::{FailureCounter, NodeId, ParameterData, Publisher as EnginePublisher, Session};
 use feros_sync::Mutex;
 
 use crate::clock::Clock;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use feros_engine::{NameError, NodeName, QosProfile};
 use feros_parameter::ParameterValue;
-use feros_rmw::{NameError, NodeName, QosProfile};
 
 use crate::arguments::{Arguments, remap_node};
 use crate::context::Context;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use feros_engine::{
+    CreateEndpointError, NodeId, PublishMode, Publisher, PublisherOptions, QosProfile, Session,
+};
 use feros_executor::Time;
 use feros_msgs::rcl_interfaces::msg::{Parameter as ParameterMessage, ParameterEvent};
 use feros_parameter::{Change, ChangeKind, NamedValue};
-use feros_rmw::{
-    CreateEndpointError, NodeId, PublishMode, Publisher, PublisherOptions, QosProfile, Session,
-};
 
 use crate::identity::TypeIdentity;
 use crate::publish_error::PublishError;

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
+use feros_engine::{
+    CreateEndpointError, NodeId, NodeName, Session, TakeOverError, TakesParameters,
+};
 use feros_parameter::{DeclareParameterError, ParameterBuilder, ParameterValue, Store};
-use feros_rmw::{CreateEndpointError, NodeId, NodeName, Session, TakeOverError, TakesParameters};
 
 use crate::clock::Clock;
 use crate::node::observer::{NodeObserver, USE_SIM_TIME};

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use feros_engine::QosProfile;
 use feros_msgs::rcl_interfaces::msg::{
     Parameter as ParameterMessage, ParameterEvent, SetParametersResult,
 };
@@ -13,7 +14,6 @@ use feros_msgs::rcl_interfaces::srv::{
 use feros_parameter::{
     NamedValue, ParameterDescriptor, ParameterList, ParameterType, ParameterValue,
 };
-use feros_rmw::QosProfile;
 
 use crate::create_error::CreateError;
 use crate::error::Error;
@@ -68,7 +68,7 @@ impl ParameterClient {
     /// # Errors
     /// When the name is not allowed.
     pub fn new(node: &Node, remote: &str) -> Result<Self, CreateError> {
-        let remote = feros_rmw::name::expand_topic_name(remote, node.name())?;
+        let remote = feros_engine::name::expand_topic_name(remote, node.name())?;
         let qos = QosProfile::parameters();
         let service = |name| format!("{remote}/{name}");
         Ok(Self {

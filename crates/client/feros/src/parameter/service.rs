@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use feros_engine::QosProfile;
 use feros_msgs::rcl_interfaces::msg::{
     ListParametersResult, Parameter as ParameterMessage, SetParametersResult,
 };
@@ -13,7 +14,6 @@ use feros_msgs::rcl_interfaces::srv::{
     SetParametersAtomically_Request, SetParametersAtomically_Response,
 };
 use feros_parameter::{GetParameterError, NamedValue, SetParameterError, Store};
-use feros_rmw::QosProfile;
 
 use crate::create_error::CreateError;
 use crate::node::Node;

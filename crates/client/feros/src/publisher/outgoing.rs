@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use feros_engine::{FillAborted, TypeHash};
 use feros_message::{EncodeError, Message};
-use feros_rmw::{FillAborted, TypeHash};
 use feros_sync::Mutex;
 
 use feros_transport::{Delivery, IntraProcessRoute, ObjectRoute, Outgoing};

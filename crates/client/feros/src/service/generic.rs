@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use feros_engine::{Gid, QosProfile, RequestId, Sample};
 use feros_executor::{Entity, Executable, Kind, Progress, Ringer};
-use feros_rmw::{Gid, QosProfile, RequestId, Sample};
 use feros_transport::{CallCounts, MatchTransport, Request};
 
 use super::{PendingRequest, ServiceOptions, Troubles, open_end, registry};

@@ -1,6 +1,6 @@
 //! A request that has arrived and has no response yet.
 
-use feros_rmw::{Gid, RequestId, Sample, ServiceMapping};
+use feros_engine::{Gid, RequestId, Sample, ServiceMapping};
 use feros_transport::Request;
 
 use crate::service_introspection::CallId;

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use feros_engine::Gid;
 use feros_executor::Obstacle;
-use feros_rmw::Gid;
 use feros_sync::Mutex;
 
 use crate::node_members::{Member, WeakMember};

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use feros_rmw::{FailureCounter, TakeError};
+use feros_engine::{FailureCounter, TakeError};
 
 use crate::publish_error::PublishError;
 

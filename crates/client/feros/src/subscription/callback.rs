@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use feros_engine::MessageInfo;
 use feros_message::{DecodeError, Message};
-use feros_rmw::MessageInfo;
 use feros_trace::Point;
 use feros_transport::Received;
 

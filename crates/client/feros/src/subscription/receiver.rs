@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use feros_engine::{FailureCounter, Gid, TakeError};
 use feros_executor::{Executable, Progress, Ringer};
 use feros_message::DecodeError;
-use feros_rmw::{FailureCounter, Gid, TakeError};
 use feros_transport::{Object, Received};
 
 use crate::events::SubscriptionEvents;

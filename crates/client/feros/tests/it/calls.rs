@@ -9,13 +9,13 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use feros::engine::PublishError as SendError;
 use feros::msgs::rcl_interfaces::msg::{Parameter, SetParametersResult};
 use feros::msgs::rcl_interfaces::srv::{
     SetParameters, SetParameters_Request, SetParameters_Response,
 };
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request, Trigger_Response};
-use feros::rmw::PublishError as SendError;
 use feros::{
     CallCounts, CallError, Client, ClientOptions, Context, Node, PublishError, QosProfile,
     Responder, ResponseFuture, Service, ServiceOptions, Transport, TransportSet,

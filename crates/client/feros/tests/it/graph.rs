@@ -1,8 +1,8 @@
 //! The graph as nodes of another context see it.
 
+use feros::engine::{EndpointKind, NodeName};
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::msgs::std_srvs::srv::Trigger;
-use feros::rmw::{EndpointKind, NodeName};
 use feros::{NodeOptions, QosProfile, TypeIdentity};
 
 use crate::support::{WATCHDOG, context, context_with};

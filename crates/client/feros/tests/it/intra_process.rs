@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::Duration;
 
+use feros::engine::{Session, Subscription as EngineSubscription};
 use feros::msgs::sensor_msgs::msg::Image;
 use feros::msgs::std_msgs::msg::{Int32, String as Text};
-use feros::rmw::{Session, Subscription as EngineSubscription};
 use feros::{
     Dispatch, Executor, Node, PublishError, QosProfile, SerializedMessage, SubscriptionEvent,
     SubscriptionOptions, TypeIdentity, View,
@@ -249,7 +249,7 @@ fn a_subscription_that_keeps_all_and_takes_nothing_is_an_error_of_publishing() {
         node.create_subscription("number", QosProfile::keep_all(), |_: Int32| {}).unwrap();
     let error = (0..100_000).find_map(|data| publisher.publish(Int32 { data }).err()).unwrap();
     assert!(
-        matches!(error, PublishError::Engine(feros::rmw::PublishError::Timeout { .. })),
+        matches!(error, PublishError::Engine(feros::engine::PublishError::Timeout { .. })),
         "{error}"
     );
 }
@@ -332,7 +332,7 @@ fn stranger(session: &Arc<dyn Session>, node: &Node, topic: &str) -> Arc<dyn Eng
     let identity = TypeIdentity::of::<Int32>();
     let topic = node.resolve_topic_name(topic, false).unwrap();
     let id = session.create_node(node.name()).unwrap();
-    let options = feros::rmw::SubscriptionOptions {
+    let options = feros::engine::SubscriptionOptions {
         node: id,
         topic: &topic,
         type_name: &identity.name,

@@ -355,7 +355,7 @@ fn events_tell_what_is_new_changed_and_deleted() {
     let _subscription =
         ear.create_subscription("/parameter_events", QosProfile::parameter_events(), hear).unwrap();
     let graph = || {
-        node.context().graph().count(feros::rmw::EndpointKind::Subscription, "/parameter_events")
+        node.context().graph().count(feros::engine::EndpointKind::Subscription, "/parameter_events")
             > 0
     };
     node.context().wait_for_graph(WATCHDOG, || "the subscription", graph).unwrap();
@@ -452,7 +452,7 @@ fn services_and_events_may_be_left_out() {
     let open = context.create_node("open").unwrap();
     assert_eq!((services(&context, &quiet), services(&context, &open)), (0, 6 + 1));
     let publishers =
-        context.graph().count(feros::rmw::EndpointKind::Publisher, "/parameter_events");
+        context.graph().count(feros::engine::EndpointKind::Publisher, "/parameter_events");
     assert!(publishers >= 1);
     let own = open.publishers_info_by_topic("/parameter_events").unwrap();
     assert!(own.iter().all(|endpoint| endpoint.node.name() != Some(quiet.name())));

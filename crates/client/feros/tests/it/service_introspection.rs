@@ -2,10 +2,10 @@
 
 use std::sync::mpsc::{Receiver, sync_channel};
 
+use feros::engine::Gid;
 use feros::message::Service as _;
 use feros::msgs::service_msgs::msg::ServiceEventInfo;
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
-use feros::rmw::Gid;
 use feros::{Clock, ClockType, Node, QosProfile, ServiceIntrospectionState, Subscription};
 
 use crate::support::{WATCHDOG, context, spinning_node};

@@ -1,7 +1,7 @@
 //! Helpers for the tests: contexts that see only each other, and a watchdog in place of time
 //! limits.
 
-use feros::rmw::{DiscoveryRange, SessionOptions};
+use feros::engine::{DiscoveryRange, SessionOptions};
 use feros::{Arguments, Context, ContextOptions, Executor, Node, Outcome, Publisher, TransportSet};
 use feros_test_support::{Background, eventually};
 

@@ -247,13 +247,13 @@ fn who_keeps_all_in_this_process_is_bounded_on_the_network_transport_too() {
         .unwrap();
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     // In addition to the subscription, the engine may keep as many messages again at the publisher.
-    let least = i32::try_from(feros::rmw::KEEP_ALL_LIMIT).unwrap();
+    let least = i32::try_from(feros::engine::KEEP_ALL_LIMIT).unwrap();
     let refused = (0..3 * least)
         .map(|number| (number, publisher.publish(Int32 { data: number })))
         .find(|(_, published)| published.is_err());
     let (kept, full) = refused.expect("a publisher that finds no room");
     assert!(
-        matches!(full, Err(PublishError::Engine(feros::rmw::PublishError::Timeout { .. }))),
+        matches!(full, Err(PublishError::Engine(feros::engine::PublishError::Timeout { .. }))),
         "{full:?}"
     );
     assert!(kept >= least, "{kept} messages filled it");

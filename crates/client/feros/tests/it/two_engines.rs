@@ -12,9 +12,9 @@ use feros::{
     Arguments, CancelResponse, Context, ContextOptions, GoalId, GoalResponse, Node, QosProfile,
     ServerGoalHandle, TransportSet,
 };
+use feros_cyclonedds::CycloneEngine;
+use feros_engine::{DiscoveryRange, Engine, OpenError, Session, SessionOptions};
 use feros_engine_pair::PairEngine;
-use feros_rmw::{DiscoveryRange, Engine, OpenError, Session, SessionOptions};
-use feros_rmw_cyclonedds::CycloneEngine;
 use feros_test_support::{ReservedDomain, own_domain};
 
 use crate::support::{WATCHDOG, spinning_node};

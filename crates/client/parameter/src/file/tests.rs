@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use feros_rmw::NodeName;
+use feros_engine::NodeName;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 

@@ -5,8 +5,8 @@ use std::mem::Discriminant;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use feros::engine::{EndpointKind, FailureCounter};
 use feros::msgs::tf2_msgs::msg::TFMessage;
-use feros::rmw::{EndpointKind, FailureCounter};
 use feros::{
     CallbackGroup, CallbackGroupKind, Context, CreateError, Error, Executor, Gid, JumpGuard,
     JumpThreshold, MessageInfo, Node, QosProfile, ShutdownGuard, Stopper, Subscription,

@@ -1,10 +1,10 @@
 //! The listener and the broadcasters on the real engine, over loopback.
 #![allow(clippy::unwrap_used)]
 
+use feros::engine::{DiscoveryRange, SessionOptions};
 use feros::msgs::geometry_msgs::msg::TransformStamped;
 use feros::msgs::rosgraph_msgs::msg::Clock;
 use feros::msgs::tf2_msgs::msg::TFMessage;
-use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{
     Arguments, Context, ContextOptions, Durability, Executor, Node, NodeOptions, QosProfile,
     Reliability, TransportSet,

@@ -10,8 +10,8 @@ mod measure;
 
 use std::sync::Arc;
 
-use feros_rmw::{DiscoveryRange, Engine as _, Session, SessionOptions};
-use feros_rmw_cyclonedds::CycloneEngine;
+use feros_cyclonedds::CycloneEngine;
+use feros_engine::{DiscoveryRange, Engine as _, Session, SessionOptions};
 
 fn main() {
     measure::run("hop DOMAIN OTHER_DOMAIN", session);

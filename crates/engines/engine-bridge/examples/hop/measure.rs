@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use feros_engine_bridge::{Bridge, BridgeOptions};
-use feros_rmw::{
+use feros_engine::{
     NodeName, PublishMode, Publisher, PublisherOptions, QosProfile, Session, Subscription,
     SubscriptionOptions,
 };
+use feros_engine_bridge::{Bridge, BridgeOptions};
 
 /// The size in bytes, the number of messages per turn, and the pause between two messages.
 const SIZES: [(usize, usize, Duration); 2] =
@@ -82,7 +82,7 @@ impl End {
         self.publisher.publish(bytes.len(), &mut fill).unwrap();
     }
 
-    fn next(&self) -> feros_rmw::Sample {
+    fn next(&self) -> feros_engine::Sample {
         loop {
             if let Some(sample) = self.subscription.take().unwrap() {
                 return sample;

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use feros_engine_bridge::{Bridge, BridgeOptions, Counts};
-use feros_interop::Domain;
-use feros_rmw::{
+use feros_cyclonedds::CycloneEngine;
+use feros_engine::{
     Client, ClientOptions, DiscoveryRange, Engine, NodeId, NodeName, PublishMode, Publisher,
     PublisherOptions, QosProfile, RequestId, Sample, Service, ServiceMapping, ServiceOptions,
     Session, SessionOptions, Stamp, Subscription, SubscriptionOptions, TypeHash,
 };
-use feros_rmw_cyclonedds::CycloneEngine;
+use feros_engine_bridge::{Bridge, BridgeOptions, Counts};
+use feros_interop::Domain;
 use feros_sync::{AtomicBool, Ordering};
 use feros_test_support::{Background, eventually, until};
 
@@ -229,7 +229,7 @@ pub(crate) fn number_in(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(bytes[4..8].try_into().unwrap())
 }
 
-fn copy(bytes: &[u8]) -> impl FnMut(&mut [u8]) -> Result<(), feros_rmw::FillAborted> {
+fn copy(bytes: &[u8]) -> impl FnMut(&mut [u8]) -> Result<(), feros_engine::FillAborted> {
     |memory| {
         memory.copy_from_slice(bytes);
         Ok(())

@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
+use feros_cyclonedds::ConfiguredCycloneEngine;
+use feros_engine::{Engine as _, QosProfile, Session, SessionOptions, SubscriptionEvent};
 use feros_engine_bridge::{BridgeOptions, Counts};
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError};
-use feros_rmw::{Engine as _, QosProfile, Session, SessionOptions, SubscriptionEvent};
-use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 use feros_test_support::{TestProcess, Watchdog, eventually, skip, until};
 
 use crate::ends::{Listener, Robot, Running, Talker, World, bridge_of, number_in, numbered};

@@ -3,8 +3,8 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
 
+use feros_engine::QosProfile;
 use feros_engine_bridge::{Bridge, BridgeOptions};
-use feros_rmw::QosProfile;
 use feros_test_support::{Watchdog, until};
 
 use crate::ends::{Running, World, bridge_of, numbered, session};

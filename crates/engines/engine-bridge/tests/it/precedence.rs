@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use feros_engine::{EndpointKind, QosProfile};
 use feros_engine_bridge::{Bridge, BridgeOptions};
-use feros_rmw::{EndpointKind, QosProfile};
 use feros_test_support::{Watchdog, until};
 
 use crate::ends::{Running, World, bridge_of, numbered};

@@ -1,6 +1,6 @@
 //! Services: which server responds, and what happens when the server leaves.
 
-use feros_rmw::EndpointKind;
+use feros_engine::EndpointKind;
 use feros_test_support::{Watchdog, until};
 
 use crate::ends::{World, number_in};

@@ -1,9 +1,9 @@
 //! Topics: bytes, stamps, policies, and delivery to late subscriptions.
 
-use feros_engine_bridge::BridgeOptions;
-use feros_rmw::{
+use feros_engine::{
     BridgeMark, Durability, EndpointKind, QosProfile, Reliability, Selection, Stamp, TypeHash, twin,
 };
+use feros_engine_bridge::BridgeOptions;
 use feros_test_support::{Watchdog, until};
 
 use crate::ends::{HASH, Running, STRING, World, bridge_of, number_in, numbered};

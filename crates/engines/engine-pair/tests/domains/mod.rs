@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use feros_cyclonedds::ConfiguredCycloneEngine;
+use feros_engine::{DiscoveryRange, Engine, OpenError, Session, SessionOptions};
 use feros_engine_pair::PairEngine;
-use feros_rmw::{DiscoveryRange, Engine, OpenError, Session, SessionOptions};
-use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 
 /// Cyclone DDS in a fixed domain, regardless of the domain that the session requests.
 pub(crate) struct InDomain {

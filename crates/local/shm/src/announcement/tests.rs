@@ -257,10 +257,10 @@ fn a_link_that_could_not_be_opened_is_told_to_its_publisher_alone() {
     assert_eq!(later, feros(Announcement { declined: declined.clone(), ..announcement() }));
     // The announcement of an endpoint that is also on another engine.
     for announcement in [announcement(), Announcement { declined, ..announcement() }] {
-        let text = feros_rmw::twin::first_announcement(&announcement.encode());
+        let text = feros_engine::twin::first_announcement(&announcement.encode());
         assert_eq!(Announced::read(Some(&text)), feros(announcement));
     }
-    let alone = feros_rmw::twin::first_announcement("");
+    let alone = feros_engine::twin::first_announcement("");
     assert_eq!(Announced::read(Some(&alone)), Announced::Nothing);
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, OnceLock};
 
 use feros_doorbell::Place;
-use feros_rmw::Notify;
+use feros_engine::Notify;
 use feros_sync::{Mutex, Ordering};
 use rustix::io::Errno;
 

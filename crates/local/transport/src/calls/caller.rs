@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use feros_doorbell::{Observation, Ringer};
-use feros_rmw::engine::Fill;
-use feros_rmw::{
+use feros_engine::engine::Fill;
+use feros_engine::{
     Client as EngineClient, Gid, Notify, Payload, PublishError, Sample, Stamp, TakeError,
 };
 use feros_shm::{

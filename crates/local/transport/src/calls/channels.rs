@@ -12,8 +12,8 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use feros_doorbell::{Observation, Ringer};
-use feros_rmw::engine::Fill;
-use feros_rmw::{FailureCounter, Gid, Match, Notify, Service as EngineService, Stamp};
+use feros_engine::engine::Fill;
+use feros_engine::{FailureCounter, Gid, Match, Notify, Service as EngineService, Stamp};
 use feros_shm::{
     ARENA_BYTES, Announced, ChannelError, EndWatch, MAX_WAITING, Obstacle, Peer, Reason,
     SendToChannelError, ServerChannel, Side, Transport, classify,

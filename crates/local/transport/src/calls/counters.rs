@@ -1,6 +1,6 @@
 //! Counters of calls by transport.
 
-use feros_rmw::FailureCounter;
+use feros_engine::FailureCounter;
 
 use crate::counters::{TransportCount, TransportCounter};
 

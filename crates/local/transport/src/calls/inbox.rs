@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use feros_doorbell::Ringer;
-use feros_rmw::{Gid, Notify, Payload, Stamp};
+use feros_engine::{Gid, Notify, Payload, Stamp};
 use feros_sync::{Condvar, Mutex};
 
 /// The limit on queued requests to a server of this process. Clients wait for room.

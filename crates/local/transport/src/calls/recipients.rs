@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Weak};
 
-use feros_rmw::Gid;
+use feros_engine::Gid;
 use feros_shm::ClientChannel;
 
 use crate::calls::inbox::RequestQueue;

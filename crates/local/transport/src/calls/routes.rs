@@ -4,7 +4,7 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use feros_rmw::{Gid, ServerMatch};
+use feros_engine::{Gid, ServerMatch};
 use feros_shm::{
     Announced, Announcement, CallMemory, ClientChannel, Peer, Reason, Side, Transport, classify,
 };

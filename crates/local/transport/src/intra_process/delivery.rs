@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use feros_rmw::{Gid, Payload, TypeHash};
+use feros_engine::{Gid, Payload, TypeHash};
 use feros_trace::{Endpoint, Point, Transport};
 
 use crate::bytes::{Buffer, lend};

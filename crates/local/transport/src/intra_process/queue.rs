@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use feros_doorbell::Ringer;
-use feros_rmw::{Gid, History, KEEP_ALL_LIMIT, Payload, QosProfile, Reliability, Stamp, TypeHash};
+use feros_engine::{
+    Gid, History, KEEP_ALL_LIMIT, Payload, QosProfile, Reliability, Stamp, TypeHash,
+};
 use feros_sync::{Condvar, Mutex, RwLock};
 use feros_trace::MessageId;
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
-use feros_rmw::Gid;
+use feros_engine::Gid;
 use feros_sync::{Mutex, RwLock, RwLockReadGuard};
 
 use crate::intra_process::queue::AnyQueue;

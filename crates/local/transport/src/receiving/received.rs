@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use feros_rmw::{Gid, MessageInfo, Sample, Stamp};
+use feros_engine::{Gid, MessageInfo, Sample, Stamp};
 use feros_trace::{MessageId, Transport};
 
 use crate::intra_process::queue::{Envelope, Object};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use feros_rmw::{Gid, Sample, Subscription as EngineSubscription, TakeError};
+use feros_engine::{Gid, Sample, Subscription as EngineSubscription, TakeError};
 use feros_trace::{Endpoint, Kind, Transport};
 
 use crate::counters::{SubscriptionCounters, SubscriptionCounts};

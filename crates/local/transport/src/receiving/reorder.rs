@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use feros_rmw::{Gid, Sample, Stamp};
+use feros_engine::{Gid, Sample, Stamp};
 
 use crate::intra_process::queue::{Envelope, Object, Queue};
 use crate::local_link::LocalLink;

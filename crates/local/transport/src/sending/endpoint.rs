@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use feros_rmw::{Gid, Publisher as EnginePublisher};
+use feros_engine::{Gid, Publisher as EnginePublisher};
 use feros_shm::{HostPublisher, PoolUse, TransportSet};
 use feros_trace::Endpoint;
 

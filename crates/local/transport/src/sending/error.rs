@@ -1,6 +1,6 @@
 //! The errors of publishing.
 
-use feros_rmw::FillAborted;
+use feros_engine::FillAborted;
 use feros_shm::LoanError;
 
 /// The reason why a message was not published.
@@ -19,11 +19,11 @@ pub enum PublishError {
     },
     /// The message could not be sent.
     #[error(transparent)]
-    Engine(#[from] feros_rmw::PublishError),
+    Engine(#[from] feros_engine::PublishError),
 }
 
 impl From<FillAborted> for PublishError {
     fn from(_: FillAborted) -> Self {
-        Self::Engine(feros_rmw::PublishError::FillAborted)
+        Self::Engine(feros_engine::PublishError::FillAborted)
     }
 }

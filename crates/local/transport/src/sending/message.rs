@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use feros_rmw::FillAborted;
+use feros_engine::FillAborted;
 use feros_shm::HostLoan;
 use feros_trace::Outbound;
 

@@ -1,6 +1,6 @@
 //! The interface of a message that is published, whatever its form.
 
-use feros_rmw::FillAborted;
+use feros_engine::FillAborted;
 use feros_trace::{Outbound, Point};
 
 use crate::intra_process::delivery::{Delivery, IntraProcessRoute};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
-use feros_rmw::{Durability, Liveliness, Publisher as EnginePublisher, QosProfile};
+use feros_engine::{Durability, Liveliness, Publisher as EnginePublisher, QosProfile};
 use feros_shm::{HostLoan, HostPublisher, LoanError, PoolUse, Transport, TransportSet};
 use feros_sync::{Mutex, MutexGuard, RwLock};
 use feros_trace::{Endpoint, Kind, Outbound, Point};
@@ -184,7 +184,7 @@ impl Sender {
     #[cold]
     fn wait_for_lossless(&self, routes: &Routes) -> Result<(), PublishError> {
         let mut until = None;
-        let timeout = || feros_rmw::PublishError::Timeout {
+        let timeout = || feros_engine::PublishError::Timeout {
             topic: self.endpoint.topic.clone(),
             waited: MAX_WAIT,
         };

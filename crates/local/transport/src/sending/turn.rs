@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
-use feros_rmw::{Gid, Stamp};
+use feros_engine::{Gid, Stamp};
 use feros_shm::{HostLoan, SampleHeader, Transport};
 use feros_trace::{MessageId, Outbound, Point};
 

@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::sync::OnceLock;
 
-use feros_rmw::{AnnounceError, FailureCounter};
+use feros_engine::{AnnounceError, FailureCounter};
 use feros_shm::{HostNode, Obstacle, ProcessSegment};
 
 /// The longest queue in shared memory. A subscription with a larger history depth takes the network

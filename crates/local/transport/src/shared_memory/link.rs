@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use feros_doorbell::Ringer;
-use feros_rmw::{Gid, History, Payload, QosProfile, Reliability, Stamp};
+use feros_engine::{Gid, History, Payload, QosProfile, Reliability, Stamp};
 use feros_shm::{
     Attachment, AttachmentsFull, HostNode, HostSample, LinkObstacle, LinkSettings, OpenError,
     SampleHeader, SubscriptionEntry, TakeOutcome,

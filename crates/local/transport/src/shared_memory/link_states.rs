@@ -1,6 +1,6 @@
 //! The progress of a subscription's connections, which the subscription's handle reports.
 
-use feros_rmw::{FailureCounter, Gid};
+use feros_engine::{FailureCounter, Gid};
 use feros_shm::Reason;
 use feros_sync::Mutex;
 

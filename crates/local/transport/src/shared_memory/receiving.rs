@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 use feros_doorbell::{Observation, Ringer};
-use feros_rmw::{Gid, History, QosProfile, Subscription as EngineSubscription};
+use feros_engine::{Gid, History, QosProfile, Subscription as EngineSubscription};
 use feros_shm::{
     Announced, Announcement, Declined, Obstacle, ProcessSegment, Reason, SubscriptionEntry,
     Transport, TransportSet, classify,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use feros_rmw::{FailureCounter, Gid, Match, Publisher as EnginePublisher, Reliability};
+use feros_engine::{FailureCounter, Gid, Match, Publisher as EnginePublisher, Reliability};
 use feros_shm::{
     Announced, Announcement, CreateError, EntryId, HostNode, HostPublisher, HostPublisherSettings,
     Obstacle, Peer, PeerAttachment, PeerSubscription, Reason, Room, Side, Transport, TransportSet,

@@ -1,6 +1,6 @@
 //! Tests that events are taken and counted by kind.
 
-use feros_rmw::{Payload, PublisherEvent, QosProfile, SubscriptionEvent};
+use feros_engine::{Payload, PublisherEvent, QosProfile, SubscriptionEvent};
 use feros_shm::{Transport, TransportSet};
 use feros_trace::Outbound;
 use feros_transport::{PublisherEventKind, SubscriptionEventKind};

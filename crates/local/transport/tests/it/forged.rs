@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use feros_rmw::{Payload, QosProfile};
+use feros_engine::{Payload, QosProfile};
 use feros_shm::{Transport, TransportSet};
 use feros_trace::Outbound;
 
@@ -23,7 +23,7 @@ fn a_copied_announcement_does_not_make_a_publisher_wait() {
     let genuine = graph.endpoints.iter().find(|found| found.gid == subscription.gid()).unwrap();
     let forged = stranger
         .session
-        .create_subscription(feros_rmw::SubscriptionOptions {
+        .create_subscription(feros_engine::SubscriptionOptions {
             node: stranger.node(),
             topic: publisher.topic(),
             type_name: "std_msgs/msg/Int32",

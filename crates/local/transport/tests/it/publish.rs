@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use feros_rmw::{Payload, QosProfile};
+use feros_engine::{Payload, QosProfile};
 use feros_shm::{Transport, TransportSet};
 use feros_trace::Outbound;
 

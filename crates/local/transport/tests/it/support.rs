@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros_doorbell::Ringer;
-use feros_rmw::{
+use feros_engine::{
     DiscoveryRange, Engine, NodeId, NodeName, Payload, PublishMode, QosProfile, Session,
     SessionOptions,
 };
@@ -48,7 +48,7 @@ impl Place {
             discovery_range: DiscoveryRange::Localhost,
             ..SessionOptions::default()
         };
-        let session = feros_rmw_cyclonedds::CycloneEngine.open(&options).unwrap();
+        let session = feros_cyclonedds::CycloneEngine.open(&options).unwrap();
         let node = session.create_node(&NodeName::new("/", "ends").unwrap()).unwrap();
         let test = std::thread::current().name().unwrap().replace("::", "/");
         Self { session, node, topic: format!("/{test}") }

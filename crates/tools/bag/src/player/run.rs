@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros::rmw::{TypeHash, WaitForAckedError};
+use feros::engine::{TypeHash, WaitForAckedError};
 use feros::{Durability, GenericPublisher, History, Node, QosProfile, TypeIdentity};
 
 use super::control::{Control, Turn};

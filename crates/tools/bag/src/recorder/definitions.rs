@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use feros::rmw::TypeHash;
+use feros::engine::TypeHash;
 use feros_message::Schema;
 use feros_sync::{Condvar, Mutex};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use feros::rmw::{EndpointKind, GraphSnapshot, TypeHash};
+use feros::engine::{EndpointKind, GraphSnapshot, TypeHash};
 use feros::{Node, QosProfile, SubscriptionEvent, SubscriptionOptions, TypeIdentity};
 
 use super::RecorderOptions;

@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 use feros_bag::{
     BagReader, BagWriter, Compression, McapOptions, ReaderOptions, WriterOptions, reindex,
 };
+use feros_engine::{Durability, Reliability};
 use feros_interface::shipped;
 use feros_message::dynamic::DynamicType;
 use feros_msgs::sensor_msgs::msg::Image;
 use feros_msgs::std_msgs::msg::String as Text;
-use feros_rmw::{Durability, Reliability};
 use serde_json::Value;
 
 use crate::filled::filled;

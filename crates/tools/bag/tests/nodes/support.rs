@@ -1,6 +1,6 @@
 //! Contexts in a domain of the test, and spinning nodes.
 
-use feros::rmw::{DiscoveryRange, SessionOptions};
+use feros::engine::{DiscoveryRange, SessionOptions};
 use feros::{Arguments, Context, ContextOptions, Executor, Node, TransportSet};
 use feros_interop::Domain;
 use feros_test_support::Background;

@@ -10,7 +10,7 @@ mod r#type;
 
 use std::process::ExitCode;
 
-use feros_rmw::GraphSnapshot;
+use feros_engine::GraphSnapshot;
 
 use crate::error::CliError;
 use crate::nearest::did_you_mean;

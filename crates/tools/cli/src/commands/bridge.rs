@@ -4,9 +4,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros::rmw::{NodeName, Selection, Session, SessionOptions};
+use feros::engine::{NodeName, Selection, Session, SessionOptions};
+use feros_engine::engine::known;
 use feros_engine_bridge::{Bridge, BridgeOptions, Bridged, Counts};
-use feros_rmw::engine::known;
 use feros_sync::{AtomicBool, Ordering};
 
 use crate::ending;

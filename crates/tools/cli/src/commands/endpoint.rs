@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use feros_rmw::graph::EndpointNode;
-use feros_rmw::{EndpointInfo, EndpointKind, History};
+use feros_engine::graph::EndpointNode;
+use feros_engine::{EndpointInfo, EndpointKind, History};
 use serde_json::json;
 
 use crate::output::foreign;
@@ -54,7 +54,7 @@ impl Endpoint<'_> {
     pub(crate) fn to_json(&self) -> serde_json::Value {
         let (name, namespace) = self.node();
         let qos = &self.0.qos;
-        let nanos = |duration: feros_rmw::QosDuration| {
+        let nanos = |duration: feros_engine::QosDuration| {
             duration.finite().map(|limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))
         };
         let depth = (qos.history == History::KeepLast).then_some(qos.depth);

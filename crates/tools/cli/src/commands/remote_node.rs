@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use feros::WaitError;
-use feros_rmw::GraphSnapshot;
+use feros_engine::GraphSnapshot;
 
 use crate::connection::Connection;
 use crate::error::CliError;

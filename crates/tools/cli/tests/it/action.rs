@@ -229,7 +229,7 @@ fn feedback_of_a_type_that_only_its_server_knows_is_echoed() {
     set.insert(feros_interface::Interface::Action(action)).unwrap();
     let name = FEEDBACK.parse().unwrap();
     let ty = feros_message::dynamic::DynamicType::resolve(&set, &name).unwrap();
-    let hash = Some(feros::rmw::TypeHash(ty.type_hash().0));
+    let hash = Some(feros::engine::TypeHash(ty.type_hash().0));
     let identity = feros::TypeIdentity { name: FEEDBACK.to_owned(), hash };
     let bytes = feros_message::dynamic::DynamicMessage::from_yaml(&ty, "{feedback: {now: 7}}");
     let bytes = bytes.unwrap().to_cdr().unwrap();

@@ -3,13 +3,13 @@
 
 use std::sync::{Arc, Mutex};
 
+use feros::engine::EndpointKind;
 use feros::msgs::type_description_interfaces::msg::{
     Field, FieldType, IndividualTypeDescription, TypeDescription,
 };
 use feros::msgs::type_description_interfaces::srv::{
     GetTypeDescription, GetTypeDescription_Request, GetTypeDescription_Response,
 };
-use feros::rmw::EndpointKind;
 use feros::{Executor, NodeOptions, Responder, SerializedMessage, TypeIdentity};
 use feros_interface::{Interface, TypeName, parse_message};
 use feros_message::dynamic::{DynamicMessage, DynamicType};
@@ -69,7 +69,7 @@ fn beside_arm(topic: &str, description: TypeDescription, check: impl FnOnce()) {
     let service =
         node.create_service::<GetTypeDescription, _>("~/get_type_description", answer).unwrap();
     let (ty, _) = arm();
-    let hash = Some(feros::rmw::TypeHash(ty.type_hash().0));
+    let hash = Some(feros::engine::TypeHash(ty.type_hash().0));
     let identity = TypeIdentity { name: ARM.to_owned(), hash };
     let publisher = node.create_generic_publisher(topic, &identity, 10).unwrap();
     let value = DynamicMessage::from_yaml(&ty, "{joints: [{x: 1.5}], name: left}").unwrap();
@@ -148,8 +148,10 @@ fn a_node_that_describes_is_heard_beside_those_that_do_not_answer() {
     let (ty, description) = arm();
     let context = context();
     let executor = Executor::new();
-    let identity =
-        TypeIdentity { name: ARM.to_owned(), hash: Some(feros::rmw::TypeHash(ty.type_hash().0)) };
+    let identity = TypeIdentity {
+        name: ARM.to_owned(),
+        hash: Some(feros::engine::TypeHash(ty.type_hash().0)),
+    };
     let asked: Asked = Arc::default();
     let service_of = |number: usize| format!("/d_asked_{number}/get_type_description");
     let mut nodes = Vec::new();

@@ -58,7 +58,7 @@ fn services_of_launch(context: &feros::Context) -> impl Fn() -> Vec<String> + us
     move || {
         let graph = context.graph();
         let services = graph.endpoints.iter().filter(|endpoint| {
-            endpoint.kind == feros::rmw::EndpointKind::Service
+            endpoint.kind == feros::engine::EndpointKind::Service
                 && endpoint.name.starts_with("/_feros_launch")
         });
         services.map(|service| service.name.clone()).collect()

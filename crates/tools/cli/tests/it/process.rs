@@ -11,7 +11,7 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use feros::rmw::{DiscoveryRange, SessionOptions};
+use feros::engine::{DiscoveryRange, SessionOptions};
 use feros::{Arguments, Context, ContextOptions};
 use feros_interop::Domain;
 pub(crate) use feros_test_support::WATCHDOG;

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use feros::engine::{NodeId, NodeName, PublishMode, PublisherOptions};
 use feros::msgs::std_msgs::msg::String as Text;
-use feros::rmw::{NodeId, NodeName, PublishMode, PublisherOptions};
 use feros::{Context, Executor, QosProfile};
 use feros_bag::{BagTopic, BagWriter, Schema, TopicMetadata, WriterOptions};
 use feros_wording::is_unseen;
@@ -19,7 +19,7 @@ const HOSTILE: &str = "x\u{1b}]0;pwned\u{7}\u{9b}35m\u{202e}\u{2028}\r\nerror: f
 struct HostilePeer {
     context: Context,
     node: NodeId,
-    kept: Vec<Arc<dyn feros::rmw::Publisher>>,
+    kept: Vec<Arc<dyn feros::engine::Publisher>>,
 }
 
 impl HostilePeer {

@@ -2,9 +2,9 @@
 //! leaves both sides as well.
 
 use feros::QosProfile;
+use feros::engine::EndpointKind;
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
-use feros::rmw::EndpointKind;
 use feros_test_support::{WATCHDOG, eventually};
 use serde_json::json;
 

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
-use feros::rmw::{DiscoveryRange, SessionOptions};
+use feros::engine::{DiscoveryRange, SessionOptions};
 use feros::{Arguments, Context, ContextOptions, Executor, Node, NodeOptions};
 use feros_interop::{Domain, interop_is_skipped};
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError, host_address};

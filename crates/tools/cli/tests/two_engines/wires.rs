@@ -6,16 +6,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use feros::engine::{DiscoveryRange, Engine, SessionOptions};
 use feros::msgs::std_msgs::msg::UInt32;
-use feros::rmw::{DiscoveryRange, Engine, SessionOptions};
 use feros::{
     Arguments, Context, ContextOptions, Executor, Node, Publisher, QosProfile, Subscription,
     Transport,
 };
 use feros_engine_pair::PairEngine;
 use feros_interop::Domain;
-use feros_rmw_zenoh::ConfiguredZenohEngine;
 use feros_test_support::{Background, WATCHDOG, eventually};
+use feros_zenoh::ConfiguredZenohEngine;
 
 use crate::process::{Finished, Running};
 

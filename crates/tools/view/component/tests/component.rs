@@ -6,8 +6,8 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::sync::mpsc::sync_channel;
 
+use feros::engine::{DiscoveryRange, SessionOptions};
 use feros::msgs::rcl_interfaces::msg::Log;
-use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{
     Arguments, Context, ContextOptions, Executor, NodeOptions, Outcome, ParameterValue, QosProfile,
     TransportSet,

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use feros_engine::{EndpointKind, Gid, GraphSnapshot, TypeHash};
 use feros_interface::InterfaceSet;
 use feros_message::Schema;
-use feros_rmw::{EndpointKind, Gid, GraphSnapshot, TypeHash};
 
 use crate::protocol::{Channel, Service, ServiceSchema};
 
@@ -203,7 +203,8 @@ impl Catalogue {
     }
 
     fn update_services(&mut self, graph: &GraphSnapshot, changes: &mut Changes) {
-        let is_server = |endpoint: &feros_rmw::EndpointInfo| endpoint.kind == EndpointKind::Service;
+        let is_server =
+            |endpoint: &feros_engine::EndpointInfo| endpoint.kind == EndpointKind::Service;
         let wanted: BTreeSet<(String, String)> = graph
             .names_and_types(is_server)
             .into_iter()
@@ -286,8 +287,8 @@ fn topics_of(graph: &GraphSnapshot, own: Gid) -> BTreeMap<(String, String), Opti
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use feros_rmw::graph::EndpointNode;
-    use feros_rmw::{EndpointInfo, NodeName};
+    use feros_engine::graph::EndpointNode;
+    use feros_engine::{EndpointInfo, NodeName};
 
     use super::*;
 

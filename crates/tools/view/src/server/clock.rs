@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use feros::msgs::rosgraph_msgs::msg::Clock;
 use feros::{CreateError, Node, QosProfile, Subscription};
-use feros_rmw::{EndpointKind, Gid, GraphSnapshot};
+use feros_engine::{EndpointKind, Gid, GraphSnapshot};
 use feros_sync::{AtomicU64, Ordering};
 
 use crate::protocol;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot};
+use feros_engine::{EndpointInfo, EndpointKind, Gid, GraphSnapshot};
 
 use crate::protocol::{ConnectionGraphUpdate, NamedIds};
 
@@ -87,8 +87,8 @@ pub(crate) fn node_name(endpoint: &EndpointInfo) -> String {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use feros_rmw::NodeName;
-    use feros_rmw::graph::EndpointNode;
+    use feros_engine::NodeName;
+    use feros_engine::graph::EndpointNode;
 
     use super::*;
 

@@ -16,7 +16,7 @@ use feros::{
     CreateError, Durability, GenericSubscription, MessageInfo, Node, QosProfile, SerializedMessage,
     SubscriptionOptions, TypeIdentity,
 };
-use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_engine::{EndpointKind, GraphSnapshot};
 use feros_sync::Mutex;
 
 use crate::server::clients::Client;

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Instant, SystemTime};
 
 use feros::{Durability, Reliability, Transport, TypeIdentity, transports_of_topic};
+use feros_engine::graph::NamesAndTypes;
+use feros_engine::{EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot};
 use feros_monitor::{
     NodeSummary, ProcessFigures, ProcessMeter, TopicFigures, TopicMeter, TopicSummary, nodes,
     topics,
 };
-use feros_rmw::graph::NamesAndTypes;
-use feros_rmw::{EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot};
 use serde::Serialize;
 
 use crate::server::access::host_name;
@@ -350,7 +350,7 @@ fn age(figures: &TopicFigures) -> Option<Age> {
     Some(Age { p50: nanos(figures.age_p50?), p99: nanos(figures.age_p99?) })
 }
 
-fn mismatch(found: &feros_rmw::graph::Mismatch) -> Mismatch {
+fn mismatch(found: &feros_engine::graph::Mismatch) -> Mismatch {
     let [publisher, subscription] = found.sides();
     let cure = sentence(&found.cure);
     Mismatch { publisher, subscription, problem: found.reason.clone(), cure }

@@ -8,9 +8,9 @@ use std::time::Instant;
 use feros::msgs::rcl_interfaces::msg::ParameterEvent;
 use feros::msgs::rosgraph_msgs::msg::Clock;
 use feros::{Node, Subscription, TypeIdentity};
+use feros_engine::name::is_hidden;
+use feros_engine::{Gid, GraphSnapshot};
 use feros_message::Schema;
-use feros_rmw::name::is_hidden;
-use feros_rmw::{Gid, GraphSnapshot};
 use feros_sync::{Mutex, Ordering};
 use tokio::sync::Semaphore;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use feros_rmw::Gid;
+use feros_engine::Gid;
 use feros_trace_analysis::{LiveTrace, PairLayers, Percentiles};
 use serde::Serialize;
 

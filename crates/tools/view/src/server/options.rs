@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use feros_engine::TypeHash;
 use feros_interface::InterfaceSet;
 use feros_launch::Packages;
 use feros_message::Schema;
-use feros_rmw::TypeHash;
 
 use crate::protocol::Finding;
 use crate::server::access::Token;

@@ -12,7 +12,7 @@ use feros::msgs::rcl_interfaces::srv::{
     SetParameters_Request,
 };
 use feros::{Client, ClientOptions, CreateError, Node, ParameterValue, QosProfile, Subscription};
-use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_engine::{EndpointKind, GraphSnapshot};
 use feros_sync::Mutex;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -173,7 +173,7 @@ async fn some_at_a_time<T>(
 
 /// Returns the nodes that have this parameter service.
 fn nodes_with(service: &str, graph: &GraphSnapshot) -> BTreeSet<String> {
-    let is_server = |endpoint: &feros_rmw::EndpointInfo| endpoint.kind == EndpointKind::Service;
+    let is_server = |endpoint: &feros_engine::EndpointInfo| endpoint.kind == EndpointKind::Service;
     let services = graph.names_and_types(is_server).into_keys();
     let node = |name: String| Some(name.strip_suffix(service)?.strip_suffix('/')?.to_owned());
     services.filter_map(node).collect()

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use feros::{Durability, GenericPublisher, Node, PublisherOptions, QosProfile, TypeIdentity};
+use feros_engine::{EndpointKind, GraphSnapshot, TypeHash};
 use feros_interface::{InterfaceSet, TypeName};
-use feros_rmw::{EndpointKind, GraphSnapshot, TypeHash};
 
 use crate::protocol::ClientChannel;
 

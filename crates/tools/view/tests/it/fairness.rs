@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::{Node, QosProfile};
-use feros_rmw::EndpointKind;
+use feros_engine::EndpointKind;
 use feros_test_support::{WATCHDOG, spawn, until};
 use serde_json::{Value, json};
 use tungstenite::Message;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use feros::rmw::{DiscoveryRange, SessionOptions};
+use feros::engine::{DiscoveryRange, SessionOptions};
 use feros::{Arguments, Context, ContextOptions, Executor, Node, NodeOptions, TransportSet};
 use feros_interop::Domain;
 use feros_test_support::Background;

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use feros_engine::QosProfile;
 use feros_message::{Message, ServiceEventKind, to_vec};
-use feros_rmw::QosProfile;
 
 use crate::action::events::Events;
 use crate::client::{CallError, ClientOptions, GenericClient, SerializedResponseFuture};

@@ -3,10 +3,10 @@
 
 use std::fmt::Debug;
 
+use feros_engine::{Payload, QosProfile};
 use feros_executor::Time;
 use feros_message::{Action, DecodeError, EncodeError, GoalId, from_bytes, set_goal_id, to_vec};
 use feros_msgs::unique_identifier_msgs::msg::UUID;
-use feros_rmw::{Payload, QosProfile};
 
 use crate::action::events::ActionEvents;
 use crate::action::names::note_types;

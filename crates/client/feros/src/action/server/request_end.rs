@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use feros_engine::{FailureCounter, Gid, Payload, QosProfile, Sample};
 use feros_executor::Ringer;
 use feros_message::{DecodeError, Message, ServiceEventKind, to_vec};
-use feros_rmw::{FailureCounter, Gid, Payload, QosProfile, Sample};
 
 use crate::action::events::Events;
 use crate::create_error::CreateError;

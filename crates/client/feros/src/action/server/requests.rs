@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use feros_engine::{FailureCounter, Sample};
 use feros_executor::{Executable, Progress, Time};
 use feros_message::{GoalId, from_bytes};
 use feros_msgs::action_msgs::srv::{CancelGoal_Request, CancelGoal_Response};
 use feros_msgs::unique_identifier_msgs::msg::UUID;
-use feros_rmw::{FailureCounter, Sample};
 
 use super::callbacks::{ActionCallbacks, CancelResponse, GoalResponse};
 use super::form::{ActionServerForm, goal_response};

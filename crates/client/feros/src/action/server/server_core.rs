@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
+use feros_engine::{FailureCounter, SoFar};
 use feros_executor::{Entity, Timer, TimerCall};
 use feros_message::GoalId;
 use feros_msgs::action_msgs::msg::GoalStatusArray;
 use feros_msgs::action_msgs::srv::CancelGoal_Request;
-use feros_rmw::{FailureCounter, SoFar};
 use feros_sync::Mutex;
 
 use super::form::{ActionServerForm, set_status};

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use feros_doorbell::Ringer;
-use feros_rmw::{Gid, MessageInfo, Payload, QosProfile};
+use feros_engine::{Gid, MessageInfo, Payload, QosProfile};
 
 use super::*;
 use crate::intra_process::queue::Envelope;

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicUsize;
 
-use feros_rmw::{AnnounceError, EventError, Match, Sample, SubscriptionEvent, TakeError};
+use feros_engine::{AnnounceError, EventError, Match, Sample, SubscriptionEvent, TakeError};
 
 use super::*;
 

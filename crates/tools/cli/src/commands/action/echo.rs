@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use feros::{Executor, MessageInfo, QosProfile, SerializedMessage, SubscriptionOptions};
+use feros_engine::{EndpointKind, FailureCounter};
 use feros_message::dynamic::{DynamicMessage, DynamicType, PrintOptions, ValueRef};
-use feros_rmw::{EndpointKind, FailureCounter};
 use feros_sync::Mutex;
 
 use super::no_such_action;

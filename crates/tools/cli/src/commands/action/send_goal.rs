@@ -94,7 +94,7 @@ fn wait_for_server(
     let other_type = || {
         let graph = connection.context.graph();
         let mut types = graph.names_and_types(|endpoint| {
-            endpoint.kind == feros_rmw::EndpointKind::Publisher
+            endpoint.kind == feros_engine::EndpointKind::Publisher
                 && endpoint.name == format!("{name}/_action/feedback")
         });
         let types = types.pop_first().map(|(_, types)| types).unwrap_or_default();

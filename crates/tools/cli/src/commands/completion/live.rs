@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use feros_component::index::Index;
 use feros_component::remote;
+use feros_engine::GraphSnapshot;
+use feros_engine::name::is_hidden;
 use feros_interface::Namespace;
-use feros_rmw::GraphSnapshot;
-use feros_rmw::name::is_hidden;
 
 use super::super::param::parameter_names;
 use super::Candidate;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use feros_engine::SessionOptions;
 use feros_monitor::{DomainProgram, Program};
-use feros_rmw::SessionOptions;
 
 use super::finding::Finding;
 use super::programs::listed;

@@ -2,7 +2,7 @@
 //! than necessary.
 
 use feros::{Reason, TransportBetween, transports_of_service, transports_of_topic};
-use feros_rmw::GraphSnapshot;
+use feros_engine::GraphSnapshot;
 
 use super::super::endpoint::node_name;
 use super::finding::Finding;
@@ -92,8 +92,8 @@ fn cure(reason: &Reason) -> Option<&'static str> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use feros_rmw::graph::EndpointNode;
-    use feros_rmw::{EndpointInfo, EndpointKind, Gid, NodeName, QosProfile};
+    use feros_engine::graph::EndpointNode;
+    use feros_engine::{EndpointInfo, EndpointKind, Gid, NodeName, QosProfile};
 
     fn graph(announcements: [&str; 2]) -> GraphSnapshot {
         let endpoint = |kind, node: &str, announcement: &str| EndpointInfo {

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::{Executor, MessageInfo, Outcome, SerializedMessage, TypeIdentity};
-use feros_rmw::{DiscoveryRange, SessionOptions};
+use feros_engine::{DiscoveryRange, SessionOptions};
 use feros_sync::Mutex;
 use serde_json::json;
 

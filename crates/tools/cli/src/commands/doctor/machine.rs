@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use feros_rmw::SessionOptions;
-use feros_rmw::engine::known;
+use feros_engine::SessionOptions;
+use feros_engine::engine::known;
 
 use super::finding::Finding;
 

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use feros_rmw::graph::NamesAndTypes;
-use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_engine::graph::NamesAndTypes;
+use feros_engine::{EndpointKind, GraphSnapshot};
 
 use super::super::endpoint::node_name;
 use super::finding::Finding;
@@ -58,8 +58,8 @@ fn several_types(
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use feros_rmw::graph::EndpointNode;
-    use feros_rmw::{EndpointInfo, Gid, NodeName, QosProfile};
+    use feros_engine::graph::EndpointNode;
+    use feros_engine::{EndpointInfo, Gid, NodeName, QosProfile};
 
     fn endpoint(kind: EndpointKind, name: &str, ty: &str, node: &str) -> EndpointInfo {
         EndpointInfo {

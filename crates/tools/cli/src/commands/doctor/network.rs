@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::time::{Duration, Instant};
 
-use feros_rmw::{DiscoveryRange, SessionOptions};
+use feros_engine::{DiscoveryRange, SessionOptions};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::finding::Finding;

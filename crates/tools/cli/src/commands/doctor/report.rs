@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::process::ExitCode;
 
 use feros::Context;
-use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_engine::{EndpointKind, GraphSnapshot};
 
 use super::super::pkg::xml;
 use super::machine::variables;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use feros::ParameterValue;
+use feros::engine::NodeName;
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::msgs::rcl_interfaces::msg::{
     Parameter as ParameterMessage, ParameterValue as ParameterValueMessage,
 };
 use feros::parameter::file;
-use feros::rmw::NodeName;
 use feros_component::remote::ContainerClient;
 use feros_launch::{Component, ComponentLoader, Parameters, Value};
 

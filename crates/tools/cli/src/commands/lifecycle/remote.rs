@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use feros::LifecycleClient;
-use feros_rmw::name::is_hidden;
-use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_engine::name::is_hidden;
+use feros_engine::{EndpointKind, GraphSnapshot};
 
 use crate::commands::remote_node::{NodeClient, RemoteNode};
 use crate::connection::Connection;

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use feros_rmw::graph::NamesAndTypes;
-use feros_rmw::name::is_hidden;
-use feros_rmw::{EndpointKind, GraphSnapshot, NodeName};
+use feros_engine::graph::NamesAndTypes;
+use feros_engine::name::is_hidden;
+use feros_engine::{EndpointKind, GraphSnapshot, NodeName};
 use serde::Serialize;
 
 use crate::connection::{Connection, DiscoveryArgs};
@@ -121,8 +121,8 @@ fn text(report: &NodeReport) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use feros_rmw::graph::EndpointNode;
-    use feros_rmw::{EndpointInfo, Gid, QosProfile};
+    use feros_engine::graph::EndpointNode;
+    use feros_engine::{EndpointInfo, Gid, QosProfile};
 
     fn endpoint(kind: EndpointKind, name: &str, type_name: &str) -> EndpointInfo {
         EndpointInfo {

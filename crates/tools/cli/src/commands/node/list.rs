@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use feros_rmw::name::is_hidden;
+use feros_engine::name::is_hidden;
 use serde::Serialize;
 
 use crate::connection::{Connection, DiscoveryArgs};

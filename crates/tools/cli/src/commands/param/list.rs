@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use feros_rmw::EndpointKind;
-use feros_rmw::name::is_hidden;
+use feros_engine::EndpointKind;
+use feros_engine::name::is_hidden;
 use regex::Regex;
 use serde_json::json;
 

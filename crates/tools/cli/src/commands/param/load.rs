@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use feros::ParameterValue;
+use feros::engine::NodeName;
 use feros::parameter::{ParameterOverrides, file};
-use feros::rmw::NodeName;
 
 use super::remote::{NodeArgs, Remote};
 use super::set::{declared_types, with_reason};

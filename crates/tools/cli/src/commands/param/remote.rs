@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use feros::{ParameterClient, ParameterType};
-use feros_rmw::name::is_hidden;
-use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_engine::name::is_hidden;
+use feros_engine::{EndpointKind, GraphSnapshot};
 
 use crate::asking::all_at_once;
 use crate::commands::remote_node::{NodeClient, RemoteNode};

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use feros::{ClientOptions, GenericClient, QosProfile};
+use feros_engine::GraphSnapshot;
+use feros_engine::name::is_hidden;
 use feros_message::dynamic::{DynamicMessage, PrintOptions, StampFields};
-use feros_rmw::GraphSnapshot;
-use feros_rmw::name::is_hidden;
 
 use crate::connection::Connection;
 use crate::error::CliError;
@@ -171,7 +171,7 @@ fn wait_for_service(
 fn other_type(graph: &GraphSnapshot, name: &str, service: &DynamicService) -> Option<String> {
     let wanted = service.name.to_string();
     let mut types: Vec<String> = graph
-        .endpoints_of(feros_rmw::EndpointKind::Service, name)
+        .endpoints_of(feros_engine::EndpointKind::Service, name)
         .map(|endpoint| endpoint.type_name.clone())
         .collect();
     if types.contains(&wanted) { None } else { types.pop() }

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use feros::{QosProfile, TypeIdentity};
-use feros_rmw::EndpointKind;
-use feros_rmw::name::is_hidden;
+use feros_engine::EndpointKind;
+use feros_engine::name::is_hidden;
 
 use crate::commands::topic::echo::{Form, Format, Limits, listen};
 use crate::connection::{Connection, DiscoveryArgs};

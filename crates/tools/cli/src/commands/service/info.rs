@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use feros::{TransportBetween, transports_of_service};
-use feros_rmw::name::is_hidden;
-use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_engine::name::is_hidden;
+use feros_engine::{EndpointKind, GraphSnapshot};
 use serde_json::json;
 
 use super::super::endpoint::{Endpoint, node_name};
@@ -119,8 +119,8 @@ fn text(graph: &GraphSnapshot, service: &str, verbose: bool) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use feros_rmw::graph::EndpointNode;
-    use feros_rmw::{EndpointInfo, Gid, NodeName, QosProfile};
+    use feros_engine::graph::EndpointNode;
+    use feros_engine::{EndpointInfo, Gid, NodeName, QosProfile};
 
     /// A client and a server with these announcements.
     fn graph(announcements: [Option<&str>; 2]) -> GraphSnapshot {

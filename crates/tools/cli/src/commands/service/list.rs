@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use feros_rmw::EndpointKind;
-use feros_rmw::name::is_hidden;
+use feros_engine::EndpointKind;
+use feros_engine::name::is_hidden;
 use serde::Serialize;
 
 use crate::connection::{Connection, DiscoveryArgs};

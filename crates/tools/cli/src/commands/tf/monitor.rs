@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use feros::engine::EndpointKind;
 use feros::msgs::tf2_msgs::msg::TFMessage;
-use feros::rmw::EndpointKind;
 use feros::{Clock, Context, Gid, MessageInfo, Time};
 use feros_sync::Mutex;
 use feros_tf2::{Buffer, STATIC_TOPIC, TOPIC, TransformListener, dynamic_listener_qos, static_qos};

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use feros_engine::GraphSnapshot;
+use feros_engine::name::is_hidden;
 use feros_monitor::{
     NodeSummary, ProcessFigures, ProcessMeter, TopicFigures, TopicMeter, TopicSummary, nodes,
     topics,
 };
-use feros_rmw::GraphSnapshot;
-use feros_rmw::name::is_hidden;
 
 use super::super::topic::watch::type_in;
 use crate::connection::Connection;
@@ -93,7 +93,7 @@ impl<'a> Watcher<'a> {
     }
 
     /// Whether an endpoint belongs to this command.
-    pub(super) fn is_own(&self, endpoint: &feros_rmw::EndpointInfo) -> bool {
+    pub(super) fn is_own(&self, endpoint: &feros_engine::EndpointInfo) -> bool {
         let own = self.connection.context.session().gid();
         endpoint.gid.is_of_session_of(&own)
     }

@@ -2,7 +2,7 @@
 //! Colour alone never carries information.
 
 use feros::transports_of_topic;
-use feros_rmw::EndpointInfo;
+use feros_engine::EndpointInfo;
 use feros_wording::harmless;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};

@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use feros_engine::FailureCounter;
 use feros_interface::{BaseType, Shape};
 use feros_message::dynamic::{DynamicMessage, DynamicType, ValueRef};
 use feros_monitor::watching_qos;
-use feros_rmw::FailureCounter;
 use feros_sync::Mutex;
 use serde_json::json;
 

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
+use feros_engine::name::is_hidden;
 use feros_interface::Namespace;
-use feros_rmw::name::is_hidden;
 
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use feros::{
     GenericSubscription, MessageInfo, Node, SerializedMessage, SubscriptionOptions, TypeIdentity,
 };
+use feros_engine::FailureCounter;
+use feros_engine::name::is_hidden;
 use feros_message::dynamic::DynamicType;
 use feros_monitor::watching_qos;
-use feros_rmw::FailureCounter;
-use feros_rmw::name::is_hidden;
 use feros_sync::Mutex;
 
 use self::arrivals::Arrivals;

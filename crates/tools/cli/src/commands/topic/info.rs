@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use feros::{TransportBetween, transports_of_topic};
-use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_engine::{EndpointKind, GraphSnapshot};
 use serde_json::json;
 
 use super::super::endpoint::{Endpoint, node_name};
@@ -119,8 +119,8 @@ fn text(graph: &GraphSnapshot, topic: &str, verbose: bool) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use feros_rmw::graph::EndpointNode;
-    use feros_rmw::{EndpointInfo, Gid, NodeName, QosProfile, TypeHash};
+    use feros_engine::graph::EndpointNode;
+    use feros_engine::{EndpointInfo, Gid, NodeName, QosProfile, TypeHash};
     use std::time::Duration;
 
     fn graph() -> GraphSnapshot {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use feros_rmw::name::is_hidden;
-use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_engine::name::is_hidden;
+use feros_engine::{EndpointKind, GraphSnapshot};
 use serde::Serialize;
 
 use crate::connection::{Connection, DiscoveryArgs};

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use feros::{Executor, Node, Outcome, TypeIdentity};
-use feros_rmw::name::is_hidden;
-use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_engine::name::is_hidden;
+use feros_engine::{EndpointKind, GraphSnapshot};
 
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;

@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use feros_rmw_zenoh::Router;
+use feros_zenoh::Router;
 
 use crate::error::CliError;
 use crate::{ending, notices, output};

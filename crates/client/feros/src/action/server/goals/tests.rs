@@ -2,7 +2,7 @@
 use super::*;
 use crate::action::server::progress::{ResultBytes, ResultRequest, WAITING_LIMIT};
 use crate::action::state::{GoalEvent, GoalStatus};
-use feros_rmw::{Gid, RequestId, ServiceMapping};
+use feros_engine::{Gid, RequestId, ServiceMapping};
 
 fn at(seconds: i64) -> Time {
     Time::from_nanos(seconds * 1_000_000_000)

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use feros::MessageInfo;
+use feros_engine::FailureCounter;
 use feros_message::dynamic::{
     DynamicMessage, DynamicType, PathError, PrintOptions, Selected, ValueRef,
 };
-use feros_rmw::FailureCounter;
 use serde_json::json;
 
 use super::form::Form;

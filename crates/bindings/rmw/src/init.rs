@@ -1,0 +1,340 @@
+//! Init options, and the initialization, shutdown and finalization of contexts.
+
+use std::ffi::{CStr, c_char};
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use feros_engine::{DiscoveryRange, SessionOptions};
+
+use crate::allocation::Allocator;
+use crate::arguments::{given, ours, text};
+use crate::context::Context;
+use crate::distribution;
+use crate::error::{Failure, guarded};
+use crate::ffi::{
+    RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST, RMW_AUTOMATIC_DISCOVERY_RANGE_NOT_SET,
+    RMW_AUTOMATIC_DISCOVERY_RANGE_OFF, RMW_AUTOMATIC_DISCOVERY_RANGE_SUBNET,
+    RMW_AUTOMATIC_DISCOVERY_RANGE_SYSTEM_DEFAULT, RMW_DEFAULT_DOMAIN_ID,
+    RMW_SECURITY_ENFORCEMENT_ENFORCE, RMW_SECURITY_ENFORCEMENT_PERMISSIVE, rcutils_allocator_t,
+    rmw_context_t, rmw_discovery_options_t, rmw_init_options_t, rmw_peer_address_t, rmw_ret_t,
+    rmw_security_options_t,
+};
+use crate::identity::identifier;
+use crate::log;
+
+/// An allocator without functions, as in zero-initialized structures.
+const NO_ALLOCATOR: rcutils_allocator_t = rcutils_allocator_t {
+    allocate: None,
+    deallocate: None,
+    reallocate: None,
+    zero_allocate: None,
+    state: ptr::null_mut(),
+};
+
+/// Zero-initialized options: `rmw_get_zero_initialized_init_options`.
+fn zero_options() -> rmw_init_options_t {
+    rmw_init_options_t {
+        instance_id: 0,
+        implementation_identifier: ptr::null(),
+        domain_id: 0,
+        security_options: rmw_security_options_t {
+            enforce_security: RMW_SECURITY_ENFORCEMENT_PERMISSIVE,
+            security_root_path: ptr::null_mut(),
+        },
+        discovery_options: rmw_discovery_options_t {
+            automatic_discovery_range: RMW_AUTOMATIC_DISCOVERY_RANGE_NOT_SET,
+            static_peers: ptr::null_mut(),
+            static_peers_count: 0,
+            allocator: NO_ALLOCATOR,
+        },
+        enclave: ptr::null_mut(),
+        allocator: NO_ALLOCATOR,
+        impl_: ptr::null_mut(),
+    }
+}
+
+/// Fills init options with defaults.
+///
+/// # Safety
+/// The options are null or valid; the allocator is valid.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_init_options_init(
+    init_options: *mut rmw_init_options_t,
+    allocator: rcutils_allocator_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        log::begin();
+        distribution::check()?;
+        // SAFETY: [zero] the options are null or zero-initialized.
+        let before = unsafe { given(init_options, "init_options") }?;
+        // SAFETY: [allocators] the functions belong to one allocator.
+        let allocator = unsafe { Allocator::new(allocator) }?;
+        if !before.implementation_identifier.is_null() {
+            return Err(Failure::invalid("the init options were already initialized"));
+        }
+        let options = rmw_init_options_t {
+            implementation_identifier: identifier(),
+            domain_id: RMW_DEFAULT_DOMAIN_ID,
+            allocator: allocator.raw(),
+            ..zero_options()
+        };
+        // SAFETY: the memory was checked above, and holds nothing that has to be freed.
+        unsafe { init_options.write(options) };
+        Ok(())
+    })
+}
+
+/// A copy of init options.
+///
+/// # Safety
+/// The options are initialized: each string ends with NUL, and there are as many peers as the count
+/// says.
+unsafe fn copy(from: &rmw_init_options_t) -> Result<rmw_init_options_t, Failure> {
+    // SAFETY: the options hold the allocator that they were initialized with.
+    let allocator = unsafe { Allocator::new(from.allocator) }?;
+    let copy_text = |text: *mut c_char| match text.is_null() {
+        true => Ok(ptr::null_mut()),
+        // SAFETY: [init options] the string ends with NUL.
+        false => allocator.c_text(unsafe { CStr::from_ptr(text) }),
+    };
+    let mut made = rmw_init_options_t {
+        instance_id: from.instance_id,
+        implementation_identifier: from.implementation_identifier,
+        domain_id: from.domain_id,
+        allocator: allocator.raw(),
+        ..zero_options()
+    };
+    made.security_options.enforce_security = from.security_options.enforce_security;
+    made.discovery_options.automatic_discovery_range =
+        from.discovery_options.automatic_discovery_range;
+    let mut fill = || {
+        made.enclave = copy_text(from.enclave)?;
+        made.security_options.security_root_path =
+            copy_text(from.security_options.security_root_path)?;
+        let count = from.discovery_options.static_peers_count;
+        if count > 0 && !from.discovery_options.static_peers.is_null() {
+            let peers = allocator.array::<rmw_peer_address_t>(count)?;
+            // SAFETY: both arrays have `count` peers, and the copy was just allocated.
+            unsafe {
+                ptr::copy_nonoverlapping(from.discovery_options.static_peers, peers, count);
+            }
+            made.discovery_options.static_peers = peers;
+            made.discovery_options.static_peers_count = count;
+            made.discovery_options.allocator = allocator.raw();
+        }
+        Ok::<(), Failure>(())
+    };
+    match fill() {
+        Ok(()) => Ok(made),
+        Err(failure) => {
+            // SAFETY: this function allocated all of the memory.
+            unsafe { free(&mut made, allocator) };
+            Err(failure)
+        }
+    }
+}
+
+/// Frees the memory of options.
+///
+/// # Safety
+/// The memory came from this allocator, and that of the peers from the allocator of the discovery
+/// options.
+unsafe fn free(options: &mut rmw_init_options_t, allocator: Allocator) {
+    // SAFETY: [init options, allocators] the memory came from the allocators of the options.
+    unsafe {
+        allocator.free(options.enclave);
+        allocator.free(options.security_options.security_root_path);
+        let peers = options.discovery_options.static_peers;
+        if !peers.is_null() {
+            let of_peers = Allocator::new(options.discovery_options.allocator);
+            of_peers.unwrap_or(allocator).free(peers);
+        }
+    }
+    *options = zero_options();
+}
+
+/// Copies init options.
+///
+/// # Safety
+/// Both are null or valid, and the second is zero-initialized.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_init_options_copy(
+    src: *const rmw_init_options_t,
+    dst: *mut rmw_init_options_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: [init options] the source is null or initialized. [zero] The destination is null
+        // or zero-initialized, and only this call uses it.
+        unsafe {
+            given(src, "src")?;
+            let before = given(dst, "dst")?;
+            let from = ours(src)?;
+            if !before.implementation_identifier.is_null() {
+                return Err(Failure::invalid("`dst` was already initialized"));
+            }
+            dst.write(copy(from)?);
+        }
+        Ok(())
+    })
+}
+
+/// Frees the memory of init options.
+///
+/// # Safety
+/// The options are null or initialized.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_options_t) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: [init options] the options are null or initialized. [destruction] Only this call
+        // uses them.
+        unsafe {
+            given(init_options, "init_options")?;
+            let allocator = Allocator::new(ours(init_options)?.allocator)?;
+            free(&mut *init_options, allocator);
+        }
+        Ok(())
+    })
+}
+
+/// Converts init options into session options.
+///
+/// # Safety
+/// The contract of [`copy`].
+unsafe fn session_options(options: &rmw_init_options_t) -> Result<SessionOptions, Failure> {
+    // SAFETY: [init options] the enclave is null or ends with NUL.
+    let enclave = unsafe { text(options.enclave, "init_options.enclave") }?;
+    // The client library has already read the environment variables, so its options win. Only
+    // options that are not set come from the variables.
+    let of_variables = SessionOptions::from_variables(|name| {
+        let is_discovery = !matches!(name, "ROS_DOMAIN_ID");
+        is_discovery.then(|| std::env::var_os(name)).flatten()
+    });
+    let discovery = &options.discovery_options;
+    let discovery_range = match discovery.automatic_discovery_range {
+        RMW_AUTOMATIC_DISCOVERY_RANGE_NOT_SET => {
+            of_variables.map_err(Failure::error)?.discovery_range
+        }
+        RMW_AUTOMATIC_DISCOVERY_RANGE_OFF => DiscoveryRange::Off,
+        RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST => DiscoveryRange::Localhost,
+        RMW_AUTOMATIC_DISCOVERY_RANGE_SUBNET => DiscoveryRange::Subnet,
+        RMW_AUTOMATIC_DISCOVERY_RANGE_SYSTEM_DEFAULT => DiscoveryRange::SystemDefault,
+        other => {
+            return Err(Failure::invalid(format!(
+                "the automatic discovery range {other} is unknown"
+            )));
+        }
+    };
+    let mut static_peers = Vec::new();
+    for index in 0..discovery.static_peers_count {
+        // SAFETY: [init options] there are `static_peers_count` peers, each with a NUL.
+        let peer = unsafe {
+            text((&raw const (*discovery.static_peers.add(index)).peer_address).cast(), "peer")
+        };
+        static_peers.push(peer?.to_owned());
+    }
+    let domain_id = match options.domain_id {
+        RMW_DEFAULT_DOMAIN_ID => 0,
+        other => u32::try_from(other)
+            .map_err(|_| Failure::invalid(format!("the domain id {other} is not valid")))?,
+    };
+    Ok(SessionOptions { domain_id, enclave: enclave.to_owned(), discovery_range, static_peers })
+}
+
+fn check_security(options: &rmw_security_options_t) -> Result<(), Failure> {
+    if options.enforce_security == RMW_SECURITY_ENFORCEMENT_ENFORCE {
+        return Err(Failure::unsupported(
+            "rmw_feros has no DDS security yet, but it is enforced: use another implementation, or \
+             unset ROS_SECURITY_STRATEGY",
+        ));
+    }
+    if !options.security_root_path.is_null() {
+        tracing::warn!(
+            "rmw_feros has no DDS security yet: messages are not protected, which \
+             ROS_SECURITY_STRATEGY allows"
+        );
+    }
+    Ok(())
+}
+
+/// Initializes a context.
+///
+/// # Safety
+/// Options and context are null or valid; the context is zero-initialized.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_init(
+    options: *const rmw_init_options_t,
+    context: *mut rmw_context_t,
+) -> rmw_ret_t {
+    static INSTANCES: AtomicU64 = AtomicU64::new(1);
+    guarded(|| {
+        // SAFETY: [init options] the options are null or initialized. [zero] The context is null or
+        // zero-initialized, and only this call uses it.
+        unsafe {
+            given(options, "options")?;
+            let before = given(context, "context")?;
+            let options = ours(options)?;
+            if !before.implementation_identifier.is_null() {
+                return Err(Failure::invalid("the context was already initialized"));
+            }
+            check_security(&options.security_options)?;
+            let of_session = session_options(options)?;
+            let actual_domain_id = of_session.domain_id as usize;
+            let made = Context::open(&of_session)?;
+            context.write(rmw_context_t {
+                instance_id: INSTANCES.fetch_add(1, Ordering::Relaxed),
+                implementation_identifier: identifier(),
+                options: copy(options)?,
+                actual_domain_id,
+                impl_: made.into_raw(),
+            });
+        }
+        Ok(())
+    })
+}
+
+/// Shuts a context down: no node can be created in it any longer.
+///
+/// # Safety
+/// The context is null or valid.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: [handles] the context is null, zero-initialized or valid.
+        unsafe { Context::even_shut_down(context) }?.shut_down();
+        Ok(())
+    })
+}
+
+/// Finalizes a context that was shut down.
+///
+/// # Safety
+/// The context is null or valid, and nobody uses it any longer.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: [handles] the context is null, zero-initialized or valid.
+        let made = unsafe { Context::even_shut_down(context) }?;
+        if !made.is_shut_down() {
+            return Err(Failure::invalid("the context is in use: shut it down first"));
+        }
+        // SAFETY: `impl_` has held a reference since `rmw_init`, which this call takes over.
+        unsafe {
+            let allocator = Allocator::new((*context).options.allocator)?;
+            let held = Arc::from_raw((*context).impl_.cast::<Context>().cast_const());
+            free(&mut (*context).options, allocator);
+            context.write(rmw_context_t {
+                instance_id: 0,
+                implementation_identifier: ptr::null(),
+                options: zero_options(),
+                actual_domain_id: 0,
+                impl_: ptr::null_mut(),
+            });
+            made.end(held);
+        }
+        if made.is_forked() {
+            std::mem::forget(made);
+        }
+        Ok(())
+    })
+}

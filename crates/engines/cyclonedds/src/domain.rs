@@ -1,0 +1,374 @@
+//! The domains of this process. Cyclone DDS has one set of sockets and threads per domain id in a
+//! process, which all sessions of the domain share.
+
+use feros_sync::{Mutex, MutexGuard};
+use std::collections::HashMap;
+use std::ffi::{CStr, c_void};
+use std::ptr::NonNull;
+use std::sync::Once;
+
+use feros_cyclonedds_sys as sys;
+use feros_engine::engine::LOG_TARGET;
+use feros_engine::{OpenError, SessionOptions};
+
+use crate::c_string::c_string;
+use crate::config::{self, Circumstances, largest_participant_index};
+use crate::dds::{Code, Entity};
+
+/// The name of the engine.
+pub(crate) const ENGINE_NAME: &str = feros_engine::engine::known::CYCLONEDDS.name;
+/// The version of the source code that `feros-cyclonedds-sys` builds.
+pub(crate) const ENGINE_VERSION: &str = "11.0.0";
+
+/// How much memory of freed samples a domain keeps for later samples, in bytes.
+const RETAINED_BYTES: usize = 32 << 20;
+/// The largest number of threads of a domain: three that receive, one for timed events, two that
+/// deliver, one that collects garbage, and one more that a configuration may add.
+const MOST_THREADS: usize = 8;
+/// The largest domain id whose ports exist.
+const LARGEST_DOMAIN_ID: u32 = 232;
+
+/// The memory of samples, which all endpoints of a domain share.
+#[derive(Debug)]
+pub(crate) struct Pool(NonNull<sys::feros_pool>);
+
+// SAFETY: the pool counts its references atomically and protects everything else with a mutex.
+unsafe impl Send for Pool {}
+// SAFETY: as above.
+unsafe impl Sync for Pool {}
+
+impl Pool {
+    fn new() -> Self {
+        // SAFETY: the call has no preconditions.
+        let pool = unsafe { sys::feros_pool_new(RETAINED_BYTES) };
+        Self(NonNull::new(pool).expect("a few hundred bytes can be allocated"))
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut sys::feros_pool {
+        self.0.as_ptr()
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // SAFETY: this releases the reference that `new` received; samples hold their own
+        // references.
+        unsafe { sys::feros_pool_unref(self.0.as_ptr()) }
+    }
+}
+
+struct Open {
+    // Dropped before the pool. The domain's sertypes hold their own references to the pool.
+    _entity: Entity,
+    pool: std::sync::Arc<Pool>,
+    configuration: String,
+    users: usize,
+}
+
+/// The domains that are open now, by id. Domains are opened and closed while this lock is held, so
+/// a domain cannot be opened while it is being closed.
+static OPEN: Mutex<Option<HashMap<u32, Open>>> = Mutex::new(None);
+
+fn open_domains() -> MutexGuard<'static, Option<HashMap<u32, Open>>> {
+    OPEN.lock()
+}
+
+/// A reference to an open domain. Dropping the last reference closes the domain.
+#[derive(Debug)]
+pub(crate) struct Domain {
+    id: u32,
+    pub(crate) pool: std::sync::Arc<Pool>,
+    pub(crate) configuration: String,
+}
+
+impl Domain {
+    pub(crate) fn open(
+        options: &SessionOptions,
+        user_configuration: Option<&str>,
+    ) -> Result<Self, OpenError> {
+        let id = options.domain_id;
+        if largest_participant_index(id).is_none() {
+            return Err(OpenError::DomainId {
+                domain_id: id,
+                largest: LARGEST_DOMAIN_ID,
+                engine: ENGINE_NAME,
+            });
+        }
+        let circumstances = Circumstances {
+            options,
+            interfaces: &config::interfaces(),
+            user_configuration,
+            process_id: std::process::id(),
+        };
+        let configuration = config::configuration(&circumstances);
+        let (pool, said) = share(id, &configuration, user_configuration.is_some())?;
+        if let Some(said) = said {
+            crate::peers::warn_of_others(options);
+            said.iter().for_each(log::Line::say);
+        }
+        crate::multicast::warn_if_impossible(&circumstances);
+        Ok(Self { id, pool, configuration })
+    }
+}
+
+/// Returns a reference to the domain, and the engine's log if this call opened the domain.
+fn share(
+    id: u32,
+    configuration: &str,
+    user_configured: bool,
+) -> Result<(std::sync::Arc<Pool>, Option<Vec<log::Line>>), OpenError> {
+    let mut domains = open_domains();
+    let domains = domains.get_or_insert_default();
+    let mut said = None;
+    let open = match domains.entry(id) {
+        std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+        std::collections::hash_map::Entry::Vacant(entry) => {
+            let (entity, lines) = create(id, configuration, user_configured)?;
+            said = Some(lines);
+            entry.insert(Open {
+                _entity: entity,
+                pool: std::sync::Arc::new(Pool::new()),
+                configuration: configuration.to_owned(),
+                users: 0,
+            })
+        }
+    };
+    if open.configuration != configuration {
+        return Err(OpenError::Configuration {
+            engine: ENGINE_NAME,
+            source_name: "the options of the sessions of this process".into(),
+            detail: format!(
+                "domain {id} is already open in this process with another discovery range or other peers"
+            ),
+        });
+    }
+    open.users += 1;
+    Ok((open.pool.clone(), said))
+}
+
+impl Drop for Domain {
+    fn drop(&mut self) {
+        let mut domains = open_domains();
+        let Some(domains) = domains.as_mut() else { return };
+        if let Some(open) = domains.get_mut(&self.id) {
+            open.users -= 1;
+            if open.users == 0 {
+                domains.remove(&self.id);
+            }
+        }
+    }
+}
+
+/// Checks that the operating system can start as many threads as the engine may need. With too few
+/// threads, the engine ends the process with SIGABRT and no message.
+fn check_threads() -> std::io::Result<()> {
+    let gate = Mutex::new(());
+    std::thread::scope(|scope| {
+        let closed = gate.lock();
+        let probe = || drop(gate.lock());
+        let spawn = |_| std::thread::Builder::new().name("probe".into()).spawn_scoped(scope, probe);
+        let spawned = (0..MOST_THREADS).try_for_each(|number| spawn(number).map(drop));
+        drop(closed);
+        spawned
+    })
+}
+
+/// Opens the domain. Also returns what the engine logged while it opened the domain.
+fn create(
+    id: u32,
+    configuration: &str,
+    user_configured: bool,
+) -> Result<(Entity, Vec<log::Line>), OpenError> {
+    check_threads().map_err(|error| OpenError::Threads {
+        engine: ENGINE_NAME,
+        needed: MOST_THREADS,
+        cause: error.to_string(),
+    })?;
+    log::install();
+    let text = c_string(configuration);
+    log::start_collecting();
+    // SAFETY: the string lives during the call.
+    let created = Entity::new(unsafe { sys::dds_create_domain(id, text.as_ptr()) });
+    let said = log::collected();
+    match created {
+        Ok(entity) => Ok((entity, said)),
+        Err(code) => {
+            let said: Vec<_> = said.into_iter().map(|line| line.text).collect();
+            Err(explain(id, code, &said, user_configured))
+        }
+    }
+}
+
+/// Converts the engine's log to an error that helps the user.
+fn explain(domain_id: u32, code: Code, said: &[String], user_configured: bool) -> OpenError {
+    let detail = if said.is_empty() { code.to_string() } else { said.join("; ") };
+    let lower = detail.to_lowercase();
+    let source_name =
+        || if user_configured { "CYCLONEDDS_URI" } else { "the options of the session" }.to_owned();
+    if lower.contains("participant index") {
+        let participants = largest_participant_index(domain_id).map_or(0, |largest| largest + 1);
+        OpenError::NoFreePort { domain_id, participants }
+    } else if lower.contains("interface") {
+        OpenError::NoInterface {
+            detail,
+            cure: format!(
+                "Check `ip address`: an interface must be up; check {}; without any network use \
+                 ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST.",
+                source_name()
+            ),
+        }
+    } else if lower.contains("config")
+        || lower.contains("unknown element")
+        || lower.contains("invalid value")
+    {
+        OpenError::Configuration { engine: ENGINE_NAME, source_name: source_name(), detail }
+    } else {
+        OpenError::Engine {
+            engine: ENGINE_NAME,
+            domain_id,
+            operation: "opening the domain",
+            code: detail,
+        }
+    }
+}
+
+/// The engine's own log. Warnings and errors go to `tracing`; a thread can also collect the lines
+/// that it causes.
+mod log {
+    use super::*;
+    use std::cell::RefCell;
+
+    /// A line of the engine's log.
+    pub(super) struct Line {
+        priority: u32,
+        pub(super) text: String,
+    }
+
+    impl Line {
+        pub(super) fn say(&self) {
+            let text = &self.text;
+            if self.priority & (sys::DDS_LC_FATAL | sys::DDS_LC_ERROR) != 0 {
+                tracing::error!(target: LOG_TARGET, "{text}");
+            } else if self.priority & sys::DDS_LC_WARNING != 0 {
+                tracing::warn!(target: LOG_TARGET, "{text}");
+            } else {
+                tracing::debug!(target: LOG_TARGET, "{text}");
+            }
+        }
+    }
+
+    thread_local! {
+        static COLLECTED: RefCell<Option<Vec<Line>>> = const { RefCell::new(None) };
+    }
+
+    /// The limit on collected lines per call.
+    const MAX_LINES: usize = 20;
+    /// The limit on logged lines per second. Further lines are only counted. The engine writes a
+    /// line for each malformed message that a participant sends.
+    const MAX_PER_SECOND: u64 = 10;
+
+    /// The current second, the lines written in it, and the lines left out since the last written
+    /// line.
+    static RATE: Mutex<(u64, u64, u64)> = Mutex::new((0, 0, 0));
+
+    /// Returns the number of lines left out before this line, or `None` if this line is left out,
+    /// too.
+    pub(super) fn admit(second: u64) -> Option<u64> {
+        let mut rate = RATE.lock();
+        if rate.0 != second {
+            (rate.0, rate.1) = (second, 0);
+        }
+        if rate.1 >= MAX_PER_SECOND {
+            rate.2 += 1;
+            return None;
+        }
+        rate.1 += 1;
+        Some(std::mem::take(&mut rate.2))
+    }
+
+    fn this_second() -> u64 {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.map_or(0, |now| now.as_secs())
+    }
+
+    pub(super) fn install() {
+        static INSTALLED: Once = Once::new();
+        // SAFETY: `sink` may be called from any thread at any time and needs no argument.
+        INSTALLED.call_once(|| unsafe { sys::dds_set_log_sink(Some(sink), std::ptr::null_mut()) });
+    }
+
+    pub(super) fn start_collecting() {
+        COLLECTED.with_borrow_mut(|lines| *lines = Some(Vec::new()));
+    }
+
+    pub(super) fn collected() -> Vec<Line> {
+        COLLECTED.with_borrow_mut(Option::take).unwrap_or_default()
+    }
+
+    unsafe extern "C" fn sink(_arg: *mut c_void, data: *const sys::dds_log_data_t) {
+        // SAFETY: the engine passes a record with a NUL-terminated message that lives during the
+        // call.
+        let (priority, message) = unsafe { ((*data).priority, CStr::from_ptr((*data).message)) };
+        let text = message.to_string_lossy().trim().to_owned();
+        if text.is_empty() {
+            return;
+        }
+        let line = Line { priority, text };
+        let line = COLLECTED.with_borrow_mut(|lines| match lines {
+            Some(lines) => {
+                if lines.len() < MAX_LINES {
+                    lines.push(line);
+                }
+                None
+            }
+            None => Some(line),
+        });
+        let Some(line) = line else { return };
+        let Some(left_out) = admit(this_second()) else { return };
+        if left_out > 0 {
+            tracing::warn!(target: LOG_TARGET, "{left_out} more lines were left out");
+        }
+        line.say();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn explained(line: &str) -> OpenError {
+        explain(5, Code(-1), &[line.to_owned()], true)
+    }
+
+    #[test]
+    fn failures_are_explained() {
+        let error = explained("Failed to find a free participant index for domain 5");
+        assert!(
+            matches!(error, OpenError::NoFreePort { domain_id: 5, participants: 120 }),
+            "{error}"
+        );
+        let error = explained("eth7: does not match an available interface");
+        assert!(matches!(&error, OpenError::NoInterface { .. }), "{error}");
+        assert!(error.to_string().contains("LOCALHOST"), "{error}");
+        let error = explained("config: //CycloneDDS/Domain/Generall: unknown element");
+        assert!(error.to_string().contains("CYCLONEDDS_URI"), "{error}");
+        assert!(explain(5, Code(-1), &[], false).to_string().contains("domain 5"));
+    }
+
+    #[test]
+    fn floods_of_log_lines_are_counted() {
+        let admitted = (0..1000).filter(|_| log::admit(1).is_some()).count();
+        assert_eq!(admitted, 10);
+        assert_eq!(log::admit(2), Some(990));
+        assert_eq!(log::admit(2), Some(0));
+    }
+
+    #[test]
+    fn domain_id_is_checked_before_anything_is_opened() {
+        let options = SessionOptions { domain_id: 233, ..SessionOptions::default() };
+        assert!(matches!(
+            Domain::open(&options, None),
+            Err(OpenError::DomainId { domain_id: 233, .. })
+        ));
+    }
+}

@@ -1,0 +1,54 @@
+//! Implements the traits of `feros-dds` for Cyclone DDS: a participant that creates writers and
+//! readers.
+
+use std::sync::Arc;
+
+use feros_dds::graph::Graph;
+use feros_dds::library::{self, Creation};
+use feros_engine::{CreateEndpointError, Gid};
+
+use crate::discovery::Discovery;
+use crate::domain::{ENGINE_NAME, ENGINE_VERSION};
+use crate::endpoint::{Reader, Writer};
+use crate::participant::Participant;
+use crate::sample::Taken;
+
+impl library::Participant for Participant {
+    type Writer = Writer;
+    type Reader = Reader;
+    type Discovery = Discovery;
+
+    fn engine_name(&self) -> &'static str {
+        ENGINE_NAME
+    }
+
+    fn engine_version(&self) -> String {
+        ENGINE_VERSION.to_owned()
+    }
+
+    fn configuration(&self) -> String {
+        self.domain.configuration.clone()
+    }
+
+    fn gid(&self) -> Gid {
+        self.gid
+    }
+
+    fn discover(self: &Arc<Self>, graph: &Arc<Graph>) -> Result<Discovery, CreateEndpointError> {
+        Discovery::start(self, graph.clone())
+    }
+
+    fn create_writer(
+        self: &Arc<Self>,
+        creation: Creation<'_, Taken>,
+    ) -> Result<Writer, CreateEndpointError> {
+        Writer::new(self, creation)
+    }
+
+    fn create_reader(
+        self: &Arc<Self>,
+        creation: Creation<'_, Taken>,
+    ) -> Result<Reader, CreateEndpointError> {
+        Reader::new(self, creation)
+    }
+}

@@ -1,0 +1,69 @@
+//! The remote endpoints that match an endpoint, in the form for users and in a cached form for
+//! services and clients, which is read again only after a change.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use feros_engine::{Gid, Match};
+
+use crate::dds::MatchedEndpoint;
+use feros_dds::announced_qos::as_announced;
+use feros_engine::dds::user_data::EndpointData;
+use feros_sync::Mutex;
+
+/// Converts a matched endpoint to the form for users.
+pub(crate) fn as_match(endpoint: &MatchedEndpoint) -> Match {
+    let announcement = EndpointData::parse(&endpoint.user_data()).announcement;
+    let gid = endpoint.gid();
+    Match { gid, announcement, qos: as_announced(&gid, endpoint.profile()) }
+}
+
+/// Returns the data of a matched endpoint that services and clients need.
+pub(crate) fn with_data(endpoint: &MatchedEndpoint) -> (Gid, EndpointData) {
+    (endpoint.gid(), EndpointData::parse(&endpoint.user_data()))
+}
+
+pub(crate) type Matches = Arc<[(Gid, EndpointData)]>;
+
+#[derive(Default)]
+pub(crate) struct MatchCache(Mutex<Option<(u64, Matches)>>);
+
+impl MatchCache {
+    /// Returns the result of `list`, from the cache if the `generation` of the matches has not
+    /// changed.
+    pub(crate) fn get(
+        &self,
+        generation: &AtomicU64,
+        list: impl FnOnce() -> Vec<(Gid, EndpointData)>,
+    ) -> Matches {
+        // The generation is read first, so a change during the listing makes the cached list stale.
+        let generation = generation.load(Ordering::Acquire);
+        if let Some((cached, matches)) = &*self.0.lock()
+            && *cached == generation
+        {
+            return matches.clone();
+        }
+        let matches = Matches::from(list());
+        *self.0.lock() = Some((generation, matches.clone()));
+        matches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_once_per_generation() {
+        let (cache, generation) = (MatchCache::default(), AtomicU64::new(0));
+        let mut calls = 0;
+        for (now, expected) in [(0, 1), (0, 1), (1, 2), (1, 2)] {
+            generation.store(now, Ordering::Relaxed);
+            cache.get(&generation, || {
+                calls += 1;
+                Vec::new()
+            });
+            assert_eq!(calls, expected);
+        }
+    }
+}

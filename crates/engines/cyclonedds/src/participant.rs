@@ -1,0 +1,86 @@
+//! A participant of the engine and its reference to the domain.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use feros_cyclonedds_sys as sys;
+use feros_engine::{CreateEndpointError, Gid, OpenError, SessionOptions};
+
+use crate::dds::{Code, Entity};
+use crate::domain::{Domain, ENGINE_NAME};
+use crate::qos::Qos;
+use crate::topic::Topic;
+use feros_dds::names::EndpointNames;
+use feros_sync::Mutex;
+
+#[derive(Debug)]
+pub(crate) struct Participant {
+    /// The parents of all writers and of all readers. Without them, the engine would create a
+    /// parent for each writer and reader, which costs memory.
+    // Dropped before the participant, which is dropped before the domain.
+    pub(crate) publisher: Entity,
+    pub(crate) subscriber: Entity,
+    pub(crate) entity: Entity,
+    /// The existing topics of writers, by name and type. For example, all nodes share the topic of
+    /// `/rosout`.
+    topics: Mutex<HashMap<(String, String), Weak<Topic>>>,
+    pub(crate) gid: Gid,
+    pub(crate) domain: Domain,
+}
+
+impl Participant {
+    pub(crate) fn open(
+        options: &SessionOptions,
+        user_configuration: Option<&str>,
+    ) -> Result<Self, OpenError> {
+        let domain = Domain::open(options, user_configuration)?;
+        let failed = |operation| {
+            move |code: Code| OpenError::Engine {
+                engine: ENGINE_NAME,
+                domain_id: options.domain_id,
+                operation,
+                code: code.to_string(),
+            }
+        };
+        let qos = Qos::participant(&options.enclave);
+        // SAFETY: the QoS is alive; there is no listener.
+        let entity = Entity::new(unsafe {
+            sys::dds_create_participant(options.domain_id, qos.as_ptr(), std::ptr::null())
+        })
+        .map_err(failed("creating the participant"))?;
+        let gid = entity.gid().map_err(failed("reading the participant's GUID"))?;
+        // SAFETY: the participant is alive; there is neither QoS nor listener.
+        let publisher = unsafe {
+            sys::dds_create_publisher(entity.handle(), std::ptr::null(), std::ptr::null())
+        };
+        let publisher = Entity::new(publisher).map_err(failed("creating the publisher"))?;
+        // SAFETY: as above.
+        let subscriber = unsafe {
+            sys::dds_create_subscriber(entity.handle(), std::ptr::null(), std::ptr::null())
+        };
+        let subscriber = Entity::new(subscriber).map_err(failed("creating the subscriber"))?;
+        Ok(Self { publisher, subscriber, entity, topics: Mutex::default(), gid, domain })
+    }
+
+    /// Creates a topic that is not shared.
+    pub(crate) fn create_topic(&self, names: &EndpointNames) -> Result<Topic, CreateEndpointError> {
+        Topic::new(&self.entity, &self.domain.pool, names)
+    }
+
+    /// Returns the topic of a writer, which writers with the same name and type share. A reader has
+    /// a topic of its own, which counts the samples that it refuses.
+    pub(crate) fn topic_of_writer(
+        &self,
+        names: &EndpointNames,
+    ) -> Result<Arc<Topic>, CreateEndpointError> {
+        let key = (names.topic.clone(), names.type_name.clone());
+        let mut topics = self.topics.lock();
+        if let Some(topic) = topics.get(&key).and_then(Weak::upgrade) {
+            return Ok(topic);
+        }
+        let topic = Arc::new(self.create_topic(names)?);
+        topics.retain(|_, topic| topic.strong_count() > 0);
+        topics.insert(key, Arc::downgrade(&topic));
+        Ok(topic)
+    }
+}

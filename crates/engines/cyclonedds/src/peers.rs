@@ -1,0 +1,33 @@
+//! Static peers from the environment. A string that is not an address is logged and omitted from
+//! the engine's configuration, where it could have another meaning.
+
+use feros_engine::SessionOptions;
+use feros_engine::engine::LOG_TARGET;
+
+/// The maximum length of a host name.
+const LONGEST: usize = 255;
+/// The characters besides letters and digits that addresses and host names may contain. None of
+/// them has a meaning in XML or in the engine's configuration.
+const PUNCTUATION: &str = ".-_:[]/";
+
+fn is_address(peer: &str) -> bool {
+    (1..=LONGEST).contains(&peer.len())
+        && peer.chars().all(|c| c.is_ascii_alphanumeric() || PUNCTUATION.contains(c))
+}
+
+/// Returns the peers that the engine can use.
+pub(crate) fn addresses(options: &SessionOptions) -> Vec<&str> {
+    options.static_peers.iter().map(String::as_str).filter(|peer| is_address(peer)).collect()
+}
+
+/// Logs the peers that are omitted. The engine uses the same wording to log peers whose address it
+/// cannot find.
+pub(crate) fn warn_of_others(options: &SessionOptions) {
+    for peer in options.static_peers.iter().filter(|peer| !is_address(peer)) {
+        tracing::warn!(
+            target: LOG_TARGET,
+            "the peer \"{peer}\" is left out: it is not an address. Check ROS_STATIC_PEERS, such as \
+             '10.0.0.2;10.0.0.3'"
+        );
+    }
+}

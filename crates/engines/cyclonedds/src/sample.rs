@@ -1,0 +1,217 @@
+//! Samples of the engine, which are loaned for writing and lent after reading.
+
+use std::ptr::NonNull;
+
+use feros_cyclonedds_sys as sys;
+use feros_dds::library::{self, Origin, RelatedIdentity};
+use feros_dds::service_header::{ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES};
+use feros_engine::{Gid, MessageInfo, Payload, PayloadBytes, Sample, Stamp};
+
+use crate::origin::origin;
+
+/// A counted reference to a sample of the engine.
+#[derive(Debug)]
+pub(crate) struct SampleRef(NonNull<sys::feros_sample>);
+
+// SAFETY: samples are counted atomically, and only the sole holder writes bytes, through
+// `&mut self`.
+unsafe impl Send for SampleRef {}
+// SAFETY: as above; shared access only reads.
+unsafe impl Sync for SampleRef {}
+
+impl SampleRef {
+    /// Takes ownership of a reference.
+    ///
+    /// # Safety
+    /// `sample` must be null or a reference that the caller owns.
+    pub(crate) unsafe fn from_owned(sample: *mut sys::feros_sample) -> Option<Self> {
+        NonNull::new(sample).map(Self)
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: the sample contains `size` initialized bytes from this address on, and lives as
+        // long as the reference.
+        unsafe {
+            std::slice::from_raw_parts(
+                sys::feros_sample_bytes(self.0.as_ptr()),
+                sys::feros_sample_size(self.0.as_ptr()),
+            )
+        }
+    }
+
+    /// The bytes for writing, or `None` if there are other references.
+    pub(crate) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        // SAFETY: as for `bytes`; the access is exclusive because this is the only reference and it
+        // is borrowed mutably.
+        unsafe {
+            sys::feros_sample_is_unique(self.0.as_ptr()).then(|| {
+                std::slice::from_raw_parts_mut(
+                    sys::feros_sample_bytes(self.0.as_ptr()),
+                    sys::feros_sample_size(self.0.as_ptr()),
+                )
+            })
+        }
+    }
+
+    pub(crate) fn info(&self) -> sys::feros_sample_info {
+        let mut info = sys::feros_sample_info::default();
+        // SAFETY: the sample is referenced; the out parameter is valid for writing.
+        unsafe { sys::feros_sample_get_info(self.0.as_ptr(), &raw mut info) };
+        info
+    }
+
+    /// Sets the related identity of a sample that has not been written yet.
+    pub(crate) fn set_related(&mut self, related: &sys::feros_identity) {
+        // SAFETY: the sample is referenced and not shared yet; the engine copies the identity.
+        unsafe { sys::feros_sample_set_related(self.0.as_ptr(), related) }
+    }
+
+    /// Gives up the reference without releasing it.
+    pub(crate) fn into_raw(self) -> *mut sys::feros_sample {
+        let raw = self.0.as_ptr();
+        std::mem::forget(self);
+        raw
+    }
+}
+
+impl Drop for SampleRef {
+    fn drop(&mut self) {
+        // SAFETY: releases the reference that this value owns.
+        unsafe { sys::feros_sample_unref(self.0.as_ptr()) }
+    }
+}
+
+impl PayloadBytes for SampleRef {
+    fn bytes(&self) -> &[u8] {
+        SampleRef::bytes(self)
+    }
+}
+
+/// A sample whose message starts after a service header.
+struct Behind {
+    sample: SampleRef,
+    offset: usize,
+}
+
+impl PayloadBytes for Behind {
+    fn bytes(&self) -> &[u8] {
+        &self.sample.bytes()[self.offset..]
+    }
+}
+
+/// Returns the message after a service header, preceded by its encapsulation. The message is not
+/// copied unless the sample has another reader.
+///
+/// The sample must be at least as long as both headers.
+fn without_service_header(mut sample: SampleRef) -> Payload {
+    match sample.bytes_mut() {
+        Some(bytes) => {
+            bytes.copy_within(..ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES);
+            Payload::new(Behind { sample, offset: SERVICE_HEADER_BYTES })
+        }
+        // Another reader of this process, or the engine's delivering thread, also refers to the
+        // sample.
+        None => Payload::new(Copied::without_service_header(sample.bytes())),
+    }
+}
+
+/// A copy of a message. After its encapsulation, the copy is aligned like a sample of the engine.
+struct Copied {
+    memory: Vec<u8>,
+    start: usize,
+}
+
+impl Copied {
+    fn without_service_header(bytes: &[u8]) -> Self {
+        let message = &bytes[ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES..];
+        let mut memory = Vec::<u8>::with_capacity(8 + ENCAPSULATION_BYTES + message.len());
+        let start = memory.as_ptr().wrapping_add(ENCAPSULATION_BYTES).align_offset(8);
+        memory.resize(start, 0);
+        memory.extend(&bytes[..ENCAPSULATION_BYTES]);
+        memory.extend(message);
+        Self { memory, start }
+    }
+}
+
+impl PayloadBytes for Copied {
+    fn bytes(&self) -> &[u8] {
+        &self.memory[self.start..]
+    }
+}
+
+/// A sample that a reader took.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    sample: SampleRef,
+    info: sys::feros_sample_info,
+}
+
+impl Taken {
+    pub(crate) fn new(sample: SampleRef) -> Self {
+        let info = sample.info();
+        Self { sample, info }
+    }
+
+    /// The information that accompanies the sample.
+    fn message_info(&self, reader: Gid) -> MessageInfo {
+        let (info, publisher_gid) = (&self.info, Gid(self.info.writer_guid));
+        MessageInfo {
+            source_timestamp: Stamp(info.source_timestamp).to_system_time(),
+            received_timestamp: Stamp(info.received_timestamp).to_system_time(),
+            publication_sequence_number: u64::try_from(info.sequence_number)
+                .ok()
+                .filter(|n| *n > 0),
+            publisher_gid,
+            from_same_session: publisher_gid.participant_prefix() == reader.participant_prefix(),
+        }
+    }
+}
+
+impl library::Taken for Taken {
+    fn writer(&self) -> Gid {
+        Gid(self.info.writer_guid)
+    }
+
+    fn number(&self) -> i64 {
+        self.info.sequence_number
+    }
+
+    fn related(&self) -> Option<RelatedIdentity> {
+        let related = &self.info.related;
+        self.info.has_related.then_some((related.guid, related.sequence_number))
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.sample.bytes()
+    }
+
+    fn lend(self, reader: Gid) -> Sample {
+        let info = self.message_info(reader);
+        Sample { payload: Payload::new(self.sample), info }
+    }
+
+    fn without_service_header(self, reader: Gid) -> Option<Sample> {
+        let info = self.message_info(reader);
+        Some(Sample { payload: without_service_header(self.sample), info })
+    }
+
+    fn origin(&self) -> Origin {
+        origin(&self.info)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_without_header_are_aligned() {
+        for size in 20..60_usize {
+            let bytes: Vec<u8> = (0..size).map(|at| at as u8).collect();
+            let copied = Copied::without_service_header(&bytes);
+            assert_eq!(copied.bytes()[..4], bytes[..4]);
+            assert_eq!(copied.bytes()[4..], bytes[20..]);
+            assert_eq!(copied.bytes().as_ptr().wrapping_add(4).align_offset(8), 0);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! A topic of the engine.
+
+use feros_cyclonedds_sys as sys;
+use feros_dds::names::EndpointNames;
+use feros_engine::CreateEndpointError;
+
+use crate::c_string::c_string;
+use crate::dds::{Code, Entity};
+use crate::domain::Pool;
+
+/// Creates the error of a failed operation on an endpoint with these names.
+pub(crate) fn failed(
+    names: &EndpointNames,
+    operation: &'static str,
+) -> impl FnOnce(Code) -> CreateEndpointError {
+    let name = names.ros.clone();
+    move |code| match code.0 {
+        sys::DDS_RETCODE_INCONSISTENT_POLICY => CreateEndpointError::Qos {
+            name,
+            reason: "the engine says that its policies contradict each other".into(),
+        },
+        _ => CreateEndpointError::Engine { name, operation, code: code.to_string() },
+    }
+}
+
+/// A topic of the engine and the sertype that it uses.
+#[derive(Debug)]
+pub(crate) struct Topic {
+    pub(crate) entity: Entity,
+    pub(crate) sertype: *const sys::ddsi_sertype,
+}
+
+// SAFETY: the sertype is immutable except for an atomic counter, and lives as long as the topic
+// entity.
+unsafe impl Send for Topic {}
+// SAFETY: as above.
+unsafe impl Sync for Topic {}
+
+impl Topic {
+    pub(crate) fn new(
+        participant: &Entity,
+        pool: &Pool,
+        names: &EndpointNames,
+    ) -> Result<Self, CreateEndpointError> {
+        let (name, type_name) = (c_string(&names.topic), c_string(&names.type_name));
+        let mut sertype = std::ptr::null();
+        // SAFETY: the participant and the pool are alive, the strings live during the call, and the
+        // out parameter is valid.
+        let topic = unsafe {
+            sys::feros_create_topic(
+                participant.handle(),
+                pool.as_ptr(),
+                name.as_ptr(),
+                type_name.as_ptr(),
+                &raw mut sertype,
+            )
+        };
+        let entity = Entity::new(topic).map_err(|code| match code.0 {
+            sys::DDS_RETCODE_BAD_PARAMETER => CreateEndpointError::Name {
+                name: names.ros.clone(),
+                reason: "the engine refuses it as a topic name".into(),
+            },
+            _ => failed(names, "creating the topic")(code),
+        })?;
+        Ok(Self { entity, sertype })
+    }
+}

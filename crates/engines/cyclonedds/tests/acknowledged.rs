@@ -1,0 +1,45 @@
+//! Over the network an acknowledgement takes time, and a publisher can check whether it has
+//! arrived.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_conformance::TestNode;
+use feros_cyclonedds::ConfiguredCycloneEngine;
+use feros_engine::{DiscoveryRange, Engine, QosProfile, Session, SessionOptions};
+
+fn open(domain_id: u32) -> Arc<dyn Session> {
+    // Two stacks in this process, which form one domain on the wire.
+    let configuration = "<CycloneDDS><Domain id=\"60\"><Discovery><ExternalDomainId>65</ExternalDomainId></Discovery>\
+        </Domain></CycloneDDS>";
+    let engine = ConfiguredCycloneEngine { configuration: configuration.into() };
+    let discovery_range = DiscoveryRange::Localhost;
+    engine
+        .open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() })
+        .unwrap()
+}
+
+#[test]
+fn looking_shows_what_is_still_under_way() {
+    let [near, far] = [65, 60].map(|domain_id| TestNode::new(open(domain_id)));
+    let talker = near.publisher("/acknowledged", QosProfile::default());
+    let listener = far.subscription("/acknowledged", QosProfile::keep_last(1));
+    let publish = || talker.publish(&[0; 1 << 20]);
+    talker.wait_for_matches(1);
+    listener.wait_for_matches(1);
+    let (publisher, subscription) = (&talker.publisher, &listener.subscription);
+    let gid = subscription.gid();
+    publish();
+    let mut other = gid;
+    other.0[0] ^= 1;
+    assert!(publisher.is_acknowledged_by(other, Duration::ZERO), "nobody of this name matches");
+    // The acknowledgement needs other threads, so it has rarely arrived when publishing returns.
+    let seen_under_way = (0..1000).any(|_| {
+        publish();
+        let under_way = !publisher.is_acknowledged_by(gid, Duration::ZERO);
+        assert!(publisher.is_acknowledged_by(gid, Duration::from_secs(60)));
+        under_way
+    });
+    assert!(seen_under_way);
+}

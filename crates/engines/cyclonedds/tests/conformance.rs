@@ -1,0 +1,56 @@
+//! Runs the conformance suite with this engine: within one session, between sessions of one
+//! process, and across the network.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use feros_conformance::{Fixture, conformance_tests};
+use feros_cyclonedds::ConfiguredCycloneEngine;
+use feros_engine::{DiscoveryRange, Engine, Session, SessionOptions};
+
+/// The domain that these tests use.
+const DOMAIN_ID: u32 = 121;
+
+/// Cyclone DDS has one stack per domain id in a process. A second id whose external id is the first
+/// id gives this process a second stack. The two stacks communicate over the network, like two
+/// processes.
+const OTHER_STACK_ID: u32 = 122;
+
+fn open(domain_id: u32) -> Arc<dyn Session> {
+    let engine = ConfiguredCycloneEngine {
+        configuration: format!(
+            "<CycloneDDS><Domain id=\"{OTHER_STACK_ID}\"><Discovery><ExternalDomainId>{DOMAIN_ID}</ExternalDomainId>\
+             </Discovery></Domain></CycloneDDS>"
+        ),
+    };
+    let discovery_range = DiscoveryRange::Localhost;
+    engine
+        .open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() })
+        .unwrap()
+}
+
+struct OneSession;
+impl Fixture for OneSession {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        let session = open(DOMAIN_ID);
+        (session.clone(), session)
+    }
+}
+
+struct TwoSessions;
+impl Fixture for TwoSessions {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        (open(DOMAIN_ID), open(DOMAIN_ID))
+    }
+}
+
+struct Network;
+impl Fixture for Network {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        (open(DOMAIN_ID), open(OTHER_STACK_ID))
+    }
+}
+
+conformance_tests!(one_session, OneSession);
+conformance_tests!(two_sessions, TwoSessions);
+conformance_tests!(network, Network);

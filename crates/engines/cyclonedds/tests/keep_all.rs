@@ -1,0 +1,111 @@
+//! A keep-all subscription is also bounded for publishers of its own process, and loses no
+//! messages.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use feros_conformance::NotificationCounter;
+use feros_cyclonedds::ConfiguredCycloneEngine;
+use feros_engine::{
+    DiscoveryRange, Engine, KEEP_ALL_LIMIT, NodeName, PublishError, PublishMode, Publisher,
+    PublisherOptions, QosProfile, Session, SessionOptions, SubscriptionOptions,
+};
+
+fn open() -> Arc<dyn Session> {
+    let discovery_range = DiscoveryRange::Localhost;
+    let options = SessionOptions { domain_id: 125, discovery_range, ..SessionOptions::default() };
+    ConfiguredCycloneEngine::default().open(&options).unwrap()
+}
+
+/// Publishes a message of this size that begins with its number, and tries again while there is no
+/// room.
+fn publish(publisher: &dyn Publisher, number: u64, size: usize, on_timeout: impl Fn()) {
+    let fill = &mut |memory: &mut [u8]| {
+        memory.fill(0);
+        memory[4..12].copy_from_slice(&number.to_le_bytes());
+        Ok(())
+    };
+    loop {
+        match publisher.publish(size, fill) {
+            Ok(_) => return,
+            Err(PublishError::Timeout { .. }) => on_timeout(),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Publishes more messages than a subscription keeps (`most` messages of this size) before it takes
+/// any.
+fn check(near: &Arc<dyn Session>, far: &Arc<dyn Session>, size: usize, most: u64) {
+    let node = |session: &Arc<dyn Session>| {
+        session.create_node(&NodeName::new("/", "keep_all").unwrap()).unwrap()
+    };
+    let topic = format!("/keep_all_p{}_{size}", std::process::id());
+    let qos = QosProfile::keep_all();
+    let (events, data) = (NotificationCounter::new(), NotificationCounter::new());
+    let publisher = near
+        .create_publisher(PublisherOptions {
+            node: node(near),
+            topic: &topic,
+            type_name: "std_msgs/msg/String",
+            type_hash: None,
+            qos,
+            announcement: "",
+            mode: PublishMode::Synchronous,
+            on_event: Some(events.notify()),
+        })
+        .unwrap();
+    let subscription = far
+        .create_subscription(SubscriptionOptions {
+            node: node(far),
+            topic: &topic,
+            type_name: "std_msgs/msg/String",
+            type_hash: None,
+            qos,
+            announcement: "",
+            ignore_local_publications: false,
+            on_data: data.notify(),
+            on_event: Some(events.notify()),
+        })
+        .unwrap();
+    events.wait_for("the match", || {
+        (publisher.matched_subscriptions() == 1 && subscription.matched_publishers() == 1)
+            .then_some(())
+    });
+    let (published, has_waited) = (AtomicU64::new(0), AtomicBool::new(false));
+    let progress = NotificationCounter::new();
+    let note = progress.notify();
+    let waited = || {
+        has_waited.store(true, Ordering::Release);
+        note();
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..2 * most {
+                publish(&*publisher, number, size, waited);
+                published.store(number + 1, Ordering::Release);
+                note();
+            }
+        });
+        progress.wait_for("a publisher that finds no room", || {
+            let so_far = published.load(Ordering::Acquire);
+            assert!(so_far <= most, "{so_far} messages of {size} bytes wait");
+            has_waited.load(Ordering::Acquire).then_some(())
+        });
+        for expected in 0..2 * most {
+            let sample = data.wait_for("a message", || subscription.take().unwrap());
+            let number = u64::from_le_bytes(sample.payload[4..12].try_into().unwrap());
+            assert_eq!(number, expected);
+        }
+    });
+}
+
+#[test]
+fn messages_are_bounded_in_number_and_bytes() {
+    let (near, far) = (open(), open());
+    for receiver in [&near, &far] {
+        check(&near, receiver, 16, KEEP_ALL_LIMIT as u64);
+        check(&near, receiver, 1 << 20, 64);
+    }
+}

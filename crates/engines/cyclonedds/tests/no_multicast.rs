@@ -1,0 +1,117 @@
+//! If multicast is impossible, a session logs one warning, and the nodes of the host still find
+//! each other. The test runs in its own network namespace, if the kernel lets users create one.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used)]
+
+mod meeting;
+mod warnings;
+
+use std::process::Command;
+use std::sync::Arc;
+
+use feros_cyclonedds::ConfiguredCycloneEngine;
+use feros_engine::{DiscoveryRange, Engine, Session, SessionOptions};
+use feros_test_support::skip;
+use meeting::find_each_other;
+
+/// The environment variable that names the case for the child.
+const CASE: &str = "FEROS_TEST_NO_MULTICAST_CASE";
+
+/// Runs a case of `child` in a network namespace that `setup` prepares, and returns the output. The
+/// error contains the reason, such as a missing permission or tool.
+fn in_namespace(setup: &str, case: &str) -> Result<String, String> {
+    let program = std::env::current_exe().unwrap();
+    let unshare = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--net", "sh", "-c", script, "sh"]);
+        command
+            .arg(&program)
+            .args(["child", "--exact", "--ignored", "--nocapture"])
+            .env(CASE, case);
+        command.output()
+    };
+    let prepared = unshare(setup);
+    if !prepared.as_ref().is_ok_and(|prepared| prepared.status.success()) {
+        return Err(format!("`{setup}`: {prepared:?}"));
+    }
+    let output = unshare(&format!("{setup} && exec \"$@\"")).unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    Ok(text)
+}
+
+/// Checks the output of each case, and prints a list of all cases that could not run.
+fn in_namespaces(cases: &[(&str, &str)], check: impl Fn(&str, &str)) {
+    let mut missing = Vec::new();
+    for (setup, case) in cases {
+        match in_namespace(setup, case) {
+            Ok(output) => check(setup, &output),
+            Err(why) => missing.push(why),
+        }
+    }
+    if !missing.is_empty() {
+        skip(format!(
+            "{} of {} cases: network namespaces of a user take util-linux, iproute2 and a kernel \
+             that permits them: {}",
+            missing.len(),
+            cases.len(),
+            missing.join("; ")
+        ));
+    }
+}
+
+const LOOPBACK: &str = "ip link set lo up";
+const TUNNEL: &str = "ip link set lo up && ip link add t0 type veth peer name t1 && ip addr add 10.9.0.1/24 dev t0 && \
+    ip link set t0 multicast off up && ip link set t1 up";
+
+/// The engine's lines about multicast.
+fn warnings(output: &str) -> Vec<&str> {
+    output.lines().filter(|line| line.contains("multicast is not possible")).collect()
+}
+
+#[test]
+fn it_is_said_once_and_the_host_is_still_connected() {
+    in_namespaces(&[(LOOPBACK, "subnet"), (TUNNEL, "subnet")], |setup, output| {
+        let interface = if setup == LOOPBACK { "lo" } else { "t0" };
+        let said = warnings(output);
+        assert_eq!(said.len(), 1, "{output}");
+        let cures = [format!("on {interface}:"), "LOCALHOST".into(), "ROS_STATIC_PEERS".into()];
+        assert!(cures.iter().all(|cure| said[0].contains(cure)), "{output}");
+        assert!(output.contains("found each other"), "{output}");
+    });
+}
+
+#[test]
+fn nothing_is_said_where_it_is_meant_or_possible() {
+    let multicast = "ip link set lo up && ip link set lo multicast on";
+    let cases = [(LOOPBACK, "localhost"), (LOOPBACK, "peers"), (multicast, "subnet")];
+    in_namespaces(&cases, |_, output| {
+        assert_eq!(warnings(output), Vec::<&str>::new(), "{output}");
+        assert!(output.contains("found each other"), "{output}");
+    });
+}
+
+fn open(domain_id: u32, case: &str) -> Arc<dyn Session> {
+    // Two stacks in this process, which form one domain on the wire.
+    let configuration = "<CycloneDDS><Domain id=\"64\"><Discovery><ExternalDomainId>63</ExternalDomainId></Discovery>\
+        </Domain></CycloneDDS>";
+    let (discovery_range, static_peers) = match case {
+        "localhost" => (DiscoveryRange::Localhost, vec![]),
+        "peers" => (DiscoveryRange::Subnet, vec!["127.0.0.1".into()]),
+        _ => (DiscoveryRange::Subnet, vec![]),
+    };
+    let options =
+        SessionOptions { domain_id, discovery_range, static_peers, ..SessionOptions::default() };
+    ConfiguredCycloneEngine { configuration: configuration.into() }.open(&options).unwrap()
+}
+
+/// The program that the tests above run in a namespace.
+#[test]
+#[ignore = "run by the other tests, in a network namespace"]
+fn child() {
+    let Ok(case) = std::env::var(CASE) else { return };
+    warnings::listen(|text| println!("WARNING {text}"));
+    let (near, far) = (open(63, &case), open(64, &case));
+    find_each_other(&near, &far, "the nodes of this host do not find each other");
+    println!("found each other");
+}

@@ -1,0 +1,91 @@
+//! The errors of opening a session give cause and cure, and a failed attempt leaves nothing behind.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use feros_cyclonedds::ConfiguredCycloneEngine;
+use feros_engine::{DiscoveryRange, Engine, OpenError, Session, SessionOptions};
+
+fn open(domain_id: u32, configuration: &str) -> Result<Arc<dyn Session>, OpenError> {
+    let engine = ConfiguredCycloneEngine { configuration: configuration.to_owned() };
+    let discovery_range = DiscoveryRange::Localhost;
+    engine.open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() })
+}
+
+fn error(domain_id: u32, configuration: &str) -> OpenError {
+    open(domain_id, configuration).map(|_| ()).unwrap_err()
+}
+
+#[test]
+fn absent_interface() {
+    let configuration =
+        "<General><Interfaces><NetworkInterface name=\"nosuch0\"/></Interfaces></General>";
+    let error = error(123, &format!("<CycloneDDS><Domain>{configuration}</Domain></CycloneDDS>"));
+    assert!(matches!(error, OpenError::NoInterface { .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("nosuch0") && text.contains("ROS_AUTOMATIC_DISCOVERY_RANGE"), "{text}");
+    // The failed attempt left nothing behind: the domain opens with a valid configuration.
+    open(123, "").unwrap();
+}
+
+#[test]
+fn faulty_configuration() {
+    let wrong = ["<Nonsense/>", "<General><FragmentSize>many</FragmentSize></General>"];
+    for configuration in
+        wrong.map(|wrong| format!("<CycloneDDS><Domain>{wrong}</Domain></CycloneDDS>"))
+    {
+        let error = error(124, &configuration);
+        assert!(matches!(error, OpenError::Configuration { .. }), "{error}");
+        assert!(error.to_string().contains("CYCLONEDDS_URI"), "{error}");
+    }
+}
+
+#[test]
+fn no_free_port() {
+    // There are three participant slots and five stacks, all in one domain on the wire. Other
+    // programs on this host may also use a slot.
+    let few = "<CycloneDDS><Domain><Discovery><MaxAutoParticipantIndex>2</MaxAutoParticipantIndex>\
+        <ExternalDomainId>125</ExternalDomainId></Discovery></Domain></CycloneDDS>";
+    let opened: Vec<_> = (132..137).map(|id| (id, open(id, few))).collect();
+    let refused: Vec<_> =
+        opened.iter().filter_map(|(id, opened)| Some((id, opened.as_ref().err()?))).collect();
+    assert!(refused.len() >= 2, "{} of 5 were refused", refused.len());
+    for (id, error) in refused {
+        assert!(
+            matches!(error, OpenError::NoFreePort { domain_id, .. } if domain_id == id),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn sessions_of_one_domain_share_its_configuration() {
+    let first = open(127, "").unwrap();
+    let second = open(127, "").unwrap();
+    assert_ne!(first.gid(), second.gid());
+    assert_eq!(first.configuration(), second.configuration());
+    let options = SessionOptions { domain_id: 127, ..SessionOptions::default() };
+    let other = ConfiguredCycloneEngine::default().open(&SessionOptions {
+        static_peers: vec!["127.0.0.1".into()],
+        discovery_range: DiscoveryRange::Localhost,
+        ..options
+    });
+    let error = other.map(|_| ()).unwrap_err();
+    assert!(matches!(error, OpenError::Configuration { .. }), "{error}");
+    drop((first, second));
+    open(127, "<CycloneDDS/>").unwrap();
+}
+
+/// A session with the range `OFF` discovers no other session, even in the same domain on the same
+/// host.
+#[test]
+fn range_off_is_alone() {
+    let engine = ConfiguredCycloneEngine::default();
+    let options = SessionOptions {
+        domain_id: 128,
+        discovery_range: DiscoveryRange::Off,
+        ..Default::default()
+    };
+    let session = engine.open(&options).unwrap();
+    assert!(session.configuration().contains("<Tag>feros_off_"));
+}

@@ -1,0 +1,183 @@
+//! Tracks which servers know a client's reader of replies. A server discovers the two endpoints of
+//! a client one after the other, so a request may arrive before the server knows the reader of
+//! replies. The server then waits for the reader for at most 100 ms and gives up; a reply written
+//! before the reader is known never reaches the client. So a service counts as available only once
+//! the server's participant has acknowledged the announcement of the reader, if the library can
+//! tell.
+
+use std::sync::{Arc, OnceLock, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use feros_engine::{Gid, Notify};
+use feros_sync::Mutex;
+
+use crate::library::Endpoint;
+
+/// The longest time that dropping a client may wait for the thread.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+type Prefix = [u8; 12];
+
+/// Waits until the servers of one client have acknowledged the client's reader of replies. Dropping
+/// this value waits for its thread.
+pub(crate) struct Introduction<R: Endpoint>(Arc<Shared<R>>);
+
+struct Shared<R> {
+    service: String,
+    /// Called when a writer of replies matches or leaves, or when the participant of such a writer
+    /// learns of the client.
+    on_change: Notify,
+    /// The client's reader of replies. Set after the reader's creation, which needs
+    /// [`on_match`](Introduction::on_match).
+    replies: OnceLock<Weak<R>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The participants that know the client and have a writer of replies.
+    known_to: Vec<Prefix>,
+    /// Whether the matches have changed since the thread last examined them.
+    has_changed: bool,
+    is_closed: bool,
+    is_running: bool,
+    /// The thread starts when the client has to wait for a server. It ends when all servers know
+    /// the client.
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<R: Endpoint> Introduction<R> {
+    pub(crate) fn new(service: &str, on_change: Notify) -> Self {
+        Self(Arc::new(Shared {
+            service: service.to_owned(),
+            on_change,
+            replies: OnceLock::new(),
+            state: Mutex::default(),
+        }))
+    }
+
+    /// Returns the notification for changes of the matching writers of replies. The library holds
+    /// its own locks while it calls the notification, which therefore leaves it to the thread to
+    /// examine the writers.
+    pub(crate) fn on_match(&self) -> Notify {
+        let shared = Arc::downgrade(&self.0);
+        Arc::new(move || {
+            if let Some(shared) = shared.upgrade() {
+                (shared.on_change)();
+                shared.look();
+            }
+        })
+    }
+
+    /// Starts to wait until the servers know this reader.
+    pub(crate) fn begin(&self, replies: &Arc<R>) {
+        if !R::KNOWS_WHO_READ_ANNOUNCEMENTS {
+            return;
+        }
+        self.0.replies.get_or_init(|| Arc::downgrade(replies));
+        if !self.0.all_know(replies, Duration::ZERO) {
+            self.0.look();
+        }
+    }
+
+    /// Whether the participant of this writer of replies knows the client.
+    pub(crate) fn is_known_to(&self, answerer: Gid) -> bool {
+        if !R::KNOWS_WHO_READ_ANNOUNCEMENTS {
+            return true;
+        }
+        let prefix = answerer.participant_prefix();
+        self.0.state.lock().known_to.contains(&prefix)
+            || self
+                .0
+                .replies()
+                .is_some_and(|replies| self.0.wait(&replies, answerer, Duration::ZERO))
+    }
+}
+
+impl<R: Endpoint> Shared<R> {
+    fn replies(&self) -> Option<Arc<R>> {
+        self.replies.get()?.upgrade()
+    }
+
+    /// Lets the thread examine the matches, and starts the thread if it does not run.
+    fn look(self: &Arc<Self>) {
+        let mut state = self.state.lock();
+        state.has_changed = true;
+        if state.is_closed || state.is_running || self.replies.get().is_none() {
+            return;
+        }
+        let shared = self.clone();
+        let run = move || while shared.introduce() {};
+        match thread::Builder::new().name("feros-announce".into()).spawn(run) {
+            Ok(thread) => (state.thread, state.is_running) = (Some(thread), true),
+            Err(error) => tracing::error!(
+                "a client of {} may not learn that its service is available, because no thread can be started: {error}",
+                self.service
+            ),
+        }
+    }
+
+    /// One iteration of the thread; returns whether to continue.
+    fn introduce(&self) -> bool {
+        let mut state = self.state.lock();
+        let replies = self.replies().filter(|_| !state.is_closed);
+        let Some(replies) = replies else {
+            state.is_running = false;
+            return false;
+        };
+        state.has_changed = false;
+        drop(state);
+        let all_know = self.all_know(&replies, PATIENCE);
+        let mut state = self.state.lock();
+        state.is_running = !all_know || state.has_changed;
+        state.is_running
+    }
+
+    /// Waits for each server that does not know the client yet, at most `patience` for each, and
+    /// returns whether all servers know the client.
+    fn all_know(&self, replies: &R, patience: Duration) -> bool {
+        let answerers = replies.matched_gids();
+        let mut state = self.state.lock();
+        state
+            .known_to
+            .retain(|known| answerers.iter().any(|gid| gid.participant_prefix() == *known));
+        let mut waited_for = answerers;
+        waited_for.retain(|gid| !state.known_to.contains(&gid.participant_prefix()));
+        drop(state);
+        let mut all_know = true;
+        for answerer in waited_for {
+            if self.wait(replies, answerer, patience) {
+                (self.on_change)();
+            } else {
+                all_know = false;
+            }
+        }
+        all_know
+    }
+
+    /// Waits until the participant of the writer `answerer` knows the client; returns false after
+    /// `timeout`.
+    fn wait(&self, replies: &R, answerer: Gid, timeout: Duration) -> bool {
+        if !replies.is_announced_to(answerer, timeout) {
+            return false;
+        }
+        let (prefix, mut state) = (answerer.participant_prefix(), self.state.lock());
+        if !state.known_to.contains(&prefix) {
+            state.known_to.push(prefix);
+        }
+        true
+    }
+}
+
+impl<R: Endpoint> Drop for Introduction<R> {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock();
+        state.is_closed = true;
+        let thread = state.thread.take();
+        drop(state);
+        if let Some(thread) = thread {
+            drop(thread.join()); // a panic was already reported
+        }
+    }
+}

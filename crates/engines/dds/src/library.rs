@@ -1,0 +1,339 @@
+//! The traits that a DDS library implements: a participant, and the writers and readers of bytes
+//! that it creates. The sessions, publishers, subscriptions, services and clients of ROS 2 are
+//! built on them.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use feros_engine::dds::user_data::EndpointData;
+use feros_engine::{
+    CreateEndpointError, FillAborted, Gid, Match, Notify, PublishError, PublisherEvent, QosProfile,
+    Sample, Stamp, SubscriptionEvent, TakeError,
+};
+
+use crate::graph::{Graph, IncompatibleType};
+use crate::names::EndpointNames;
+
+/// The reader type of a participant.
+pub type ReaderOf<P> = <P as Participant>::Reader;
+/// The writer type of a participant.
+pub type WriterOf<P> = <P as Participant>::Writer;
+/// The samples that a participant's readers take.
+pub type TakenOf<P> = <ReaderOf<P> as Reader>::Taken;
+/// The memory of the samples that a participant's writers send.
+pub type BufferOf<P> = <WriterOf<P> as Writer>::Buffer;
+
+/// An identity that a sample carries in addition to its own: the GUID of an endpoint and a sequence
+/// number (`PID_RELATED_SAMPLE_IDENTITY`, DDS-RPC 1.0, 7.6.3).
+pub type RelatedIdentity = ([u8; 16], i64);
+
+/// A participant of a DDS library.
+pub trait Participant: Send + Sync + Sized + 'static {
+    /// The type of its writers.
+    type Writer: Writer;
+    /// The type of its readers.
+    type Reader: Reader;
+    /// Updates the graph as long as this value lives.
+    type Discovery: Send + Sync;
+
+    /// The reason why this library cannot restrict a service to requests from its own host; `None`
+    /// if it can.
+    const NO_LOCAL_REQUESTS_ONLY: Option<&'static str> = None;
+
+    /// Name of the engine.
+    fn engine_name(&self) -> &'static str;
+
+    /// Version of the library.
+    fn engine_version(&self) -> String;
+
+    /// The configuration that the library runs with, for users to read.
+    fn configuration(&self) -> String;
+
+    /// The identity.
+    fn gid(&self) -> Gid;
+
+    /// Starts to update the graph with the participants and endpoints that the library discovers.
+    ///
+    /// # Errors
+    /// Returns an error if an endpoint for discovery cannot be created.
+    fn discover(
+        self: &Arc<Self>,
+        graph: &Arc<Graph>,
+    ) -> Result<Self::Discovery, CreateEndpointError>;
+
+    /// Creates a writer.
+    ///
+    /// # Errors
+    /// Returns an error if the library refuses the topic or the policies.
+    fn create_writer(
+        self: &Arc<Self>,
+        creation: Creation<'_, TakenOf<Self>>,
+    ) -> Result<Self::Writer, CreateEndpointError>;
+
+    /// Creates a reader.
+    ///
+    /// # Errors
+    /// Returns an error if the library refuses the topic or the policies.
+    fn create_reader(
+        self: &Arc<Self>,
+        creation: Creation<'_, TakenOf<Self>>,
+    ) -> Result<Self::Reader, CreateEndpointError>;
+}
+
+/// The options for creating an endpoint.
+pub struct Creation<'a, T> {
+    /// Topic and type.
+    pub names: EndpointNames,
+    /// The policies, resolved and checked.
+    pub qos: &'a QosProfile,
+    /// The USER_DATA of the endpoint; `None` if the endpoint has none.
+    pub data: Option<&'a EndpointData>,
+    /// Whether a reader ignores samples from its own session.
+    pub ignores_local: bool,
+    /// The notifications that the endpoint calls.
+    pub notifications: Notifications<T>,
+}
+
+/// A callback that receives the samples of a reader, on a thread of the library. It must not own an
+/// endpoint.
+pub type OnSample<T> = Arc<dyn Fn(T) + Send + Sync>;
+
+/// The notifications that an endpoint calls.
+pub struct Notifications<T> {
+    /// Called when there may be data to take.
+    pub on_data: Option<Notify>,
+    /// Receives each sample as it arrives; [`Reader::take`] then returns nothing.
+    pub on_sample: Option<OnSample<T>>,
+    /// Called when there may be an event to take.
+    pub on_event: Option<Notify>,
+    /// Called when the matches have changed.
+    pub on_match: Option<Notify>,
+}
+
+impl<T> Default for Notifications<T> {
+    fn default() -> Self {
+        Self { on_data: None, on_sample: None, on_event: None, on_match: None }
+    }
+}
+
+impl<T> Clone for Notifications<T> {
+    fn clone(&self) -> Self {
+        Self {
+            on_data: self.on_data.clone(),
+            on_sample: self.on_sample.clone(),
+            on_event: self.on_event.clone(),
+            on_match: self.on_match.clone(),
+        }
+    }
+}
+
+/// The common part of writers and readers.
+pub trait Endpoint: Send + Sync + 'static {
+    /// Whether the library knows which participants have acknowledged the announcement of an
+    /// endpoint.
+    const KNOWS_WHO_READ_ANNOUNCEMENTS: bool;
+
+    /// The identity.
+    fn gid(&self) -> Gid;
+
+    /// Topic and type.
+    fn names(&self) -> &EndpointNames;
+
+    /// The number of endpoints that match now.
+    fn matched_count(&self) -> usize;
+
+    /// A number that changes with the matches.
+    fn match_generation(&self) -> u64;
+
+    /// The endpoints that match now, in the form for users.
+    fn matches(&self) -> Vec<Match>;
+
+    /// Returns the gids of the endpoints that match now.
+    fn matched_gids(&self) -> Vec<Gid>;
+
+    /// Whether an endpoint that matches now has a gid for which `is_wanted` is true. Allocates
+    /// nothing while the matches stay.
+    fn matches_any(&self, is_wanted: impl Fn(Gid) -> bool) -> bool;
+
+    /// The endpoints that match now, with their USER_DATA. Cheap while the matches do not change.
+    fn matched_data(&self) -> Arc<[(Gid, EndpointData)]>;
+
+    /// The current USER_DATA of an endpoint if it matches now. The result never comes from a cache.
+    fn data_of(&self, other: Gid) -> Option<EndpointData>;
+
+    /// Changes the USER_DATA that the endpoint announces.
+    ///
+    /// # Errors
+    /// Returns the library's description of the failure.
+    fn set_data(&self, data: &EndpointData) -> Result<(), String>;
+
+    /// Waits until the participant of `other` has acknowledged the announcement of this endpoint;
+    /// with a `patience` of zero, checks once. Returns whether the participant has acknowledged it,
+    /// and true if the library cannot know.
+    fn is_announced_to(&self, other: Gid, patience: Duration) -> bool;
+
+    /// Makes the library forget the participant of `other`, as if the participant's lease had
+    /// expired.
+    fn forget_participant_of(&self, other: Gid);
+
+    /// The object to notify when endpoints of the same topic have another type.
+    fn type_watcher(&self) -> Weak<dyn IncompatibleType>;
+}
+
+/// Why the wait for acknowledgements failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotAcknowledged {
+    /// The time ran out.
+    TimedOut,
+    /// The library's description of the failure.
+    Failed(String),
+}
+
+/// Writes bytes to a topic.
+pub trait Writer: Endpoint {
+    /// The memory that a sample is written into before it is sent.
+    type Buffer: Buffer;
+
+    /// Returns memory for a sample of `size_bytes`; `fill` writes the bytes from `offset` on.
+    ///
+    /// # Errors
+    /// Returns an error if the size is impossible, memory is missing, or `fill` gives up.
+    fn fill(
+        &self,
+        size_bytes: usize,
+        offset: usize,
+        fill: &mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>,
+    ) -> Result<Self::Buffer, PublishError>;
+
+    /// Writes a sample with its time of publication and a related identity, and returns its
+    /// sequence number. After messages were skipped, a sample without a related identity gets one,
+    /// which consists of the writer's GUID and the sample's number among all publications.
+    ///
+    /// # Errors
+    /// Returns an error if there is no room in time or the library fails.
+    fn write(
+        &self,
+        buffer: Self::Buffer,
+        stamp: Stamp,
+        related: Option<RelatedIdentity>,
+    ) -> Result<i64, PublishError>;
+
+    /// Counts messages that were published without the library.
+    fn skip(&self, messages: u64);
+
+    /// Waits until reliable readers of this process have room. This is for libraries whose writes
+    /// do not wait for such readers.
+    ///
+    /// # Errors
+    /// Returns an error if there is no room in time.
+    fn wait_for_local_room(&self) -> Result<(), PublishError> {
+        Ok(())
+    }
+
+    /// Makes waiting and later writes fail.
+    fn end_waiting_writes(&self) {}
+
+    /// Waits until all reliable readers have acknowledged all samples.
+    ///
+    /// # Errors
+    /// Returns an error if the time runs out or the library fails.
+    fn wait_for_acknowledgements(&self, timeout: Duration) -> Result<(), NotAcknowledged>;
+
+    /// Waits until one reader has acknowledged all samples, if the reader is reliable and matches;
+    /// with a `timeout` of zero, checks once.
+    fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool;
+
+    /// Asserts that the writer is alive.
+    ///
+    /// # Errors
+    /// Returns the library's description of the failure.
+    fn assert_liveliness(&self) -> Result<(), String>;
+
+    /// Takes the next event.
+    fn take_event(&self) -> Option<PublisherEvent>;
+}
+
+/// The memory of a sample that has not been sent yet.
+pub trait Buffer: Send + 'static {
+    /// The bytes to write.
+    fn bytes_mut(&mut self) -> &mut [u8];
+}
+
+/// Reads bytes of a topic.
+pub trait Reader: Endpoint {
+    /// The type of its samples.
+    type Taken: Taken;
+
+    /// Takes the oldest sample.
+    ///
+    /// # Errors
+    /// Returns an error if the library fails.
+    fn take(&self) -> Result<Option<Self::Taken>, TakeError>;
+
+    /// Whether the reader ignores a sample because its own session published it. This is for
+    /// libraries that deliver such samples.
+    fn is_ignored(&self, _sample: &Self::Taken) -> bool {
+        false
+    }
+
+    /// Whether a sample is older than its publisher's lifespan. This is for libraries that deliver
+    /// such samples.
+    fn is_expired(&self, _sample: &Self::Taken) -> bool {
+        false
+    }
+
+    /// Adds to the number of messages that are reported as lost.
+    fn count_lost(&self, messages: u64);
+
+    /// Records the trace points of received samples under this endpoint, if the library allows it.
+    fn trace_as(&self, _endpoint: feros_trace::Endpoint) {}
+
+    /// Takes the next event.
+    fn take_event(&self) -> Option<SubscriptionEvent>;
+
+    /// The number of samples that were refused as malformed.
+    fn refused_samples(&self) -> u64;
+}
+
+/// The host that a sample came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// This host.
+    ThisHost,
+    /// Another host, or an address that proves nothing, as a string for messages.
+    Elsewhere(String),
+}
+
+/// A sample that a reader took.
+pub trait Taken: Send + Sync + 'static {
+    /// The writer of the sample.
+    fn writer(&self) -> Gid;
+
+    /// The sequence number of the sample.
+    fn number(&self) -> i64;
+
+    /// The related identity, if the sample has one.
+    fn related(&self) -> Option<RelatedIdentity>;
+
+    /// The sample's number among all publications of its publisher; see [`Writer::write`].
+    fn publication_number(&self) -> i64 {
+        match self.related() {
+            Some((of, number)) if of == self.writer().0 => number,
+            _ => self.number(),
+        }
+    }
+
+    /// The bytes of the sample.
+    fn bytes(&self) -> &[u8];
+
+    /// Converts the sample to the form for the client library. `reader` is the gid of the reader
+    /// that took the sample.
+    fn lend(self, reader: Gid) -> Sample;
+
+    /// Like `lend`, but removes the header of [`service_header`](crate::service_header), which must
+    /// be present; `None` if there is no memory for the sample.
+    fn without_service_header(self, reader: Gid) -> Option<Sample>;
+
+    /// The host that the sample came from.
+    fn origin(&self) -> Origin;
+}

@@ -1,0 +1,136 @@
+//! The state of a session that its endpoints share and keep alive: the participant, the graph and
+//! the announced nodes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use feros_engine::dds::discovery_info::{NodeEntities, ParticipantEntities};
+use feros_engine::{CreateEndpointError, FillAborted, Gid, NodeId, NodeName, Stamp};
+
+use feros_sync::Mutex;
+
+use crate::graph::Graph;
+use crate::library::{Participant, Writer, WriterOf};
+
+/// The state of a session.
+pub(crate) struct SessionState<P: Participant> {
+    // Dropped first: the readers that update the graph must end before the participant.
+    _discovery: P::Discovery,
+    announcer: WriterOf<P>,
+    nodes: Mutex<Nodes>,
+    pub(crate) graph: Arc<Graph>,
+    pub(crate) participant: Arc<P>,
+    pub(crate) domain_id: u32,
+}
+
+#[derive(Default)]
+struct Nodes {
+    next: u64,
+    by_id: BTreeMap<NodeId, NodeEntities>,
+}
+
+impl<P: Participant> SessionState<P> {
+    /// Creates the state of a session without nodes and announces it, because stock ROS 2 announces
+    /// a context even while it has no node.
+    pub(crate) fn announce(
+        domain_id: u32,
+        participant: Arc<P>,
+        graph: Arc<Graph>,
+        discovery: P::Discovery,
+        announcer: WriterOf<P>,
+    ) -> Self {
+        let nodes = Mutex::default();
+        let state = Self { _discovery: discovery, announcer, nodes, graph, participant, domain_id };
+        state.change_nodes(|_| ());
+        state
+    }
+
+    /// Announces a node.
+    pub(crate) fn add_node(&self, name: &NodeName) -> NodeId {
+        self.change_nodes(|nodes| {
+            let id = NodeId(nodes.next);
+            nodes.next += 1;
+            nodes.by_id.insert(
+                id,
+                NodeEntities { name: name.clone(), readers: Vec::new(), writers: Vec::new() },
+            );
+            id
+        })
+    }
+
+    /// Withdraws a node. An unknown id is ignored.
+    pub(crate) fn remove_node(&self, node: NodeId) {
+        if self.has_node(node) {
+            self.change_nodes(|nodes| nodes.by_id.remove(&node));
+        }
+    }
+
+    /// Changes the table of nodes and announces the whole table, as stock ROS 2 does. One lock
+    /// covers both steps, so announcements go out in the order of the changes.
+    fn change_nodes<T>(&self, change: impl FnOnce(&mut Nodes) -> T) -> T {
+        let mut nodes = self.nodes.lock();
+        let result = change(&mut nodes);
+        let entities = ParticipantEntities {
+            participant: self.participant.gid(),
+            nodes: nodes.by_id.values().cloned().collect(),
+        };
+        let written = self
+            .announcer
+            .fill(feros_cdr::encoded_size(&entities), 0, &mut |memory| {
+                feros_cdr::encode_into(&entities, memory).map(drop).map_err(|_| FillAborted)
+            })
+            .and_then(|sample| self.announcer.write(sample, Stamp::now(), None));
+        if let Err(error) = written {
+            tracing::error!("nodes cannot be announced, so others will not see them: {error}");
+        }
+        self.graph.announced(entities);
+        result
+    }
+
+    pub(crate) fn has_node(&self, node: NodeId) -> bool {
+        self.nodes.lock().by_id.contains_key(&node)
+    }
+
+    /// Assigns endpoints to a node until the returned value is dropped.
+    pub(crate) fn join_node(
+        self: &Arc<Self>,
+        node: NodeId,
+        name: &str,
+        readers: Vec<Gid>,
+        writers: Vec<Gid>,
+    ) -> Result<NodeMember<P>, CreateEndpointError> {
+        let joined = self.change_nodes(|nodes| {
+            nodes.by_id.get_mut(&node).map(|entities| {
+                entities.readers.extend(&readers);
+                entities.writers.extend(&writers);
+            })
+        });
+        joined.ok_or_else(|| CreateEndpointError::NoNode { name: name.to_owned() })?;
+        Ok(NodeMember { shared: self.clone(), node, gids: [readers, writers].concat() })
+    }
+}
+
+impl<P: Participant> Drop for SessionState<P> {
+    fn drop(&mut self) {
+        self.graph.close();
+    }
+}
+
+/// Keeps endpoints assigned to their node.
+pub(crate) struct NodeMember<P: Participant> {
+    shared: Arc<SessionState<P>>,
+    node: NodeId,
+    gids: Vec<Gid>,
+}
+
+impl<P: Participant> Drop for NodeMember<P> {
+    fn drop(&mut self) {
+        self.gids.iter().for_each(|gid| self.shared.graph.unwatch_type(*gid));
+        self.shared.change_nodes(|nodes| {
+            if let Some(entities) = nodes.by_id.get_mut(&self.node) {
+                entities.readers.retain(|gid| !self.gids.contains(gid));
+                entities.writers.retain(|gid| !self.gids.contains(gid));
+            }
+        });
+    }
+}

@@ -1,0 +1,153 @@
+//! The writer of a service's responses, which is created with the service or for its first client.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use feros_engine::dds::user_data::EndpointData;
+use feros_engine::{CreateEndpointError, NodeId, Notify, PublishError, QosProfile};
+use feros_sync::{Condvar, Mutex};
+
+use crate::library::{Creation, Endpoint, Notifications, Participant, WriterOf};
+use crate::names::ServiceNames;
+use crate::nodes::{NodeMember, SessionState};
+
+/// The time that stock ROS 2 waits for the client of a request to become able to receive the
+/// response.
+const CLIENT_WAIT: Duration = Duration::from_millis(100);
+
+/// Signals changes of the matching readers of replies.
+#[derive(Default)]
+struct MatchChange {
+    lock: Mutex<()>,
+    changed: Condvar,
+}
+
+pub(super) struct Replies<P: Participant> {
+    shared: Arc<SessionState<P>>,
+    node: NodeId,
+    pub(super) service: String,
+    type_name: String,
+    qos: QosProfile,
+    data: EndpointData,
+    match_change: Arc<MatchChange>,
+    making: Mutex<()>,
+    made: OnceLock<MadeReplies<P>>,
+}
+
+struct MadeReplies<P: Participant> {
+    // Dropped first, so that the announcement is withdrawn before the endpoint.
+    _member: NodeMember<P>,
+    writer: WriterOf<P>,
+}
+
+impl<P: Participant> Replies<P> {
+    pub(super) fn new(
+        shared: &Arc<SessionState<P>>,
+        node: NodeId,
+        (service, type_name): (&str, &str),
+        qos: QosProfile,
+        data: EndpointData,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            shared: shared.clone(),
+            node,
+            service: service.to_owned(),
+            type_name: type_name.to_owned(),
+            qos,
+            data,
+            match_change: Arc::default(),
+            making: Mutex::default(),
+            made: OnceLock::new(),
+        })
+    }
+
+    /// Returns the writer of replies, which the first call creates.
+    pub(super) fn writer(&self) -> Result<&WriterOf<P>, CreateEndpointError> {
+        if let Some(made) = self.made.get() {
+            return Ok(&made.writer);
+        }
+        let _making = self.making.lock();
+        if let Some(made) = self.made.get() {
+            return Ok(&made.writer);
+        }
+        let match_change = self.match_change.clone();
+        let on_match = move || {
+            drop(match_change.lock.lock());
+            match_change.changed.notify_all();
+        };
+        let writer = self.shared.participant.create_writer(Creation {
+            names: ServiceNames::new(&self.service, &self.type_name)?.reply,
+            qos: &self.qos,
+            data: Some(&self.data),
+            ignores_local: false,
+            notifications: Notifications {
+                on_match: Some(Arc::new(on_match)),
+                ..Notifications::default()
+            },
+        })?;
+        let writers = vec![writer.gid()];
+        let member = self.shared.join_node(self.node, &self.service, Vec::new(), writers)?;
+        Ok(&self.made.get_or_init(|| MadeReplies { _member: member, writer }).writer)
+    }
+
+    /// Returns the notification for changes of the clients. The notification creates the writer
+    /// when the first client matches. Clients that wait until the service is available need the
+    /// writer; for other clients, the first response creates it. A thread creates the writer,
+    /// because the library holds its own locks during the notification and no endpoint can be
+    /// created under them.
+    pub(super) fn on_first_client(self: &Arc<Self>) -> Notify {
+        let (replies, asked) = (Arc::downgrade(self), AtomicBool::new(false));
+        Arc::new(move || {
+            if asked.swap(true, Ordering::Relaxed) {
+                return;
+            }
+            let replies = replies.clone();
+            let make = move || {
+                let Some(replies) = replies.upgrade() else { return };
+                if let Err(error) = replies.writer() {
+                    tracing::error!("a client of {} waits in vain: {error}", replies.service);
+                }
+            };
+            if let Err(error) = std::thread::Builder::new().name("feros-replies".into()).spawn(make)
+            {
+                asked.store(false, Ordering::Relaxed);
+                tracing::error!(
+                    "a client of a service waits, because no thread can be started: {error}; raise `ulimit -u`"
+                );
+            }
+        })
+    }
+
+    /// Waits until `is_client` finds the client among the readers of replies. The two endpoints of
+    /// a client leave one after the other, in either order, so a client whose writer of requests is
+    /// gone counts as having left.
+    pub(super) fn wait_for_client(
+        &self,
+        writer: &WriterOf<P>,
+        is_client: impl Fn() -> bool,
+        has_left: impl Fn() -> bool,
+    ) -> Result<(), PublishError> {
+        let deadline = Instant::now() + CLIENT_WAIT;
+        loop {
+            let seen = writer.match_generation();
+            let has_left = has_left();
+            if !has_left && is_client() {
+                return Ok(());
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() || has_left {
+                return Err(PublishError::ClientGone {
+                    service: self.service.clone(),
+                    waited: CLIENT_WAIT,
+                });
+            }
+            // The library's thread takes this lock after it has changed the generation, so no
+            // change is missed.
+            let lock = self.match_change.lock.lock();
+            if writer.match_generation() == seen {
+                drop(self.match_change.changed.wait_timeout(lock, left));
+            }
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Names of nodes, namespaces, topics and services: validation and expansion, by the rules of `rmw`
+//! and `rcl`.
+//!
+//! Sources: "Topic and Service name mapping to DDS" (design.ros2.org),
+//! `rmw/validate_full_topic_name.h`, `rcl/expand_topic_name.h`.
+
+use std::fmt;
+
+/// The length limit of a fully qualified name: `RMW_TOPIC_MAX_NAME_LENGTH` is 255, and the wire
+/// prefix takes 8.
+pub const MAX_NAME_LENGTH: usize = 247;
+
+/// A name that ROS 2 does not allow, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{name:?} is not a valid {what}: {reason}")]
+pub struct NameError {
+    /// The refused name.
+    pub name: String,
+    /// The kind of name that was expected, such as "topic name".
+    pub what: &'static str,
+    /// The reason, and what is allowed.
+    pub reason: String,
+}
+
+fn error(name: &str, what: &'static str, reason: impl Into<String>) -> NameError {
+    NameError { name: name.chars().take(300).collect(), what, reason: reason.into() }
+}
+
+/// Namespace and name of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeName {
+    namespace: String,
+    name: String,
+}
+
+impl NodeName {
+    /// Creates the name of a node in a namespace. The leading slash of the namespace is optional,
+    /// and `""` means `/`.
+    ///
+    /// # Errors
+    /// Returns an error if the namespace or the name is not allowed.
+    pub fn new(namespace: &str, name: &str) -> Result<Self, NameError> {
+        validate_node_name(name)?;
+        let namespace = absolute_namespace(namespace);
+        validate_namespace(&namespace)?;
+        Ok(Self { namespace, name: name.to_owned() })
+    }
+
+    /// Stores a name that another participant announced, without a check: nodes are shown even if
+    /// their names are not allowed.
+    pub fn announced(namespace: &str, name: &str) -> Self {
+        Self { namespace: namespace.to_owned(), name: name.to_owned() }
+    }
+
+    /// The namespace with its leading slash: `/` or `/robot`.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The name without the namespace.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Namespace and name joined: `/robot/camera`.
+    pub fn fully_qualified(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl fmt::Display for NodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let separator = if self.namespace.ends_with('/') { "" } else { "/" };
+        write!(f, "{}{separator}{}", self.namespace, self.name)
+    }
+}
+
+fn absolute_namespace(namespace: &str) -> String {
+    match namespace {
+        "" | "/" => "/".to_owned(),
+        absolute if absolute.starts_with('/') => absolute.to_owned(),
+        relative => format!("/{relative}"),
+    }
+}
+
+/// Checks a node's name without its namespace: at most 255 letters, digits and `_`, the first of
+/// which is not a digit.
+///
+/// # Errors
+/// Returns an error with the reason if the name is not allowed.
+pub fn validate_node_name(name: &str) -> Result<(), NameError> {
+    const WHAT: &str = "node name";
+    if name.is_empty() {
+        return Err(error(name, WHAT, "it is empty"));
+    }
+    if name.len() > 255 {
+        return Err(error(name, WHAT, format!("it has {} characters, more than 255", name.len())));
+    }
+    if let Some(bad) = name.chars().find(|c| !c.is_ascii_alphanumeric() && *c != '_') {
+        return Err(error(
+            name,
+            WHAT,
+            format!("it contains {bad:?}; only letters, digits and '_' are allowed"),
+        ));
+    }
+    if name.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(error(name, WHAT, "it starts with a digit"));
+    }
+    Ok(())
+}
+
+/// Checks an absolute namespace: `/`, or tokens that each have a leading slash.
+///
+/// # Errors
+/// Returns an error with the reason if the namespace is not allowed.
+pub fn validate_namespace(namespace: &str) -> Result<(), NameError> {
+    if namespace == "/" { Ok(()) } else { validate_absolute(namespace, "namespace", 245) }
+}
+
+/// Checks a fully qualified topic or service name.
+///
+/// # Errors
+/// Returns an error with the reason if the name is not allowed.
+///
+/// ```
+/// use feros_engine::name::validate_full_topic_name;
+/// assert!(validate_full_topic_name("/robot/chatter").is_ok());
+/// let error = validate_full_topic_name("/robot/2fast").unwrap_err();
+/// assert!(error.to_string().contains("starts with a digit"));
+/// ```
+pub fn validate_full_topic_name(name: &str) -> Result<(), NameError> {
+    validate_absolute(name, "topic or service name", MAX_NAME_LENGTH)
+}
+
+fn validate_absolute(name: &str, what: &'static str, longest: usize) -> Result<(), NameError> {
+    if !name.starts_with('/') {
+        return Err(error(name, what, "it does not start with '/'"));
+    }
+    if name.len() > longest {
+        return Err(error(
+            name,
+            what,
+            format!("it has {} characters, more than {longest}", name.len()),
+        ));
+    }
+    if name.ends_with('/') {
+        return Err(error(name, what, "it ends with '/'"));
+    }
+    if let Some(bad) = name.chars().find(|c| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '/'))
+    {
+        return Err(error(
+            name,
+            what,
+            format!("it contains {bad:?}; only letters, digits, '_' and '/' are allowed"),
+        ));
+    }
+    for token in name[1..].split('/') {
+        if token.is_empty() {
+            return Err(error(name, what, "it contains '//'"));
+        }
+        if token.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(error(name, what, format!("its part {token:?} starts with a digit")));
+        }
+    }
+    Ok(())
+}
+
+/// Makes a topic or service name fully qualified, as seen from `node`, and checks it.
+///
+/// The name may be absolute, relative (within the node's namespace) or private (`~`, `~/x`: within
+/// the node), and may contain the substitutions `{node}`, `{ns}` and `{namespace}`.
+///
+/// # Errors
+/// Returns an error if the name or its expansion is not allowed.
+///
+/// ```
+/// use feros_engine::{NodeName, name::expand_topic_name};
+/// let node = NodeName::new("/robot", "camera")?;
+/// assert_eq!(expand_topic_name("image", &node)?, "/robot/image");
+/// assert_eq!(expand_topic_name("~/image", &node)?, "/robot/camera/image");
+/// assert_eq!(expand_topic_name("/{node}/image", &node)?, "/camera/image");
+/// # Ok::<(), feros_engine::NameError>(())
+/// ```
+pub fn expand_topic_name(name: &str, node: &NodeName) -> Result<String, NameError> {
+    const WHAT: &str = "topic or service name";
+    if name.is_empty() {
+        return Err(error(name, WHAT, "it is empty"));
+    }
+    if name.len() > 4 * MAX_NAME_LENGTH {
+        return Err(error(
+            name,
+            WHAT,
+            format!("it has {} characters, more than {MAX_NAME_LENGTH}", name.len()),
+        ));
+    }
+    let private = match name.strip_prefix('~') {
+        Some("") => Some(node.fully_qualified()),
+        Some(rest) if rest.starts_with('/') => Some(format!("{node}{rest}")),
+        Some(_) => return Err(error(name, WHAT, "'~' must stand alone or be followed by '/'")),
+        None => None,
+    };
+    let substituted = substitute(private.as_deref().unwrap_or(name), name, node)?;
+    let expanded = if substituted.starts_with('/') {
+        substituted
+    } else if node.namespace == "/" {
+        format!("/{substituted}")
+    } else {
+        format!("{}/{substituted}", node.namespace)
+    };
+    validate_full_topic_name(&expanded).map_err(|NameError { reason, .. }| {
+        error(name, WHAT, format!("{reason} (expanded to {expanded:?})"))
+    })?;
+    Ok(expanded)
+}
+
+fn substitute(text: &str, name: &str, node: &NodeName) -> Result<String, NameError> {
+    const WHAT: &str = "topic or service name";
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        out.push_str(&rest[..open]);
+        let close =
+            rest[open..].find('}').ok_or_else(|| error(name, WHAT, "a '{' is never closed"))?
+                + open;
+        match &rest[open + 1..close] {
+            "node" => out.push_str(&node.name),
+            // The namespace's own leading slash would follow the slash that is already there.
+            "ns" | "namespace" => {
+                let namespace = node.namespace.as_str();
+                out.push_str(if out.ends_with('/') { &namespace[1..] } else { namespace });
+            }
+            unknown => {
+                let reason = format!(
+                    "unknown substitution {{{unknown}}}; known are {{node}}, {{ns}}, {{namespace}}"
+                );
+                return Err(error(name, WHAT, reason));
+            }
+        }
+        rest = &rest[close + 1..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// Whether a name has a token that starts with `_`. By convention, such names are hidden from
+/// listings.
+pub fn is_hidden(name: &str) -> bool {
+    name.split('/').any(|token| token.starts_with('_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table that tests/interop compares with the validators of stock ROS 2. A row holds a name
+    /// and whether it is valid as a full topic name, as a namespace and as a node's name.
+    fn table() -> Vec<(String, [bool; 3])> {
+        let read = |word| match word {
+            "yes" => true,
+            "no" => false,
+            other => panic!("{other}"),
+        };
+        include_str!("../tests/names.txt")
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .map(|line| {
+                let mut words = line.rsplitn(4, ' ');
+                let mut verdict = || read(words.next().expect("three verdicts"));
+                let [node, namespace, topic] = [verdict(), verdict(), verdict()];
+                (words.next().expect("a name").to_owned(), [topic, namespace, node])
+            })
+            .collect()
+    }
+
+    #[test]
+    fn names_are_checked_as_rmw_checks_them() {
+        let table = table();
+        assert!(table.len() > 30);
+        for (name, expected) in &table {
+            let found = [
+                validate_full_topic_name(name).is_ok(),
+                validate_namespace(name).is_ok(),
+                validate_node_name(name).is_ok(),
+            ];
+            assert_eq!(found, *expected, "{name:?}");
+        }
+        assert!(
+            NodeName::new("robot", "camera").is_ok_and(|n| n.fully_qualified() == "/robot/camera")
+        );
+        assert!(NodeName::new("", "camera").is_ok_and(|n| n.fully_qualified() == "/camera"));
+        assert!(NodeName::new("/a/", "camera").is_err());
+    }
+
+    #[test]
+    fn lengths_are_limited_as_rmw_limits_them() {
+        let of = |slash: &str, length: usize| slash.to_owned() + &"a".repeat(length - slash.len());
+        for (length, allowed) in [(247, true), (248, false)] {
+            assert_eq!(validate_full_topic_name(&of("/", length)).is_ok(), allowed, "{length}");
+        }
+        for (length, allowed) in [(245, true), (246, false)] {
+            assert_eq!(validate_namespace(&of("/", length)).is_ok(), allowed, "{length}");
+        }
+        for (length, allowed) in [(255, true), (256, false)] {
+            assert_eq!(validate_node_name(&of("", length)).is_ok(), allowed, "{length}");
+        }
+    }
+
+    #[test]
+    fn names_expand() {
+        let node = NodeName::new("/ns", "n").expect("valid");
+        let root = NodeName::new("/", "n").expect("valid");
+        let table = [
+            (&node, "x", "/ns/x"),
+            (&node, "/x", "/x"),
+            (&node, "~", "/ns/n"),
+            (&node, "~/x/y", "/ns/n/x/y"),
+            (&node, "{ns}/x", "/ns/x"),
+            (&node, "/a/{ns}/{node}", "/a/ns/n"),
+            (&node, "/a{ns}", "/a/ns"),
+            (&node, "{node}__x", "/ns/n__x"),
+            (&node, "a__b", "/ns/a__b"),
+            (&root, "x", "/x"),
+            (&root, "~/x", "/n/x"),
+        ];
+        for (node, given, expected) in table {
+            assert_eq!(expand_topic_name(given, node).as_deref(), Ok(expected), "{given}");
+        }
+        for bad in ["", "~x", "{what}", "{ns", "x/", "a b", "x/~"] {
+            assert!(expand_topic_name(bad, &node).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn hidden_names_are_found() {
+        assert!(is_hidden("/fib/_action/status"));
+        assert!(!is_hidden("/a_b/c"));
+    }
+}

@@ -1,0 +1,130 @@
+//! Updates the graph with the participants and endpoints that Fast DDS discovers.
+
+use std::collections::HashSet;
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::{Arc, OnceLock};
+
+use feros_dds::graph::{Graph, WireEndpoint};
+use feros_dds::library::Taken as _;
+use feros_engine::Gid;
+use feros_engine::dds::discovery_info::ParticipantEntities;
+use feros_engine::dds::user_data::{EndpointData, parse_enclave};
+use feros_fastdds_sys as sys;
+use feros_sync::Mutex;
+
+use crate::qos;
+use crate::sample::Taken;
+
+/// The state that the callbacks of a participant's discovery use.
+pub(crate) struct Discovered {
+    pub(crate) graph: Arc<Graph>,
+    /// True for an additional participant of the session. It does not update the graph, because the
+    /// first participant discovers the same participants and endpoints.
+    is_quiet: bool,
+    /// The gid of this participant, which is set once the participant exists.
+    pub(crate) own: OnceLock<Gid>,
+    /// The readers of this participant that ignore its publications.
+    ignoring: Mutex<HashSet<Gid>>,
+}
+
+impl Discovered {
+    pub(crate) fn new(graph: Arc<Graph>, is_quiet: bool) -> Self {
+        Self { graph, is_quiet, own: OnceLock::new(), ignoring: Mutex::default() }
+    }
+
+    /// Whether this participant leaves the graph alone.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
+    /// Whether this endpoint belongs to this participant.
+    pub(crate) fn is_own(&self, gid: Gid) -> bool {
+        self.own.get().is_some_and(|own| own.participant_prefix() == gid.participant_prefix())
+    }
+
+    /// Whether a reader belongs to this participant and ignores the participant's publications.
+    pub(crate) fn is_ignoring(&self, gid: Gid) -> bool {
+        self.ignoring.lock().contains(&gid)
+    }
+
+    /// Stores the nodes that another participant announces.
+    pub(crate) fn announced(&self, sample: &Taken) {
+        // A participant may announce only its own nodes.
+        match ParticipantEntities::parse(sample.bytes()) {
+            Ok(entities)
+                if entities.participant.participant_prefix()
+                    == sample.writer().participant_prefix() =>
+            {
+                self.graph.announced(entities);
+            }
+            _ => self.graph.announcement_refused(sample.writer()),
+        }
+    }
+}
+
+/// # Safety
+/// `data` must be null or point to `size` bytes that live as long as the result is used.
+unsafe fn bytes<'a>(data: *const u8, size: usize) -> &'a [u8] {
+    if data.is_null() || size == 0 {
+        return &[];
+    }
+    // SAFETY: by the caller's contract.
+    unsafe { std::slice::from_raw_parts(data, size) }
+}
+
+/// # Safety
+/// `text` must be NUL-terminated.
+unsafe fn text(text: *const c_char) -> String {
+    // SAFETY: by the caller's contract.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+pub(crate) unsafe extern "C" fn on_participant(
+    context: *mut c_void,
+    info: *const sys::participant_info,
+) {
+    // SAFETY: the context is the `Discovered`, which outlives the participant, because dropping the
+    // participant waits for callbacks; the info lives during the call.
+    let (discovered, info) = unsafe { (&*context.cast::<Discovered>(), &*info) };
+    if discovered.is_quiet {
+        return;
+    }
+    let gid = Gid(info.guid);
+    if info.alive {
+        // SAFETY: the header of the shim guarantees it.
+        let data = unsafe { bytes(info.user_data, info.user_data_bytes) };
+        discovered.graph.participant_appeared(gid, parse_enclave(data));
+    } else {
+        discovered.graph.participant_left(gid);
+    }
+}
+
+pub(crate) unsafe extern "C" fn on_endpoint(context: *mut c_void, info: *const sys::endpoint_info) {
+    // SAFETY: as in `on_participant`.
+    let (discovered, info) = unsafe { (&*context.cast::<Discovered>(), &*info) };
+    let gid = Gid(info.guid);
+    // SAFETY: the header of the shim guarantees it.
+    let data = unsafe { bytes(info.user_data, info.user_data_bytes) };
+    let is_ignoring = !info.is_writer && discovered.is_own(gid) && qos::ignores_local(data);
+    if is_ignoring && info.alive {
+        discovered.ignoring.lock().insert(gid);
+    }
+    if discovered.is_quiet {
+        return;
+    }
+    if !info.alive {
+        discovered.graph.endpoint_left(gid);
+        discovered.ignoring.lock().remove(&gid);
+        return;
+    }
+    // SAFETY: the header of the shim guarantees it.
+    let (topic, type_name) = unsafe { (text(info.topic), text(info.type_name)) };
+    discovered.graph.endpoint_appeared(WireEndpoint {
+        gid,
+        is_writer: info.is_writer,
+        topic,
+        type_name,
+        qos: qos::profile(&info.qos, data),
+        data: EndpointData::parse(data),
+    });
+}

@@ -1,0 +1,40 @@
+//! Runs the conformance suite with this engine: within one session, and between sessions of one
+//! process, which communicate over the transports of Fast DDS like sessions of two processes.
+//!
+//! Without the shim nothing is tested; `has_shim.rs` reports this.
+#![cfg(has_shim)]
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use feros_conformance::{Fixture, conformance_tests};
+use feros_engine::{DiscoveryRange, Engine, Session, SessionOptions};
+use feros_fastdds::FastDdsEngine;
+
+/// The domain that these tests use.
+const DOMAIN_ID: u32 = 123;
+
+fn open() -> Arc<dyn Session> {
+    let discovery_range = DiscoveryRange::Localhost;
+    let options =
+        SessionOptions { domain_id: DOMAIN_ID, discovery_range, ..SessionOptions::default() };
+    FastDdsEngine.open(&options).unwrap()
+}
+
+struct OneSession;
+impl Fixture for OneSession {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        let session = open();
+        (session.clone(), session)
+    }
+}
+
+struct TwoSessions;
+impl Fixture for TwoSessions {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        (open(), open())
+    }
+}
+
+conformance_tests!(one_session, OneSession);
+conformance_tests!(two_sessions, TwoSessions);

@@ -1,0 +1,96 @@
+//! XML profiles and the publication mode of `rmw_fastrtps` take effect. A process reads both only
+//! once, so this is a single test in a process of its own.
+#![cfg(has_shim)]
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_conformance::NotificationCounter;
+use feros_engine::{
+    DiscoveryRange, Engine, NodeName, PublishMode, PublisherOptions, QosProfile, SessionOptions,
+    SubscriptionOptions,
+};
+use feros_fastdds::FastDdsEngine;
+
+/// This profile fixes the participant's number. A second participant finds the number in use, which
+/// shows that the file was read. The profile also makes writers of the topic `rt/limited`
+/// asynchronous.
+const PROFILES: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
+<dds xmlns="http://www.eprosima.com">
+    <profiles>
+        <participant profile_name="only_this" is_default_profile="true">
+            <rtps>
+                <participantID>77</participantID>
+            </rtps>
+        </participant>
+        <data_writer profile_name="rt/limited">
+            <qos><publishMode><kind>ASYNCHRONOUS</kind></publishMode></qos>
+        </data_writer>
+    </profiles>
+</dds>
+"#;
+
+#[test]
+fn profiles_are_those_of_the_file() {
+    let folder = std::env::temp_dir().join(format!("feros_profiles_{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("profiles.xml");
+    std::fs::write(&file, PROFILES).unwrap();
+    // SAFETY: this is the only test in this process, and the process has started no thread yet.
+    unsafe {
+        std::env::set_var("FASTDDS_DEFAULT_PROFILES_FILE", &file);
+        std::env::set_var("RMW_FASTRTPS_USE_QOS_FROM_XML", "1");
+        std::env::set_var("RMW_FASTRTPS_PUBLICATION_MODE", "ASYNCHRONOUS");
+    }
+    let options = SessionOptions {
+        domain_id: 125,
+        discovery_range: DiscoveryRange::Localhost,
+        ..SessionOptions::default()
+    };
+    let session = FastDdsEngine.open(&options).unwrap();
+    let said = session.configuration();
+    assert!(said.contains("profiles.xml") && said.contains("XML: true"), "{said}");
+    let refused = FastDdsEngine.open(&options).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("creating the participant"), "{refused}");
+
+    let node = session.create_node(&NodeName::new("/", "profiled").unwrap()).unwrap();
+    let (events, data) = (NotificationCounter::new(), NotificationCounter::new());
+    let publisher = session
+        .create_publisher(PublisherOptions {
+            node,
+            topic: "/limited",
+            type_name: "std_msgs/msg/String",
+            type_hash: None,
+            qos: QosProfile::default(),
+            announcement: "",
+            mode: PublishMode::Synchronous,
+            on_event: Some(events.notify()),
+        })
+        .unwrap();
+    let subscription = session
+        .create_subscription(SubscriptionOptions {
+            node,
+            topic: "/limited",
+            type_name: "std_msgs/msg/String",
+            type_hash: None,
+            qos: QosProfile::default(),
+            announcement: "",
+            ignore_local_publications: false,
+            on_data: data.notify(),
+            on_event: Some(events.notify()),
+        })
+        .unwrap();
+    events.wait_for("the match", || (publisher.matched_subscriptions() == 1).then_some(()));
+    publisher
+        .publish(300_000, &mut |memory| {
+            memory.fill(3);
+            Ok(())
+        })
+        .unwrap();
+    let sample = data.wait_for("the message", || subscription.take().unwrap());
+    assert_eq!((sample.payload.len(), sample.payload[299_999]), (300_000, 3));
+    publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();
+    drop(Arc::clone(&session));
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -1,0 +1,111 @@
+//! `RMW_FASTRTPS_PUBLICATION_MODE` decides which thread sends. A process reads the variable when it
+//! opens its first session, so each mode runs in its own process of this program.
+#![cfg(has_shim)]
+#![allow(clippy::unwrap_used)]
+
+use std::process::Command;
+
+use feros_conformance::NotificationCounter;
+use feros_engine::{
+    DiscoveryRange, Engine, NodeName, PublishMode, PublisherOptions, QosProfile, SessionOptions,
+    SubscriptionOptions,
+};
+use feros_fastdds::FastDdsEngine;
+use feros_test_support::skip;
+
+const VARIABLE: &str = "RMW_FASTRTPS_PUBLICATION_MODE";
+const SAYS: &str = "wake-ups of the threads that send: ";
+const MESSAGES: u64 = 200;
+
+/// How many times the threads in which Fast DDS sends for asynchronous writers have gone to sleep
+/// so far.
+fn wakeups_of_sending_threads() -> u64 {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    tasks
+        .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("status")).ok())
+        .filter(|status| status.starts_with("Name:\tdds.asyn"))
+        .filter_map(|status| {
+            let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches"))?;
+            line.split_whitespace().nth(1)?.parse::<u64>().ok()
+        })
+        .sum()
+}
+
+/// Publishes messages one after the other, waits for each, and returns the number of wake-ups.
+fn publish_and_count() -> u64 {
+    let options = SessionOptions {
+        domain_id: 126,
+        discovery_range: DiscoveryRange::Localhost,
+        ..SessionOptions::default()
+    };
+    let session = FastDdsEngine.open(&options).unwrap();
+    let node = session.create_node(&NodeName::new("/", "mode").unwrap()).unwrap();
+    let (topic, type_name, announcement) = ("/mode", "std_msgs/msg/String", "");
+    let (qos, data, events) =
+        (QosProfile::default(), NotificationCounter::new(), NotificationCounter::new());
+    let publisher = session
+        .create_publisher(PublisherOptions {
+            node,
+            topic,
+            type_name,
+            type_hash: None,
+            qos,
+            announcement,
+            mode: PublishMode::Synchronous,
+            on_event: Some(events.notify()),
+        })
+        .unwrap();
+    let subscription = session
+        .create_subscription(SubscriptionOptions {
+            node,
+            topic,
+            type_name,
+            type_hash: None,
+            qos,
+            announcement,
+            ignore_local_publications: false,
+            on_data: data.notify(),
+            on_event: Some(events.notify()),
+        })
+        .unwrap();
+    events.wait_for("the match", || {
+        (publisher.matched_subscriptions() == 1 && subscription.matched_publishers() == 1)
+            .then_some(())
+    });
+    let before = wakeups_of_sending_threads();
+    for _ in 0..MESSAGES {
+        let fill = &mut |memory: &mut [u8]| {
+            memory.fill(0);
+            Ok(())
+        };
+        publisher.publish(64, fill).unwrap();
+        data.wait_for("the message", || subscription.take().unwrap());
+    }
+    wakeups_of_sending_threads() - before
+}
+
+#[test]
+fn the_mode_decides_which_thread_sends() {
+    if std::env::var_os(VARIABLE).is_some() {
+        return println!("{SAYS}{}", publish_and_count());
+    }
+    if !feros_fastdds_sys::Shim::get().unwrap().fastdds_version().starts_with("3.") {
+        return skip("threads have no names in Fast DDS 2; scripts/setup.sh installs Fast DDS 3");
+    }
+    let wakeups = |mode: &str| {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .arg("--nocapture")
+            .env(VARIABLE, mode)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let count = said.lines().find_map(|line| line.split_once(SAYS)?.1.parse::<u64>().ok());
+        count.unwrap_or_else(|| panic!("{said}{}", String::from_utf8_lossy(&output.stderr)))
+    };
+    let (synchronous, asynchronous) = (wakeups("SYNCHRONOUS"), wakeups("ASYNCHRONOUS"));
+    // On a busy machine, a single wake-up may send several messages.
+    assert!(
+        asynchronous > 10 * synchronous.max(1),
+        "of {MESSAGES} messages {asynchronous} and, synchronous, {synchronous} wake-ups"
+    );
+}

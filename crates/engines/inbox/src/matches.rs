@@ -1,0 +1,123 @@
+//! The matches of an endpoint, and the events about them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_engine::{Gid, Match, Notify, QosProfile};
+use feros_sync::Mutex;
+
+use crate::{Gate, Status};
+
+/// An endpoint that matches a local endpoint.
+#[derive(Debug, Clone)]
+pub struct Peer<R> {
+    /// The announcement of the matching endpoint.
+    pub announcement: Option<Arc<str>>,
+    /// The policies of the matching endpoint.
+    pub qos: QosProfile,
+    /// The engine's data for reaching the matching endpoint.
+    pub reach: R,
+}
+
+struct State<R> {
+    peers: BTreeMap<Gid, Peer<R>>,
+    status: Status,
+}
+
+/// The matches of one endpoint.
+pub struct Matches<R> {
+    state: Mutex<State<R>>,
+    changed: Gate,
+}
+
+impl<R> Matches<R> {
+    /// Creates an empty list of matches. [`notify`](Self::notify) calls `on_change`.
+    pub fn new(on_change: Option<Notify>) -> Self {
+        let state = Mutex::new(State { peers: BTreeMap::new(), status: Status::default() });
+        Self { state, changed: Gate::new(on_change) }
+    }
+
+    /// Adds a match, or updates its data. The caller must call `notify` once it holds no lock.
+    pub fn appeared(&self, gid: Gid, peer: Peer<R>) {
+        let mut state = self.state.lock();
+        if state.peers.insert(gid, peer).is_none() {
+            state.status.appeared();
+        }
+    }
+
+    /// Removes an endpoint and returns whether it matched. The caller must call `notify`.
+    pub fn left(&self, gid: Gid) -> bool {
+        let mut state = self.state.lock();
+        let was_there = state.peers.remove(&gid).is_some();
+        if was_there {
+            state.status.left();
+        }
+        was_there
+    }
+
+    /// Updates the announcement of a match. The caller must call `notify`.
+    pub fn announced(&self, gid: Gid, announcement: Option<Arc<str>>) {
+        if let Some(peer) = self.state.lock().peers.get_mut(&gid) {
+            peer.announcement = announcement;
+        }
+    }
+
+    /// Records an endpoint with the same name and another type. The caller must call `notify`.
+    pub fn clashed(&self) {
+        self.state.lock().status.clashed();
+    }
+
+    /// Records lost messages, and notifies if there are any.
+    pub fn lost(&self, messages: u64) {
+        if messages > 0 {
+            self.state.lock().status.lost(messages);
+            self.notify();
+        }
+    }
+
+    /// Calls the notification: there is an event to take.
+    pub fn notify(&self) {
+        self.changed.notify();
+    }
+
+    /// Closes the notification.
+    pub fn close(&self) {
+        self.changed.close();
+    }
+
+    /// Takes an event with `of`.
+    pub fn take<T>(&self, of: impl FnOnce(&mut Status) -> T) -> T {
+        of(&mut self.state.lock().status)
+    }
+
+    /// The number of matches.
+    pub fn count(&self) -> usize {
+        self.state.lock().peers.len()
+    }
+
+    /// The matches, in the form of the engine interface.
+    pub fn list(&self) -> Vec<Match> {
+        let as_match = |(gid, peer): (&Gid, &Peer<R>)| Match {
+            gid: *gid,
+            announcement: peer.announcement.clone(),
+            qos: peer.qos,
+        };
+        self.look(|peers| peers.iter().map(as_match).collect())
+    }
+
+    /// The gids of the matches.
+    pub fn gids(&self) -> Vec<Gid> {
+        self.look(|peers| peers.keys().copied().collect())
+    }
+
+    /// The lifespan of a match's messages; `None` if it is unlimited.
+    pub fn lifespan_of(&self, gid: Gid) -> Option<Duration> {
+        self.look(|peers| peers.get(&gid).and_then(|peer| peer.qos.lifespan.finite()))
+    }
+
+    /// Calls `look` with the matches, which do not change during the call.
+    pub fn look<T>(&self, look: impl FnOnce(&BTreeMap<Gid, Peer<R>>) -> T) -> T {
+        look(&self.state.lock().peers)
+    }
+}

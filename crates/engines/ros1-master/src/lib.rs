@@ -1,0 +1,117 @@
+//! The Feros engine for systems with a ROS 1 master. Nodes are ROS 1 nodes, and messages are sent
+//! over TCPROS in the ROS 1 format, so stock ROS 1 nodes see no difference.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `session` | a session: its nodes, the factory of endpoints, the refused requests |
+//! | `participant`, `matches` | the endpoints of this process under one master, and their matches |
+//! | `upkeep`, `bell`, `others` | the thread that queries the master, and other processes |
+//! | `node_topics`, `outgoing`, `incoming` | a node's TCPROS topics, which its endpoints share |
+//! | `place` | the place and the description of a new endpoint |
+//! | `publisher`, `writer`, `subscription` | the endpoints of topics |
+//! | `service`, `requests`, `client`, `caller` | the endpoints of services, and pending calls |
+//! | `parameters`, `kept_parameters`, `followed`, `followed_parameters` | parameters in both directions between nodes and the master |
+//! | `message` | aligned bytes of messages, with their metadata |
+//!
+//! Endpoints with the same process and master pass messages to each other directly. They know each
+//! other's announcements, so the intra-process transport finds them. For other endpoints, messages
+//! are converted by the plan of their type, and only the information that ROS 1 provides is known.
+//!
+//! # Invariants
+//!
+//! Other nodes see plain ROS 1. Nodes of one process exchange no messages over TCPROS.
+#![forbid(unsafe_code)]
+
+mod bell;
+mod caller;
+mod client;
+mod followed;
+mod followed_parameters;
+mod incoming;
+mod kept_parameters;
+mod matches;
+mod message;
+mod node_topics;
+mod others;
+mod outgoing;
+mod parameters;
+mod participant;
+mod place;
+mod publisher;
+mod requests;
+mod service;
+mod session;
+mod subscription;
+mod upkeep;
+mod writer;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use feros_engine::{Engine, OpenError, Session, SessionOptions};
+use feros_sync::Mutex;
+
+use participant::Participant;
+
+/// Short name of the engine.
+pub const ENGINE_NAME: &str = feros_engine::engine::known::ROS1.name;
+
+/// The environment variable with the address of the master.
+const MASTER_VARIABLE: &str = "ROS_MASTER_URI";
+
+/// The participants of this process, by the master's address. Sessions with the same participant
+/// exchange messages without the master.
+static PARTICIPANTS: Mutex<BTreeMap<String, Weak<Participant>>> = Mutex::new(BTreeMap::new());
+
+/// Returns this process's participant for a master.
+fn of_process(uri: &str) -> Result<Arc<Participant>, OpenError> {
+    let mut all = PARTICIPANTS.lock();
+    all.retain(|_, participant| participant.strong_count() > 0);
+    if let Some(participant) = all.get(uri).and_then(Weak::upgrade) {
+        return Ok(participant);
+    }
+    let participant = upkeep::participant(uri)?;
+    all.insert(uri.to_owned(), Arc::downgrade(&participant));
+    Ok(participant)
+}
+
+/// The engine for the master in `ROS_MASTER_URI`. All sessions of a process share one participant.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ros1Engine;
+
+impl Engine for Ros1Engine {
+    fn name(&self) -> &'static str {
+        ENGINE_NAME
+    }
+
+    fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError> {
+        let uri = std::env::var(MASTER_VARIABLE).ok().filter(|uri| !uri.is_empty());
+        let uri = uri.unwrap_or_else(|| feros_ros1::DEFAULT_MASTER.to_owned());
+        Ok(session::Ros1Session::open(options, of_process(&uri)?))
+    }
+}
+
+/// The engine for a master that the program names. Its sessions reach sessions of other engines
+/// only over TCPROS, as if those were in another process.
+#[derive(Clone)]
+pub struct ConfiguredRos1Engine(Arc<Participant>);
+
+impl ConfiguredRos1Engine {
+    /// Creates the engine for the master at this address.
+    ///
+    /// # Errors
+    /// Returns an error if the address is malformed.
+    pub fn new(master_uri: &str) -> Result<Self, OpenError> {
+        upkeep::participant(master_uri).map(Self)
+    }
+}
+
+impl Engine for ConfiguredRos1Engine {
+    fn name(&self) -> &'static str {
+        ENGINE_NAME
+    }
+
+    fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError> {
+        Ok(session::Ros1Session::open(options, self.0.clone()))
+    }
+}

@@ -1,0 +1,55 @@
+//! The data that all kinds of new endpoints need.
+
+use std::sync::Arc;
+
+use feros_engine::graph::EndpointNode;
+use feros_engine::{EndpointInfo, EndpointKind, Gid, NodeName, QosProfile, TypeHash};
+
+use crate::matches::{Matches, Reach};
+use crate::node_topics::NodeTopics;
+use crate::participant::{Entry, Participant, announced};
+
+/// The owner of a new endpoint: its participant, session and node, and the endpoint's gid.
+pub(crate) struct Place {
+    pub(crate) participant: Arc<Participant>,
+    pub(crate) ros1: feros_ros1::Node,
+    pub(crate) topics: Arc<NodeTopics>,
+    pub(crate) node: NodeName,
+    pub(crate) session: Gid,
+    pub(crate) gid: Gid,
+}
+
+/// The part of an endpoint's options that describes it in the graph.
+pub(crate) struct Described<'a> {
+    pub(crate) kind: EndpointKind,
+    pub(crate) name: &'a str,
+    pub(crate) type_name: &'a str,
+    pub(crate) type_hash: Option<TypeHash>,
+    pub(crate) announcement: &'a str,
+}
+
+impl Place {
+    /// Creates the endpoint's entry for its participant.
+    pub(crate) fn entry(
+        &self,
+        of: &Described<'_>,
+        qos: QosProfile,
+        matches: &Arc<Matches>,
+        reach: Reach,
+    ) -> Entry {
+        let info = EndpointInfo {
+            kind: of.kind,
+            name: of.name.to_owned(),
+            type_name: of.type_name.to_owned(),
+            type_hash: of.type_hash,
+            gid: self.gid,
+            node: EndpointNode::Named(self.node.clone()),
+            qos,
+            is_ros: true,
+            announcement: announced(of.announcement),
+        };
+        let matches = matches.clone();
+        let session = self.session;
+        Entry { info, session, matches, reach, writer: None, ignores_own_session: false }
+    }
+}

@@ -1,0 +1,93 @@
+//! Nodes of this engine together with roscpp nodes, and with a nodelet in its manager.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod ros1;
+#[path = "../../../tools/cli/tests/ros1/roscpp.rs"]
+mod roscpp;
+
+use feros_engine::QosProfile;
+use feros_test_support::eventually;
+use ros1::{Rospy, World, put_text, read_text, text};
+use serde_json::json;
+
+const STRING: &str = "std_msgs/msg/String";
+const SET_BOOL: &str = "std_srvs/srv/SetBool";
+
+fn publish(node: &mut Rospy, topic: &str, text: &str) {
+    eventually(|| {
+        let published = node.run(json!(format!("publish {topic} {text}")));
+        if published == json!(true) { Ok(()) } else { Err("nothing is connected") }
+    });
+}
+
+/// Topics, latched topics and services work in both directions, and a killed node is found again.
+#[test]
+fn topics_and_services_go_both_ways() {
+    let Some(program) = roscpp::program() else { return };
+    let Some(world) = World::new() else { return };
+    let node = world.node("feros");
+    let heard = node.subscription("/in", STRING, QosProfile::default());
+    let latched = QosProfile::keep_last(1).transient_local();
+    let publisher = node.publisher("/out", STRING, latched);
+    publisher.publish(&text("kept"));
+    let served = node.try_service("/fan", SET_BOOL).unwrap();
+    let client = node.client("/lamp", SET_BOOL);
+    for _ in 0..2 {
+        let mut roscpp = world.node_of(program, "cpp");
+        roscpp.run(json!("advertise /in"));
+        for data in ["one", "two"] {
+            publish(&mut roscpp, "/in", data);
+            assert_eq!(read_text(&heard.next().payload), data);
+        }
+        roscpp.run(json!("advertise /map latch"));
+        roscpp.run(json!("publish /map map"));
+        let maps = node.subscription("/map", STRING, latched);
+        assert_eq!(read_text(&maps.next().payload), "map");
+
+        roscpp.run(json!("subscribe /out"));
+        assert_eq!(roscpp.heard("/out")["message"]["data"], "kept");
+        publisher.wait_for_matches(1);
+
+        roscpp.run(json!("serve /lamp"));
+        client.wait_for_server(true);
+        let mut answer = vec![0, 1, 0, 0, 1];
+        put_text(&mut answer, "from roscpp");
+        assert_eq!(client.call(&[0, 1, 0, 0, 1]), answer);
+        std::thread::scope(|scope| {
+            let called = scope.spawn(|| roscpp.run(json!("call /fan true")));
+            served.answer(|request| {
+                let mut answer = vec![0, 1, 0, 0, request[4]];
+                put_text(&mut answer, "from Feros");
+                answer
+            });
+            assert_eq!(called.join().unwrap(), json!({"success": true, "message": "from Feros"}));
+        });
+        drop(roscpp);
+        publisher.wait_for_matches(0);
+        heard.wait_for_matches(0);
+    }
+}
+
+/// Nodelets of one manager pass pointers to each other. Nodes of this engine receive their messages
+/// as well.
+#[test]
+fn nodelets_are_heard() {
+    let Some(program) = roscpp::program() else { return };
+    let Some(world) = World::new() else { return };
+    let node = world.node("feros");
+    let heard = node.subscription("/points", STRING, QosProfile::default());
+    let commands = node.publisher("/cmd", STRING, QosProfile::default());
+    let mut manager = world.node_of(program, "manager");
+    assert_eq!(manager.run(json!("load_talker /talker /points")), json!(true));
+    assert_eq!(manager.run(json!("load_listener /listener /points")), json!(true));
+    assert_eq!(manager.run(json!("load_listener /commands /cmd")), json!(true));
+    heard.wait_for_matches(1);
+    for data in ["one", "two"] {
+        publish(&mut manager, "/points", data);
+        assert_eq!(manager.heard("/points")["message"]["data"], data);
+        assert_eq!(read_text(&heard.next().payload), data);
+    }
+    commands.wait_for_matches(1);
+    commands.publish(&text("drive"));
+    assert_eq!(manager.heard("/cmd")["message"]["data"], "drive");
+}

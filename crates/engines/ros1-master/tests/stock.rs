@@ -1,0 +1,386 @@
+//! Nodes of this engine together with rospy nodes, under Debian's rosmaster.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod ros1;
+mod said;
+
+use feros_engine::{EndpointKind, QosProfile, SubscriptionEvent};
+use feros_ros1::{Address, Master};
+use ros1::{World, put_text, read_text, text};
+use said::{listen, said};
+use serde_json::json;
+
+const STRING: &str = "std_msgs/msg/String";
+const SET_BOOL: &str = "std_srvs/srv/SetBool";
+
+/// Topics with all kinds of fields work in both directions, and this engine increments the number
+/// in a header.
+#[test]
+fn messages_go_both_ways() {
+    let Some(world) = World::new() else { return };
+    let node = world.node("feros");
+    let mut rospy = world.rospy("rospy");
+    let heard = node.subscription("/from_ros1", STRING, QosProfile::default());
+    rospy.run(json!({"do": "advertise", "topic": "/from_ros1", "type": "std_msgs/String"}));
+    for data in ["one", "", "zwölf"] {
+        rospy.publish("/from_ros1", &json!({ "data": data }));
+        assert_eq!(read_text(&heard.next().payload), data);
+    }
+    rospy.run(json!({"do": "subscribe", "topic": "/to_ros1", "type": "std_msgs/String"}));
+    let publisher = node.publisher("/to_ros1", STRING, QosProfile::default());
+    publisher.wait_for_matches(1);
+    for data in ["one", "", "zwölf"] {
+        publisher.publish(&text(data));
+        assert_eq!(rospy.heard("/to_ros1")["message"]["data"], data);
+    }
+    rospy.run(json!({"do": "subscribe", "topic": "/stamped", "type": "std_msgs/Header"}));
+    let stamped = node.publisher("/stamped", "std_msgs/msg/Header", QosProfile::default());
+    stamped.wait_for_matches(1);
+    let mut header = vec![0, 1, 0, 0, 7, 0, 0, 0, 8, 0, 0, 0];
+    put_text(&mut header, "map");
+    stamped.publish(&header);
+    let message = rospy.heard("/stamped")["message"].clone();
+    assert_eq!((&message["stamp"], &message["frame_id"]), (&json!([7, 8]), &json!("map")));
+}
+
+/// A megabyte arrives whole in both directions.
+#[test]
+fn large_messages_arrive_whole() {
+    const BYTES: &str = "std_msgs/msg/UInt8MultiArray";
+    let Some(world) = World::new() else { return };
+    let node = world.node("feros");
+    let mut rospy = world.rospy("rospy");
+    let array = |len: usize| {
+        let mut bytes = vec![0, 1, 0, 0];
+        bytes.extend_from_slice(&[0; 8]);
+        bytes.extend_from_slice(&(len as u32).to_le_bytes());
+        bytes.extend((0..len).map(|index| (index % 251) as u8));
+        bytes
+    };
+    let heard = node.subscription("/in", BYTES, QosProfile::default());
+    rospy.run(json!({"do": "advertise", "topic": "/in", "type": "std_msgs/UInt8MultiArray"}));
+    rospy.publish("/in", &json!({"layout": {"data_offset": 0}, "data_bytes": 1 << 20}));
+    let sample = heard.next();
+    assert_eq!(*sample.payload, array(1 << 20));
+    assert_eq!(sample.payload[4..].as_ptr().align_offset(8), 0);
+    assert!(sample.info.source_timestamp.is_none() && !sample.info.from_same_session);
+    rospy.run(json!({"do": "subscribe", "topic": "/out", "type": "std_msgs/UInt8MultiArray"}));
+    let publisher = node.publisher("/out", BYTES, QosProfile::default());
+    publisher.wait_for_matches(1);
+    publisher.publish(&array(1 << 20));
+    assert_eq!(rospy.heard("/out")["message"]["data"]["len"], 1 << 20);
+}
+
+/// Transient-local messages are latched for ROS 1, as many as their history holds, and latched
+/// messages of ROS 1 are transient-local here.
+#[test]
+fn latched_messages_reach_those_that_come_late() {
+    let Some(world) = World::new() else { return };
+    let node = world.node("feros");
+    let qos = QosProfile::keep_last(2).transient_local();
+    let publisher = node.publisher("/map", STRING, qos);
+    ["old", "older", "new"].iter().for_each(|data| publisher.publish(&text(data)));
+    let mut rospy = world.rospy("rospy");
+    rospy.run(json!({"do": "subscribe", "topic": "/map", "type": "std_msgs/String"}));
+    let first = rospy.heard("/map");
+    assert_eq!((&first["message"]["data"], &first["latched"]), (&json!("older"), &json!(true)));
+    assert_eq!(rospy.heard("/map")["message"]["data"], "new");
+    rospy.run(json!({
+        "do": "advertise", "topic": "/plan", "type": "std_msgs/String", "latch": true
+    }));
+    rospy.run(json!({"do": "publish", "topic": "/plan", "fields": {"data": "kept"}}));
+    // The second subscription of the node shares the connection and also gets the message.
+    for _ in 0..2 {
+        let late = node.subscription("/plan", STRING, QosProfile::default());
+        assert_eq!(read_text(&late.next().payload), "kept");
+        late.wait_for_matches(1);
+    }
+}
+
+/// Services are called repeatedly in both directions. If a call fails, the client continues to
+/// work.
+#[test]
+fn services_go_both_ways() {
+    let Some(world) = World::new() else { return };
+    let node = world.node("feros");
+    let mut rospy = world.rospy("rospy");
+    rospy.run(json!({
+        "do": "serve", "service": "/power", "type": "std_srvs/SetBool",
+        "answer": {"success": true, "message": "on"}
+    }));
+    let client = node.client("/power", SET_BOOL);
+    client.wait_for_server(true);
+    let mut answer = vec![0, 1, 0, 0, 1];
+    put_text(&mut answer, "on");
+    for _ in 0..3 {
+        assert_eq!(client.call(&[0, 1, 0, 0, 1]), answer);
+    }
+    rospy.run(json!({"do": "fail", "service": "/broken", "type": "std_srvs/SetBool"}));
+    let broken = node.client("/broken", SET_BOOL);
+    broken.wait_for_server(true);
+    broken.send(&[0, 1, 0, 0, 1]);
+    assert_eq!(client.call(&[0, 1, 0, 0, 0]), answer, "others are answered meanwhile");
+    assert!(broken.client.take_response().unwrap().is_none());
+
+    let served = node.try_service("/gripper", SET_BOOL).unwrap();
+    std::thread::scope(|scope| {
+        let called = scope.spawn(|| {
+            rospy.run(json!({
+                "do": "call", "service": "/gripper", "type": "std_srvs/SetBool",
+                "fields": {"data": true}
+            }))
+        });
+        served.answer(|request| {
+            assert_eq!(request[4], 1);
+            answer.clone()
+        });
+        assert_eq!(called.join().unwrap(), json!({"success": true, "message": "on"}));
+    });
+    // A server that ends leaves no caller waiting.
+    std::thread::scope(|scope| {
+        let called = scope.spawn(|| {
+            rospy.run(json!({
+                "do": "call", "service": "/gripper", "type": "std_srvs/SetBool",
+                "fields": {"data": true}
+            }))
+        });
+        feros_test_support::eventually(|| {
+            served.service.take_request().unwrap().map(drop).ok_or("no request yet")
+        });
+        drop(served);
+        let error = called.join().unwrap()["error"].to_string();
+        assert!(error.contains("the server has gone"), "{error}");
+    });
+}
+
+/// Another definition of the same name is refused on both sides, and other nodes are not disturbed.
+#[test]
+fn other_definitions_are_refused() {
+    const MD5: &str = "992ce8a1687cec8c8bd883ec73ca41d1";
+    const CURE: &str = "bring the packages of both sides to one definition";
+    let Some(world) = World::new() else { return };
+    listen();
+    let node = world.node("feros");
+    let mut rospy = world.rospy("rospy");
+    let mut other = world.rospy("other");
+    let publisher = node.publisher("/typed", STRING, QosProfile::default());
+    other.run(json!({"do": "subscribe_other", "topic": "/typed"}));
+    rospy.run(json!({"do": "subscribe", "topic": "/typed", "type": "std_msgs/String"}));
+    publisher.wait_for_matches(1);
+    publisher.publish(&text("right"));
+    assert_eq!(rospy.heard("/typed")["message"]["data"], "right");
+    assert_eq!(publisher.publisher.matched_subscriptions(), 1);
+    let told = said("/other of /typed wants");
+    for part in ["std_msgs/String with md5sum 0123456789abcdef0123456789abcdef", MD5, CURE] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+    // The same holds for a publisher with another type: the subscription accepts none of its
+    // messages.
+    other.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/Int32"}));
+    rospy.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/String"}));
+    let heard = node.subscription("/numbers", STRING, QosProfile::default());
+    rospy.publish("/numbers", &json!({"data": "a text"}));
+    assert_eq!(read_text(&heard.next().payload), "a text");
+    assert_eq!(heard.subscription.matched_publishers(), 1);
+    let told = said("/numbers of /other is not received");
+    for part in [
+        "std_msgs/Int32 with md5sum da5909fbe378aeaf85e547e830cc1bb7 there",
+        &format!("std_msgs/String with md5sum {MD5} here"),
+        CURE,
+    ] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+    // A client with another service type is refused, for the same reason.
+    let _served = node.try_service("/gripper", SET_BOOL).unwrap();
+    let operation =
+        json!({"do": "call", "service": "/gripper", "type": "std_srvs/Trigger", "fields": {}});
+    let refused = other.run(operation)["error"].as_str().unwrap().to_owned();
+    let told = said("/other wants /gripper");
+    for part in [
+        "937c9679a518e3a18d831e57125ea522",
+        "std_srvs/SetBool with md5sum 09fb03525b03e7ea1fd3992bafd87e16 here",
+        CURE,
+    ] {
+        assert!(told.contains(part) && refused.contains(part), "{part} in {told} and {refused}");
+    }
+}
+
+/// A restarted master gets all registrations, and messages on old connections continue meanwhile.
+#[test]
+fn a_new_master_hears_of_all() {
+    let Some(mut world) = World::new() else { return };
+    let node = world.node("feros");
+    let publisher = node.publisher("/chatter", STRING, QosProfile::default());
+    let heard = node.subscription("/answers", STRING, QosProfile::default());
+    let served = node.try_service("/gripper", SET_BOOL).unwrap();
+    let mut rospy = world.rospy("old");
+    rospy.run(json!({"do": "subscribe", "topic": "/chatter", "type": "std_msgs/String"}));
+    publisher.wait_for_matches(1);
+    world.kill_master();
+    publisher.publish(&text("without a master"));
+    assert_eq!(rospy.heard("/chatter")["message"]["data"], "without a master");
+    let late = node.publisher("/late", STRING, QosProfile::default());
+    world.start_master();
+    let mut new = world.rospy("new");
+    for topic in ["/chatter", "/late"] {
+        new.run(json!({"do": "subscribe", "topic": topic, "type": "std_msgs/String"}));
+    }
+    publisher.wait_for_matches(2);
+    late.wait_for_matches(1);
+    late.publish(&text("made meanwhile"));
+    assert_eq!(new.heard("/late")["message"]["data"], "made meanwhile");
+    new.run(json!({"do": "advertise", "topic": "/answers", "type": "std_msgs/String"}));
+    new.publish("/answers", &json!({"data": "hello"}));
+    assert_eq!(read_text(&heard.next().payload), "hello");
+    std::thread::scope(|scope| {
+        let operation = json!({
+            "do": "call", "service": "/gripper", "type": "std_srvs/SetBool", "fields": {"data": true}
+        });
+        let called = scope.spawn(|| new.run(operation));
+        served.answer(|_| {
+            let mut answer = vec![0, 1, 0, 0, 1];
+            put_text(&mut answer, "yes");
+            answer
+        });
+        assert_eq!(called.join().unwrap()["message"], "yes");
+    });
+}
+
+/// Nodes can exist before their master starts.
+#[test]
+fn nodes_wait_for_their_master() {
+    let Some(mut world) = World::without_master() else { return };
+    let node = world.node("feros");
+    let publisher = node.publisher("/early", STRING, QosProfile::keep_last(1).transient_local());
+    publisher.publish(&text("patient"));
+    world.start_master();
+    let mut rospy = world.rospy("rospy");
+    rospy.run(json!({"do": "subscribe", "topic": "/early", "type": "std_msgs/String"}));
+    assert_eq!(rospy.heard("/early")["message"]["data"], "patient");
+}
+
+/// A killed node stops being a match, and a new node with its name becomes one.
+#[test]
+fn killed_peers_leave_and_come_again() {
+    let Some(world) = World::new() else { return };
+    let node = world.node("feros");
+    let heard = node.subscription("/in", STRING, QosProfile::default());
+    let publisher = node.publisher("/out", STRING, QosProfile::default());
+    let client = node.client("/power", SET_BOOL);
+    for round in 0..2 {
+        let mut rospy = world.rospy("mortal");
+        rospy.run(json!({"do": "advertise", "topic": "/in", "type": "std_msgs/String"}));
+        rospy.run(json!({"do": "subscribe", "topic": "/out", "type": "std_msgs/String"}));
+        rospy.run(json!({
+            "do": "serve", "service": "/power", "type": "std_srvs/SetBool",
+            "answer": {"success": true, "message": "on"}
+        }));
+        publisher.wait_for_matches(1);
+        rospy.publish("/in", &json!({"data": round.to_string()}));
+        assert_eq!(read_text(&heard.next().payload), round.to_string());
+        publisher.publish(&text("still"));
+        assert_eq!(rospy.heard("/out")["message"]["data"], "still");
+        client.wait_for_server(true);
+        // The connection to the previous server broke, so the call needs a new one.
+        assert_eq!(client.call(&[0, 1, 0, 0, 1])[4], 1);
+        drop(rospy);
+        publisher.wait_for_matches(0);
+        heard.wait_for_matches(0);
+    }
+    let events: Vec<_> = std::iter::from_fn(|| heard.subscription.take_event().unwrap()).collect();
+    assert!(
+        events.iter().any(|event| matches!(
+            event,
+            SubscriptionEvent::Matched(status) if (status.total, status.current) == (2, 0)
+        )),
+        "{events:?}"
+    );
+}
+
+/// The graph contains the nodes that the master knows, with ROS 2 types.
+#[test]
+fn the_graph_shows_nodes_of_ros1() {
+    let Some(world) = World::new() else { return };
+    let node = world.node("feros");
+    let mut rospy = world.rospy("rospy");
+    rospy.run(json!({"do": "advertise", "topic": "/log", "type": "rosgraph_msgs/Log"}));
+    rospy.run(json!({"do": "subscribe", "topic": "/in", "type": "std_msgs/String"}));
+    rospy.run(json!({
+        "do": "serve", "service": "/power", "type": "std_srvs/SetBool",
+        "answer": {"success": true, "message": "on"}
+    }));
+    let expected = [
+        (EndpointKind::Publisher, "/log", "rcl_interfaces/msg/Log"),
+        (EndpointKind::Subscription, "/in", STRING),
+        (EndpointKind::Service, "/power", SET_BOOL),
+    ];
+    for (kind, name, ty) in expected {
+        let (by, shown) = node.wait_for_graph(name, |graph| {
+            let found = graph.endpoints_of(kind, name).next()?;
+            Some((found.node.clone(), found.type_name.clone()))
+        });
+        assert_eq!(by.name().unwrap().fully_qualified(), "/rospy");
+        assert_eq!(shown, ty);
+    }
+    assert!(node.session.graph().nodes.iter().any(|node| node.name.name() == "rospy"));
+    drop(rospy);
+}
+
+/// Requests that ROS 1 cannot fulfil are refused, with the cure.
+#[test]
+fn what_is_impossible_is_refused() {
+    let Some(world) = World::new() else { return };
+    let node = world.node("feros");
+    let refused = |topic: &str, ty: &str, qos: QosProfile| {
+        node.try_publisher(topic, ty, qos).err().unwrap().to_string()
+    };
+    let plain = QosProfile::default().avoid_ros_namespace_conventions();
+    let error = refused("plain/Name", STRING, plain);
+    assert!(error.contains("plain/Name") && error.contains("begin with `/`"), "{error}");
+    let error = refused("/typed", "unknown_msgs/msg/Thing", QosProfile::default());
+    assert!(error.contains("unknown_msgs/Thing") && error.contains("AMENT_PREFIX_PATH"), "{error}");
+    let error = refused("/fib/_action/feedback", STRING, QosProfile::default());
+    assert!(error.contains("feros ros1 bridge"), "{error}");
+    let error = node.try_service("/fib/_action/send_goal", SET_BOOL).err().unwrap().to_string();
+    assert!(error.contains("actionlib"), "{error}");
+    let _one = node.publisher("/typed", STRING, QosProfile::default());
+    let error = refused("/typed", "std_msgs/msg/Int32", QosProfile::default());
+    assert!(error.contains(STRING) && error.contains("std_msgs/msg/Int32"), "{error}");
+    let name = feros_engine::NodeName::new("/", "feros").unwrap();
+    let error = node.session.create_node(&name).unwrap_err().to_string();
+    assert!(error.contains("/feros") && error.contains("__node:=NAME"), "{error}");
+    let error = feros_ros1_master::ConfiguredRos1Engine::new("nowhere").err().unwrap().to_string();
+    assert!(
+        error.contains("ROS_MASTER_URI") && error.contains("http://localhost:11311"),
+        "{error}"
+    );
+}
+
+/// A node starts with the parameters that the master stores under its name.
+#[test]
+fn parameters_of_the_master_are_those_of_nodes() {
+    let Some(world) = World::new() else { return };
+    let master = Master::new(Address::parse(&world.uri()).unwrap(), "/test");
+    let mut rospy = world.rospy("rospy");
+    for (name, value) in [
+        ("/use_sim_time", json!(true)),
+        ("/feros/rate", json!(5.5)),
+        ("/feros/frames/base", json!("base_link")),
+        ("/feros/limits", json!([1, 2])),
+        ("/other/rate", json!(1)),
+    ] {
+        rospy.run(json!({"do": "set_parameter", "name": name, "value": value}));
+    }
+    assert!(master.parameter("/feros").is_ok());
+    let node = world.node("feros");
+    let name = feros_engine::NodeName::new("/", "feros").unwrap();
+    let mut found = node.session.parameter_server().unwrap().initial(&name);
+    found.sort();
+    let expected = [
+        ("frames.base", "\"base_link\""),
+        ("limits", "[1, 2]"),
+        ("rate", "5.5"),
+        ("use_sim_time", "true"),
+    ];
+    assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+}

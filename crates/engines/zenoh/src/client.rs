@@ -1,0 +1,223 @@
+//! Service clients, which are Zenoh queriers. Each request is a query, and each response is the
+//! reply to a query.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_engine::engine::{Fill, LOG_TARGET};
+use feros_engine::{
+    Client, ClientOptions, CreateEndpointError, FailureCounter, Gid, MessageInfo, PublishError,
+    QosProfile, Sample, ServerMatch, Stamp, TakeError,
+};
+use feros_sync::Mutex;
+use zenoh::Wait as _;
+use zenoh::bytes::ZBytes;
+use zenoh::pubsub::Subscriber;
+use zenoh::query::{ConsolidationMode, Querier, QueryTarget, Reply};
+
+use crate::matches::Matches;
+use crate::member::Member;
+use crate::publisher::filled;
+use crate::sample::{Received, payload};
+use crate::session_state::{SessionState, failed};
+use crate::wire::announcement;
+use crate::wire::attachment::Attachment;
+use crate::wire::token::{self, EndpointToken};
+use feros_inbox::Responses;
+
+struct Response {
+    received: Received,
+    server: Gid,
+}
+
+impl feros_inbox::Received for Response {
+    fn size_bytes(&self) -> usize {
+        self.received.size_bytes()
+    }
+}
+
+/// Receives the responses for a client.
+struct Receiving {
+    responses: Responses<Response>,
+    own: Gid,
+    service: String,
+    matches: Arc<Matches>,
+    refused: FailureCounter,
+}
+
+impl Receiving {
+    fn put_reply(&self, reply: &Reply) {
+        // The server has left or the query has timed out. The client handles its own timeout.
+        let Ok(sample) = reply.result() else { return };
+        let Some(received) = Received::new(sample.payload(), sample.attachment()) else {
+            return self.refuse(sample.payload());
+        };
+        if received.attachment.gid != self.own {
+            return self.refuse(sample.payload());
+        }
+        let server =
+            reply.replier_id().and_then(|id| self.matches.of_session(&id.zid().to_string()));
+        let only = || self.matches.gids().first().copied();
+        self.responses
+            .push(Response { received, server: server.or_else(only).unwrap_or_default() });
+    }
+
+    /// Takes a response that is not a reply to a query, because its request came over another
+    /// transport.
+    fn put_apart(&self, bytes: &ZBytes, attachment: Option<&ZBytes>) {
+        match Received::new(bytes, attachment) {
+            Some(received) if self.matches.contains(received.attachment.gid) => {
+                let server = received.attachment.gid;
+                self.responses.push(Response { received, server });
+            }
+            _ => self.refuse(bytes),
+        }
+    }
+
+    fn refuse(&self, bytes: &ZBytes) {
+        if let Some(count) = self.refused.count() {
+            tracing::warn!(
+                target: LOG_TARGET,
+                "a response of {} bytes from {} was refused ({count} so far): it lacks the attachment of rmw_zenoh \
+                 (number, time, gid) for this client, or no header",
+                bytes.len(),
+                self.service
+            );
+        }
+    }
+}
+
+pub(crate) struct ZenohClient {
+    // The announcement must be dropped before the receiving parts.
+    member: Member,
+    _apart: Subscriber<()>,
+    querier: Querier<'static>,
+    receiving: Arc<Receiving>,
+    matches: Arc<Matches>,
+    /// The number of the last request. The lock is held while a request is sent, so that requests
+    /// leave in order.
+    last_number: Mutex<i64>,
+    qos: QosProfile,
+}
+
+impl ZenohClient {
+    pub(crate) fn new(
+        shared: &Arc<SessionState>,
+        token: EndpointToken,
+        options: ClientOptions<'_>,
+    ) -> Result<Self, CreateEndpointError> {
+        let (qos, key, name) = (token.qos, token.data_key(), token.name.clone());
+        let refused = |error| failed(&name, "declaring the client", &error);
+        let querier = shared
+            .session
+            .declare_querier(key)
+            .target(QueryTarget::AllComplete)
+            .consolidation(ConsolidationMode::None);
+        // As in rmw_zenoh, there is no timeout for the results of goals, which may take hours.
+        let querier = if name.ends_with("/_action/get_result") {
+            querier.timeout(Duration::from_millis(u64::MAX))
+        } else {
+            querier
+        };
+        let querier = querier.wait().map_err(refused)?;
+        let matches = Matches::new(Some(options.on_match));
+        let own = token::gid(&token.encode());
+        let receiving = Arc::new(Receiving {
+            responses: Responses::new(options.on_response),
+            own,
+            service: name.clone(),
+            matches: matches.clone(),
+            refused: FailureCounter::new(),
+        });
+        let putting = receiving.clone();
+        let apart = shared
+            .session
+            .declare_subscriber(announcement::responses(shared.domain_id, own))
+            .callback(move |sample| putting.put_apart(sample.payload(), sample.attachment()))
+            .wait()
+            .map_err(refused)?;
+        let member = Member::announce(shared, token, options.announcement, matches.clone())?;
+        let last_number = Mutex::new(0);
+        Ok(Self { member, _apart: apart, querier, receiving, matches, last_number, qos })
+    }
+}
+
+impl Drop for ZenohClient {
+    fn drop(&mut self) {
+        self.receiving.responses.close();
+        self.matches.close();
+    }
+}
+
+impl Client for ZenohClient {
+    fn gid(&self) -> Gid {
+        self.member.gid
+    }
+
+    fn qos(&self) -> QosProfile {
+        self.qos
+    }
+
+    fn service_is_available(&self) -> bool {
+        self.matches.count() > 0
+    }
+
+    fn servers(&self) -> Vec<ServerMatch> {
+        let found = self.matches.list().into_iter();
+        found.map(|found| ServerMatch { found, is_available: true }).collect()
+    }
+
+    fn response_gid(&self) -> Gid {
+        self.member.gid
+    }
+
+    /// Nothing to do: Zenoh's link ends with the server's process, so nothing waits for the server.
+    fn forget_ended(&self, _server: Gid) {}
+
+    fn responders(&self) -> Vec<Gid> {
+        self.matches.gids()
+    }
+
+    fn send_request(&self, size_bytes: usize, fill: Fill<'_>) -> Result<i64, PublishError> {
+        let bytes = filled(&self.member.name, size_bytes, fill)?;
+        let receiving = self.receiving.clone();
+        let mut last_number = self.last_number.lock();
+        let number = *last_number + 1;
+        let attachment = Attachment { number, stamp_nanos: Stamp::now().0, gid: self.member.gid };
+        self.querier
+            .get()
+            .payload(bytes)
+            .attachment(&attachment.encode()[..])
+            .callback(move |reply| receiving.put_reply(&reply))
+            .wait()
+            .map_err(|error| PublishError::Engine {
+                topic: self.member.name.clone(),
+                code: error.to_string(),
+            })?;
+        *last_number = number;
+        Ok(number)
+    }
+
+    fn take_response(&self) -> Result<Option<(i64, Sample)>, TakeError> {
+        let Some(Response { received, server }) = self.receiving.responses.pop() else {
+            return Ok(None);
+        };
+        let info = MessageInfo {
+            source_timestamp: Stamp(received.attachment.stamp_nanos).to_system_time(),
+            received_timestamp: Some(received.at),
+            publication_sequence_number: None,
+            publisher_gid: server,
+            from_same_session: server.is_of_session_of(&self.member.gid),
+        };
+        let sample = Sample { payload: payload(received.bytes), info };
+        Ok(Some((received.attachment.number, sample)))
+    }
+
+    fn lost_responses(&self) -> u64 {
+        self.receiving.responses.lost()
+    }
+
+    fn refused_samples(&self) -> u64 {
+        self.receiving.refused.total()
+    }
+}

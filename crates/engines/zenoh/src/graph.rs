@@ -1,0 +1,389 @@
+//! The known nodes and endpoints. Those of other sessions come from liveliness tokens, those of
+//! this session are added when they are created. Nothing polls.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use feros_engine::engine::{GraphChangeGuard, LOG_TARGET};
+use feros_engine::graph::EndpointNode;
+use feros_engine::{
+    EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot, NodeInfo, Notify, QosProfile,
+};
+use feros_sync::Mutex;
+
+use crate::matches::{Matches, Peer};
+use crate::wire::announcement::{AnnouncementToken, FIRST_ENTITY};
+use crate::wire::token::{self, EndpointToken, NodeToken, Token};
+use feros_inbox::Gate;
+
+/// The limit on stored tokens and on stored announcements. Only a hostile program declares more.
+const MOST_TOKENS: usize = 1 << 17;
+
+struct Endpoint {
+    token: EndpointToken,
+    zid: Arc<str>,
+}
+
+/// Identifies the endpoint that an announcement belongs to: its session and its number there.
+type Speaker = (Arc<str>, u64);
+
+#[derive(Default)]
+struct State {
+    generation: u64,
+    snapshot: Option<Arc<GraphSnapshot>>,
+    nodes: HashMap<String, NodeToken>,
+    endpoints: BTreeMap<Gid, Endpoint>,
+    by_name: HashMap<String, Vec<Gid>>,
+    announcements: HashMap<Speaker, BTreeMap<u64, Arc<str>>>,
+    own: HashMap<Gid, Arc<Matches>>,
+    /// Endpoints of Feros whose announcements have not arrived yet.
+    awaited: HashMap<Speaker, (Gid, EndpointToken)>,
+    speakers: HashMap<Speaker, Gid>,
+}
+
+/// The graph as one session knows it.
+pub(crate) struct Graph {
+    own_zid: Arc<str>,
+    state: Mutex<State>,
+    notified: Mutex<Vec<Arc<Gate>>>,
+    /// Counts refused tokens: malformed tokens and tokens beyond the limit.
+    pub(crate) refused: FailureCounter,
+}
+
+/// The matches to notify once no lock is held.
+type Changed = Vec<Arc<Matches>>;
+
+impl Graph {
+    pub(crate) fn new(own_zid: &str) -> Arc<Self> {
+        Arc::new(Self {
+            own_zid: own_zid.into(),
+            state: Mutex::default(),
+            notified: Mutex::default(),
+            refused: FailureCounter::new(),
+        })
+    }
+
+    /// Adds a token of another session. The endpoints of this session are known already.
+    pub(crate) fn token_appeared(&self, key: &str) {
+        let Some(token) = Token::decode(key) else { return self.refuse(key) };
+        if *token_zid(&token) == *self.own_zid {
+            return;
+        }
+        let is_full = {
+            let state = self.state.lock();
+            state.nodes.len() + state.endpoints.len() + state.awaited.len() >= MOST_TOKENS
+        };
+        if is_full {
+            return self.refuse(key);
+        }
+        match token {
+            Token::Node(node) => self.node_appeared(key, node),
+            Token::Endpoint(endpoint) => self.endpoint_appeared(token::gid(key), *endpoint),
+        }
+    }
+
+    pub(crate) fn token_left(&self, key: &str) {
+        match Token::decode(key) {
+            Some(token) if *token_zid(&token) == *self.own_zid => {}
+            Some(Token::Node(_)) => self.node_left(key),
+            Some(Token::Endpoint(_)) => self.endpoint_left(token::gid(key)),
+            None => {} // its token was refused when it appeared
+        }
+    }
+
+    fn refuse(&self, key: &str) {
+        if let Some(count) = self.refused.count() {
+            let shown: String = key.chars().take(200).collect();
+            tracing::warn!(
+                target: LOG_TARGET,
+                "a liveliness token was refused ({count} so far): {shown:?} is not a token of rmw_zenoh, or there are \
+                 more than {MOST_TOKENS}; its node or endpoint is not shown"
+            );
+        }
+    }
+
+    pub(crate) fn node_appeared(&self, key: &str, node: NodeToken) {
+        self.change(|state| {
+            state.nodes.insert(key.to_owned(), node);
+            Changed::new()
+        });
+    }
+
+    pub(crate) fn node_left(&self, key: &str) {
+        self.change(|state| {
+            state.nodes.remove(key);
+            Changed::new()
+        });
+    }
+
+    pub(crate) fn endpoint_appeared(&self, gid: Gid, token: EndpointToken) {
+        self.change(|state| state.endpoint_appeared(gid, token));
+    }
+
+    pub(crate) fn endpoint_left(&self, gid: Gid) {
+        self.change(|state| state.endpoint_left(gid));
+    }
+
+    /// Adds an endpoint of this session and keeps its `matches` up to date from now on.
+    pub(crate) fn own_appeared(&self, gid: Gid, token: EndpointToken, matches: Arc<Matches>) {
+        self.change(|state| {
+            state.own.insert(gid, matches.clone());
+            for (other_gid, other) in state.others_of(gid, &token) {
+                if token.matches(&other.token) {
+                    matches.appeared(other_gid, state.peer(other));
+                } else {
+                    matches.clashed();
+                }
+            }
+            let mut changed = state.endpoint_appeared(gid, token);
+            changed.push(matches);
+            changed
+        });
+    }
+
+    pub(crate) fn own_left(&self, gid: Gid) {
+        self.change(|state| {
+            let changed = state.endpoint_left(gid);
+            state.own.remove(&gid);
+            changed
+        });
+    }
+
+    /// Adds an announcement of another session.
+    pub(crate) fn announcement_appeared(&self, key: &str) {
+        match AnnouncementToken::decode(key) {
+            Some(token) if *token.zid == *self.own_zid => {}
+            Some(token) if self.state.lock().announcements.len() < MOST_TOKENS => {
+                self.announced(&token.zid, token.entity, token.version, Some(token.text.into()));
+            }
+            _ => self.refuse(key),
+        }
+    }
+
+    pub(crate) fn announcement_left(&self, key: &str) {
+        if let Some(token) = AnnouncementToken::decode(key)
+            && *token.zid != *self.own_zid
+        {
+            self.announced(&token.zid, token.entity, token.version, None);
+        }
+    }
+
+    /// Records that an endpoint announces this text, or that it has withdrawn this version
+    /// (`None`).
+    pub(crate) fn announced(&self, zid: &str, entity: u64, version: u64, text: Option<Arc<str>>) {
+        self.change(|state| {
+            let speaker: Speaker = (zid.into(), entity);
+            let said = state.announcements.entry(speaker.clone()).or_default();
+            match text {
+                Some(text) => said.insert(version, text),
+                None => said.remove(&version),
+            };
+            // Two versions exist briefly when one replaces the other.
+            while said.len() > 2 {
+                said.pop_first();
+            }
+            if said.is_empty() {
+                state.announcements.remove(&speaker);
+            } else if let Some((gid, token)) = state.awaited.remove(&speaker) {
+                return state.endpoint_appeared(gid, token);
+            }
+            state.retell(&speaker)
+        });
+    }
+
+    /// Returns the policies of all endpoints with this name and kind.
+    pub(crate) fn profiles(&self, name: &str, kind: EndpointKind) -> Vec<QosProfile> {
+        let state = self.state.lock();
+        let named = state.by_name.get(name).into_iter().flatten();
+        let endpoints = named.filter_map(|gid| state.endpoints.get(gid));
+        endpoints.filter(|e| e.token.kind == kind).map(|e| e.token.qos).collect()
+    }
+
+    pub(crate) fn snapshot(&self) -> Arc<GraphSnapshot> {
+        let mut state = self.state.lock();
+        if let Some(snapshot) = &state.snapshot {
+            return snapshot.clone();
+        }
+        let snapshot = Arc::new(state.make_snapshot());
+        state.snapshot = Some(snapshot.clone());
+        snapshot
+    }
+
+    pub(crate) fn on_change(self: &Arc<Self>, notify: Notify) -> GraphChangeGuard {
+        let gate = Arc::new(Gate::new(Some(notify)));
+        self.notified.lock().push(gate.clone());
+        let graph = Arc::downgrade(self);
+        GraphChangeGuard::new(move || {
+            gate.close();
+            if let Some(graph) = graph.upgrade() {
+                graph.notified.lock().retain(|other| !Arc::ptr_eq(other, &gate));
+            }
+        })
+    }
+
+    /// Closes all notifications.
+    pub(crate) fn close(&self) {
+        let gates = std::mem::take(&mut *self.notified.lock());
+        gates.iter().for_each(|gate| gate.close());
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State) -> Changed) {
+        let changed = {
+            let mut state = self.state.lock();
+            state.generation += 1;
+            state.snapshot = None;
+            change(&mut state)
+        };
+        changed.iter().for_each(|matches| matches.notify());
+        let gates = self.notified.lock().clone();
+        gates.iter().for_each(|gate| gate.notify());
+    }
+}
+
+fn token_zid(token: &Token) -> &str {
+    match token {
+        Token::Node(node) => &node.zid,
+        Token::Endpoint(endpoint) => &endpoint.node.zid,
+    }
+}
+
+/// Returns the gid of a session, which is its Zenoh id.
+pub(crate) fn session_gid(zid: &str) -> Gid {
+    let number = u128::from_str_radix(zid, 16).unwrap_or_default();
+    Gid(number.to_be_bytes())
+}
+
+impl State {
+    /// Returns the endpoints of the opposite kind with the same name, except endpoints that ignore
+    /// each other's session.
+    fn others_of(&self, gid: Gid, token: &EndpointToken) -> Vec<(Gid, &Endpoint)> {
+        let named = self.by_name.get(&token.name).into_iter().flatten();
+        let endpoints = named.filter_map(|gid| Some((*gid, self.endpoints.get(gid)?)));
+        let others = endpoints.filter(|(_, endpoint)| token.has_name_of(&endpoint.token));
+        let ignores =
+            |one: Gid, zid: &str| self.own.get(&one).is_some_and(|matches| matches.ignores(zid));
+        others
+            .filter(|(other, endpoint)| {
+                !ignores(gid, &endpoint.zid) && !ignores(*other, &token.node.zid)
+            })
+            .collect()
+    }
+
+    /// Returns the matches of this session's endpoints of the opposite kind with the same name, and
+    /// whether each of these endpoints matches the given one.
+    fn own_beside(&self, gid: Gid, token: &EndpointToken) -> Vec<(bool, Arc<Matches>)> {
+        let others = self.others_of(gid, token).into_iter();
+        others
+            .filter_map(|(other_gid, other)| {
+                let matches = self.own.get(&other_gid)?;
+                Some((other.token.matches(token), matches.clone()))
+            })
+            .collect()
+    }
+
+    fn peer(&self, endpoint: &Endpoint) -> Peer {
+        let speaker: Speaker = (endpoint.zid.clone(), endpoint.token.entity);
+        Peer {
+            reach: endpoint.zid.clone(),
+            announcement: self.said_by(&speaker),
+            qos: endpoint.token.qos,
+        }
+    }
+
+    fn said_by(&self, speaker: &Speaker) -> Option<Arc<str>> {
+        let said = self.announcements.get(speaker)?;
+        let (_, text) = said.last_key_value()?;
+        (!text.is_empty()).then(|| text.clone())
+    }
+
+    fn endpoint_appeared(&mut self, gid: Gid, token: EndpointToken) -> Changed {
+        if self.endpoints.contains_key(&gid) {
+            return Changed::new();
+        }
+        let endpoint = Endpoint { zid: token.node.zid.as_str().into(), token };
+        let speaker: Speaker = (endpoint.zid.clone(), endpoint.token.entity);
+        if speaker.1 >= FIRST_ENTITY && !self.announcements.contains_key(&speaker) {
+            self.awaited.insert(speaker, (gid, endpoint.token));
+            return Changed::new();
+        }
+        self.speakers.insert(speaker, gid);
+        let peer = self.peer(&endpoint);
+        let mut changed = Changed::new();
+        for (is_match, matches) in self.own_beside(gid, &endpoint.token) {
+            if is_match {
+                matches.appeared(gid, peer.clone());
+            } else {
+                matches.clashed();
+            }
+            changed.push(matches);
+        }
+        self.by_name.entry(endpoint.token.name.clone()).or_default().push(gid);
+        self.endpoints.insert(gid, endpoint);
+        changed
+    }
+
+    fn endpoint_left(&mut self, gid: Gid) -> Changed {
+        let Some(endpoint) = self.endpoints.remove(&gid) else {
+            self.awaited.retain(|_, (awaited, _)| *awaited != gid);
+            return Changed::new();
+        };
+        self.speakers.remove(&(endpoint.zid.clone(), endpoint.token.entity));
+        if let Some(named) = self.by_name.get_mut(&endpoint.token.name) {
+            named.retain(|other| *other != gid);
+            if named.is_empty() {
+                self.by_name.remove(&endpoint.token.name);
+            }
+        }
+        let beside = self.own_beside(gid, &endpoint.token).into_iter();
+        let matched = beside.filter(|(is_match, _)| *is_match).map(|(_, matches)| matches);
+        matched.filter(|matches| matches.left(gid)).collect()
+    }
+
+    /// Passes an endpoint's current announcement to the matches of this session's endpoints.
+    fn retell(&self, speaker: &Speaker) -> Changed {
+        let text = self.said_by(speaker);
+        let found = self.speakers.get(speaker);
+        let Some((gid, endpoint)) = found.and_then(|gid| self.endpoints.get_key_value(gid)) else {
+            return Changed::new();
+        };
+        let beside = self.own_beside(*gid, &endpoint.token).into_iter().map(|(_, matches)| matches);
+        beside.inspect(|matches| matches.announced(*gid, text.clone())).collect()
+    }
+
+    fn make_snapshot(&self) -> GraphSnapshot {
+        let mut nodes: Vec<_> = self
+            .nodes
+            .values()
+            .map(|node| NodeInfo {
+                name: node.name.clone(),
+                enclave: node.enclave.clone(),
+                participant: session_gid(&node.zid),
+            })
+            .collect();
+        nodes.sort();
+        let mut endpoints: Vec<_> =
+            self.endpoints.iter().map(|(gid, endpoint)| self.info(*gid, endpoint)).collect();
+        endpoints.sort_by(|a, b| (&a.name, a.kind, a.gid).cmp(&(&b.name, b.kind, b.gid)));
+        GraphSnapshot { generation: self.generation, nodes, endpoints }
+    }
+
+    fn info(&self, gid: Gid, endpoint: &Endpoint) -> EndpointInfo {
+        let token = &endpoint.token;
+        let is_ros = token.name.starts_with('/');
+        EndpointInfo {
+            kind: token.kind,
+            name: token.name.clone(),
+            type_name: if is_ros {
+                token::ros_type(&token.wire_type)
+            } else {
+                token.wire_type.clone()
+            },
+            type_hash: token.type_hash,
+            gid,
+            node: EndpointNode::Named(token.node.name.clone()),
+            qos: token.qos,
+            is_ros,
+            announcement: self.said_by(&(endpoint.zid.clone(), token.entity)),
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! A session: how it is opened, its nodes, and the creation of its endpoints.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_engine::dds::names;
+use feros_engine::engine::front::{self, Front};
+use feros_engine::engine::known;
+use feros_engine::engine::{GraphChangeGuard, LOG_TARGET};
+use feros_engine::{
+    Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphSnapshot, Kept, NodeId,
+    NodeName, Notify, OpenError, Publisher, PublisherOptions, Service, ServiceOptions, Session,
+    SessionOptions, Subscription, SubscriptionOptions,
+};
+use zenoh::key_expr::KeyExpr;
+use zenoh::sample::SampleKind;
+use zenoh::{Config, Wait as _};
+
+use crate::client::ZenohClient;
+use crate::config::{self, ConfigError, Variables};
+use crate::graph::{Graph, session_gid};
+use crate::publisher::ZenohPublisher;
+use crate::service::ZenohService;
+use crate::session_state::{SessionParts, SessionState};
+use crate::subscription::ZenohSubscription;
+use crate::wire::{announcement, token};
+use crate::{ENGINE_NAME, ENGINE_VERSION};
+
+/// The session of the engine.
+pub(crate) struct ZenohSession(Arc<SessionState>);
+
+impl ZenohSession {
+    pub(crate) fn open(
+        options: &SessionOptions,
+        variables: &Variables,
+    ) -> Result<Arc<dyn Session>, OpenError> {
+        let refused = |error: ConfigError| OpenError::Configuration {
+            engine: ENGINE_NAME,
+            source_name: error.source_name,
+            detail: error.detail,
+        };
+        let config = variables.session().map_err(refused)?;
+        let checks = variables.router_checks().map_err(refused)?;
+        let failed = |operation: &'static str| {
+            move |error: zenoh::Error| OpenError::Engine {
+                engine: ENGINE_NAME,
+                domain_id: options.domain_id,
+                operation,
+                code: error.to_string(),
+            }
+        };
+        let configuration = config::describe(&config);
+        let session = zenoh::open(config.clone()).wait().map_err(|error| OpenError::Engine {
+            engine: ENGINE_NAME,
+            domain_id: options.domain_id,
+            operation: "opening Zenoh's session",
+            code: format!("{}{}", error.to_string().trim_end(), config::cure_of_refusal(&config)),
+        })?;
+        look_for_router(&session, &config, checks);
+        let zid: Arc<str> = session.zid().to_string().into();
+        let graph = Graph::new(&zid);
+        let domain_id = options.domain_id;
+        let feeding = feed(&session, &graph, domain_id, &zid)
+            .map_err(failed("following liveliness tokens"))?;
+        let enclave = options.enclave.clone();
+        let parts =
+            SessionParts { feeding, graph, zid, domain_id, enclave, configuration, session };
+        Ok(Arc::new(Self(Arc::new(SessionState::new(parts)))))
+    }
+}
+
+type Feeding =
+    (zenoh::pubsub::Subscriber<()>, zenoh::pubsub::Subscriber<()>, zenoh::query::Queryable<()>);
+
+/// Starts to update the graph, announcements first, and to answer fence questions.
+fn feed(
+    session: &zenoh::Session,
+    graph: &Arc<Graph>,
+    domain_id: u32,
+    zid: &str,
+) -> Result<Feeding, zenoh::Error> {
+    let fence = session
+        .declare_queryable(announcement::fence(domain_id, zid))
+        .complete(true)
+        .callback(|query| {
+            // If the reply fails, the asking session has left and needs no answer.
+            let _ = query.reply(query.key_expr().clone(), Vec::new()).wait();
+        })
+        .wait()?;
+    let known = graph.clone();
+    let announcements = session
+        .liveliness()
+        .declare_subscriber(announcement::all(domain_id))
+        .history(true)
+        .callback(move |sample| match sample.kind() {
+            SampleKind::Put => known.announcement_appeared(sample.key_expr().as_str()),
+            SampleKind::Delete => known.announcement_left(sample.key_expr().as_str()),
+        })
+        .wait()?;
+    let known = graph.clone();
+    let tokens = session
+        .liveliness()
+        .declare_subscriber(token::all(domain_id))
+        .history(true)
+        .callback(move |sample| match sample.kind() {
+            SampleKind::Put => known.token_appeared(sample.key_expr().as_str()),
+            SampleKind::Delete => known.token_left(sample.key_expr().as_str()),
+        })
+        .wait()?;
+    Ok((announcements, tokens, fence))
+}
+
+/// Looks for a router at intervals of a second, as many times as `ZENOH_ROUTER_CHECK_ATTEMPTS`
+/// allows. If there is none, the session continues and finds the router later.
+fn look_for_router(session: &zenoh::Session, config: &Config, attempts: Option<u64>) {
+    let mut made = 0;
+    while attempts.is_none_or(|attempts| made < attempts) {
+        if session.info().routers_zid().wait().next().is_some() {
+            return;
+        }
+        made += 1;
+        if made == 1 {
+            tracing::warn!(
+                target: LOG_TARGET,
+                "no Zenoh router is at {}: until there is one, nodes of other processes are not found \
+                 (ZENOH_ROUTER_CHECK_ATTEMPTS=-1 skips this check); {}",
+                config::endpoints(config),
+                config::cure_of_no_router(config)
+            );
+        }
+        if attempts.is_none_or(|attempts| made < attempts) {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+}
+
+fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
+    if !as_it_is {
+        return front::check_ros_name(name);
+    }
+    let fits = (1..=255).contains(&name.len())
+        && !name.contains(['*', '$', '%'])
+        && KeyExpr::try_from(name.trim_matches('/')).is_ok();
+    let expected = "it must have 1 to 255 bytes, no empty part, and none of * $ ? # %";
+    front::check_wire_name(name, fits, expected)
+}
+
+const FRONT: Front = Front {
+    kept: known::ZENOH.kept,
+    check_name,
+    instead_of_times: "Zenoh announces the deadline and liveliness that were requested, but \
+                       enforces neither",
+    no_local_requests_only: Some(
+        "Zenoh does not show where a request comes from; use its access control, or a DDS engine",
+    ),
+};
+
+impl Session for ZenohSession {
+    fn engine_name(&self) -> &'static str {
+        ENGINE_NAME
+    }
+
+    fn engine_version(&self) -> String {
+        ENGINE_VERSION.to_owned()
+    }
+
+    fn domain_id(&self) -> u32 {
+        self.0.domain_id
+    }
+
+    fn gid(&self) -> Gid {
+        session_gid(&self.0.zid)
+    }
+
+    fn kept(&self) -> Kept {
+        FRONT.kept
+    }
+
+    fn configuration(&self) -> String {
+        self.0.configuration.clone()
+    }
+
+    fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
+        self.0.add_node(name)
+    }
+
+    fn remove_node(&self, node: NodeId) {
+        self.0.remove_node(node);
+    }
+
+    fn create_publisher(
+        &self,
+        mut options: PublisherOptions<'_>,
+    ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
+        let topic = options.topic;
+        FRONT
+            .publisher(&mut options, || self.0.graph.profiles(topic, EndpointKind::Subscription))?;
+        let token = self.0.endpoint(
+            options.node,
+            EndpointKind::Publisher,
+            options.topic,
+            names::type_name(options.type_name, "")?,
+            options.type_hash,
+            options.qos,
+        )?;
+        Ok(Arc::new(ZenohPublisher::new(&self.0, token, options)?))
+    }
+
+    fn create_subscription(
+        &self,
+        mut options: SubscriptionOptions<'_>,
+    ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
+        let topic = options.topic;
+        FRONT
+            .subscription(&mut options, || self.0.graph.profiles(topic, EndpointKind::Publisher))?;
+        let token = self.0.endpoint(
+            options.node,
+            EndpointKind::Subscription,
+            options.topic,
+            names::type_name(options.type_name, "")?,
+            options.type_hash,
+            options.qos,
+        )?;
+        Ok(Arc::new(ZenohSubscription::new(&self.0, token, options)?))
+    }
+
+    fn create_service(
+        &self,
+        mut options: ServiceOptions<'_>,
+    ) -> Result<Arc<dyn Service>, CreateEndpointError> {
+        FRONT.service(&mut options)?;
+        let token = self.0.endpoint(
+            options.node,
+            EndpointKind::Service,
+            options.service,
+            names::type_name(options.type_name, "")?,
+            options.type_hash,
+            options.qos,
+        )?;
+        Ok(Arc::new(ZenohService::new(&self.0, token, options)?))
+    }
+
+    fn create_client(
+        &self,
+        mut options: ClientOptions<'_>,
+    ) -> Result<Arc<dyn Client>, CreateEndpointError> {
+        FRONT.client(&mut options)?;
+        let token = self.0.endpoint(
+            options.node,
+            EndpointKind::Client,
+            options.service,
+            names::type_name(options.type_name, "")?,
+            options.type_hash,
+            options.qos,
+        )?;
+        Ok(Arc::new(ZenohClient::new(&self.0, token, options)?))
+    }
+
+    fn graph(&self) -> Arc<GraphSnapshot> {
+        self.0.graph.snapshot()
+    }
+
+    fn on_graph_change(&self, notify: Notify) -> GraphChangeGuard {
+        self.0.graph.on_change(notify)
+    }
+}
+
+impl Drop for ZenohSession {
+    fn drop(&mut self) {
+        self.0.graph.close();
+    }
+}

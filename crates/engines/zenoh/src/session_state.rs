@@ -1,0 +1,142 @@
+//! The state that the endpoints of a session share and keep alive: the Zenoh session, the graph,
+//! and the announced nodes.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use feros_engine::{
+    CreateEndpointError, EndpointKind, Gid, NodeId, NodeName, QosProfile, TypeHash,
+};
+use feros_sync::Mutex;
+use zenoh::liveliness::LivelinessToken;
+use zenoh::pubsub::Subscriber;
+use zenoh::query::Queryable;
+use zenoh::{Session, Wait as _};
+
+use crate::graph::Graph;
+use crate::inbox::Inbox;
+use crate::wire::announcement::FIRST_ENTITY;
+use crate::wire::token::{EndpointToken, NodeToken};
+use feros_inbox::Room;
+
+struct Node {
+    token: NodeToken,
+    _declared: LivelinessToken,
+}
+
+/// The state of a session.
+pub(crate) struct SessionState {
+    // Dropped first: the updates of the graph must end before the session.
+    pub(crate) _feeding: (Subscriber<()>, Subscriber<()>, Queryable<()>),
+    nodes: Mutex<HashMap<NodeId, Node>>,
+    pub(crate) graph: Arc<Graph>,
+    pub(crate) zid: Arc<str>,
+    pub(crate) domain_id: u32,
+    enclave: String,
+    next_entity: AtomicU64,
+    pub(crate) room: Arc<Room>,
+    inboxes: Mutex<HashMap<Gid, Weak<Inbox>>>,
+    pub(crate) configuration: String,
+    pub(crate) session: Session,
+}
+
+/// The parts of a new session.
+pub(crate) struct SessionParts {
+    pub(crate) feeding: (Subscriber<()>, Subscriber<()>, Queryable<()>),
+    pub(crate) graph: Arc<Graph>,
+    pub(crate) zid: Arc<str>,
+    pub(crate) domain_id: u32,
+    pub(crate) enclave: String,
+    pub(crate) configuration: String,
+    pub(crate) session: Session,
+}
+
+impl SessionState {
+    pub(crate) fn new(parts: SessionParts) -> Self {
+        Self {
+            _feeding: parts.feeding,
+            nodes: Mutex::default(),
+            graph: parts.graph,
+            zid: parts.zid,
+            domain_id: parts.domain_id,
+            enclave: parts.enclave,
+            next_entity: AtomicU64::new(FIRST_ENTITY),
+            room: Arc::default(),
+            inboxes: Mutex::default(),
+            configuration: parts.configuration,
+            session: parts.session,
+        }
+    }
+
+    fn number(&self) -> u64 {
+        self.next_entity.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn add_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
+        let node = self.number();
+        let token = NodeToken {
+            domain_id: self.domain_id,
+            zid: self.zid.to_string(),
+            node,
+            enclave: self.enclave.clone(),
+            name: name.clone(),
+        };
+        let key = token.encode();
+        let declared = self.session.liveliness().declare_token(&key).wait();
+        let declared = declared
+            .map_err(|error| failed(&name.fully_qualified(), "announcing the node", &error))?;
+        self.graph.node_appeared(&key, token.clone());
+        self.nodes.lock().insert(NodeId(node), Node { token, _declared: declared });
+        Ok(NodeId(node))
+    }
+
+    pub(crate) fn remove_node(&self, node: NodeId) {
+        let removed = self.nodes.lock().remove(&node);
+        if let Some(Node { token, _declared }) = removed {
+            self.graph.node_left(&token.encode());
+        }
+    }
+
+    /// Makes publishers of the session wait while the inbox of this subscription is full.
+    pub(crate) fn add_inbox(&self, of: Gid, inbox: &Arc<Inbox>) {
+        self.inboxes.lock().insert(of, Arc::downgrade(inbox));
+    }
+
+    pub(crate) fn remove_inbox(&self, of: Gid) {
+        self.inboxes.lock().remove(&of);
+    }
+
+    pub(crate) fn is_full(&self, subscription: Gid) -> bool {
+        let inbox = self.inboxes.lock().get(&subscription).and_then(Weak::upgrade);
+        inbox.is_some_and(|inbox| inbox.is_full())
+    }
+
+    /// Returns the token of a new endpoint of a node.
+    pub(crate) fn endpoint(
+        &self,
+        node: NodeId,
+        kind: EndpointKind,
+        name: &str,
+        wire_type: String,
+        type_hash: Option<TypeHash>,
+        qos: QosProfile,
+    ) -> Result<EndpointToken, CreateEndpointError> {
+        let nodes = self.nodes.lock();
+        let node = nodes
+            .get(&node)
+            .ok_or_else(|| CreateEndpointError::NoNode { name: name.to_owned() })?;
+        let entity = self.number();
+        let (node, name) = (node.token.clone(), name.to_owned());
+        Ok(EndpointToken { node, entity, kind, name, wire_type, type_hash, qos })
+    }
+}
+
+/// Converts an error of Zenoh. Zenoh's errors have no kinds, only text.
+pub(crate) fn failed(
+    name: &str,
+    operation: &'static str,
+    error: &zenoh::Error,
+) -> CreateEndpointError {
+    CreateEndpointError::Engine { name: name.to_owned(), operation, code: error.to_string() }
+}

@@ -1,0 +1,119 @@
+//! Announcements of Feros endpoints, which `rmw_zenoh` does not have. Each is a liveliness token in
+//! addition to the standard one, in a key space that stock nodes ignore.
+//!
+//! The announcement is not part of the standard token, because the gid of an endpoint is a hash of
+//! that token, while the announcement may change during the endpoint's life.
+
+use feros_engine::announcement::check_announcement;
+
+use super::percent;
+
+/// The first chunk of all keys that only Feros uses. Wildcards do not match a chunk that begins
+/// with `@`.
+pub const SPACE: &str = "@feros";
+
+/// The smallest number of a Feros endpoint. Tokens arrive in any order over a new link. A session
+/// that receives the token of such an endpoint waits for the announcement, so that a match always
+/// has one.
+pub const FIRST_ENTITY: u64 = 1 << 40;
+
+/// The announcement of an endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnnouncementToken {
+    /// Domain of the session.
+    pub domain_id: u32,
+    /// Identity of the session.
+    pub zid: String,
+    /// Number of the endpoint in its session.
+    pub entity: u64,
+    /// Incremented with each change. The highest version is the valid one.
+    pub version: u64,
+    /// The announcement; empty if nothing is announced.
+    pub text: String,
+}
+
+impl AnnouncementToken {
+    /// Returns the key expression of the token.
+    pub fn encode(&self) -> String {
+        let Self { domain_id, zid, entity, version, text } = self;
+        let text = percent::encode(text);
+        format!("{SPACE}/{domain_id}/{zid}/says/{entity}/{version}/={text}")
+    }
+
+    /// Reads a token; `None` if the key is not an announcement.
+    pub fn decode(key: &str) -> Option<Self> {
+        let chunks: [&str; 7] = key.split('/').collect::<Vec<_>>().try_into().ok()?;
+        let [SPACE, domain_id, zid, "says", entity, version, text] = chunks else { return None };
+        let text = percent::decode(text.strip_prefix('=')?)?;
+        check_announcement(&text).ok()?;
+        Some(Self {
+            domain_id: domain_id.parse().ok()?,
+            zid: zid.to_owned(),
+            entity: entity.parse().ok()?,
+            version: version.parse().ok()?,
+            text,
+        })
+    }
+}
+
+/// The key expression of all announcements of a domain.
+pub fn all(domain_id: u32) -> String {
+    format!("{SPACE}/{domain_id}/*/says/**")
+}
+
+/// The key with which a session answers that it has handled everything before the question.
+pub fn fence(domain_id: u32, zid: &str) -> String {
+    format!("{SPACE}/{domain_id}/{zid}/fence")
+}
+
+/// The key with which a client receives responses to requests that it sent without the engine.
+pub fn responses(domain_id: u32, client: feros_engine::Gid) -> String {
+    use std::fmt::Write as _;
+    let mut key = format!("{SPACE}/{domain_id}/responses/");
+    for byte in client.0 {
+        let _ = write!(key, "{byte:02x}"); // writing to a String cannot fail
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_announcement_is_a_chunk() {
+        for text in ["", "x", "a=1,b=/*$?#%", "ü", &"/".repeat(512)] {
+            let token = AnnouncementToken {
+                domain_id: 7,
+                zid: "ab".into(),
+                entity: 3,
+                version: 9,
+                text: text.into(),
+            };
+            let key = token.encode();
+            let (_, chunk) = key.rsplit_once('/').expect("several chunks");
+            assert!(!chunk.contains(['/', '*', '$', '?', '#']), "{key}");
+            assert_eq!(AnnouncementToken::decode(&key), Some(token));
+        }
+    }
+
+    #[test]
+    fn others_are_refused() {
+        let longer = format!("@feros/7/ab/says/3/9/={}", "x".repeat(513));
+        for bad in [
+            "",
+            "@feros/7/ab/says/3/9",
+            "@feros/7/ab/says/3/9/",
+            "@feros/7/ab/says/3/9/=x/y",
+            "@feros/7/ab/says/3/9/x",
+            "@feros/7/ab/says/3/-1/=x",
+            "@feros/7/ab/says/3/9/=%zz",
+            "@feros/7/ab/says/3/9/=%",
+            "@feros/7/ab/says/3/9/=a;b",
+            "@other/7/ab/says/3/9/=x",
+            longer.as_str(),
+        ] {
+            assert_eq!(AnnouncementToken::decode(bad), None, "{bad}");
+        }
+    }
+}

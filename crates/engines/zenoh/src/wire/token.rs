@@ -1,0 +1,284 @@
+//! Liveliness tokens of nodes and endpoints, from which each session learns the ROS graph
+//! (`ros2/rmw_zenoh:docs/design.md`, "Graph Cache"; `liveliness_utils.cpp`).
+
+use feros_engine::dds::names;
+use feros_engine::{EndpointKind, Gid, NodeName, QosProfile, TypeHash};
+
+use super::qos;
+
+/// The first chunk of all tokens.
+pub const SPACE: &str = "@ros2_lv";
+
+/// Replaces the hash of a type that has none, as in ROS 2 Humble.
+pub const NO_HASH: &str = "TypeHashNotSupported";
+
+/// The limit on tokens that are read, in bytes. ROS names have at most 255 bytes.
+pub const LONGEST_BYTES: usize = 4096;
+
+/// The part of a token that describes a node, or the node of an endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeToken {
+    /// Domain of the session.
+    pub domain_id: u32,
+    /// Identity of the session.
+    pub zid: String,
+    /// Number of the node in its session.
+    pub node: u64,
+    /// Security enclave.
+    pub enclave: String,
+    /// Namespace and name.
+    pub name: NodeName,
+}
+
+/// The content of an endpoint's token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointToken {
+    /// The node of the endpoint.
+    pub node: NodeToken,
+    /// Number of the endpoint in its session.
+    pub entity: u64,
+    /// The kind.
+    pub kind: EndpointKind,
+    /// Topic or service, with a leading slash if it follows the ROS conventions.
+    pub name: String,
+    /// The type in the wire format: `std_msgs::msg::dds_::String_`.
+    pub wire_type: String,
+    /// The hash of the type, or of the service type; `None` if it is unknown.
+    pub type_hash: Option<TypeHash>,
+    /// The policies.
+    pub qos: QosProfile,
+}
+
+/// A liveliness token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Token {
+    /// The token of a node.
+    Node(NodeToken),
+    /// The token of an endpoint.
+    Endpoint(Box<EndpointToken>),
+}
+
+/// Returns the gid that an endpoint has in all sessions: the XXH3-128 hash of its token, low half
+/// first.
+pub fn gid(token: &str) -> Gid {
+    Gid(twox_hash::XxHash3_128::oneshot(token.as_bytes()).to_le_bytes())
+}
+
+/// The key expression of all tokens of a domain.
+pub fn all(domain_id: u32) -> String {
+    format!("{SPACE}/{domain_id}/**")
+}
+
+fn mangle(text: &str) -> String {
+    if text.is_empty() { "%".into() } else { text.replace('/', "%") }
+}
+
+fn demangle(chunk: &str) -> String {
+    chunk.replace('%', "/")
+}
+
+fn kind_text(kind: EndpointKind) -> &'static str {
+    match kind {
+        EndpointKind::Publisher => "MP",
+        EndpointKind::Subscription => "MS",
+        EndpointKind::Service => "SS",
+        EndpointKind::Client => "SC",
+    }
+}
+
+impl NodeToken {
+    fn ends(&self) -> (String, String) {
+        let Self { domain_id, zid, node, enclave, name } = self;
+        let (enclave, namespace) = (mangle(enclave), mangle(name.namespace()));
+        (
+            format!("{SPACE}/{domain_id}/{zid}/{node}"),
+            format!("{enclave}/{namespace}/{}", mangle(name.name())),
+        )
+    }
+
+    /// Returns the key expression of the token.
+    pub fn encode(&self) -> String {
+        let (begin, end) = self.ends();
+        format!("{begin}/{}/NN/{end}", self.node)
+    }
+}
+
+impl EndpointToken {
+    /// Returns the key expression of the token.
+    pub fn encode(&self) -> String {
+        let (begin, end) = self.node.ends();
+        format!(
+            "{begin}/{}/{}/{end}/{}/{}/{}/{}",
+            self.entity,
+            kind_text(self.kind),
+            mangle(&self.name),
+            self.wire_type,
+            hash_text(self.type_hash),
+            qos::encode(&self.qos)
+        )
+    }
+
+    /// Returns the key expression for the endpoint's messages, requests and responses. A
+    /// subscription or client that knows no hash accepts any.
+    pub fn data_key(&self) -> String {
+        let receives = matches!(self.kind, EndpointKind::Subscription | EndpointKind::Client);
+        let hash = match self.type_hash {
+            None if receives => "*".into(),
+            hash => hash_text(hash),
+        };
+        let name = self.name.trim_matches('/');
+        format!("{}/{name}/{}/{hash}", self.node.domain_id, self.wire_type)
+    }
+
+    /// Whether messages pass between two endpoints: their names and types are equal, and so are
+    /// their hashes if both know them. Policies do not matter.
+    pub fn matches(&self, other: &Self) -> bool {
+        self.has_name_of(other)
+            && self.wire_type == other.wire_type
+            && (self.type_hash == other.type_hash
+                || self.type_hash.is_none()
+                || other.type_hash.is_none())
+    }
+
+    /// Whether two endpoints have opposite kinds and the same topic or service name.
+    pub fn has_name_of(&self, other: &Self) -> bool {
+        other.kind == opposite(self.kind) && self.name == other.name
+    }
+}
+
+/// The kind of endpoint on the other side.
+pub fn opposite(kind: EndpointKind) -> EndpointKind {
+    match kind {
+        EndpointKind::Publisher => EndpointKind::Subscription,
+        EndpointKind::Subscription => EndpointKind::Publisher,
+        EndpointKind::Service => EndpointKind::Client,
+        EndpointKind::Client => EndpointKind::Service,
+    }
+}
+
+fn hash_text(hash: Option<TypeHash>) -> String {
+    hash.map_or_else(|| NO_HASH.to_owned(), |hash| hash.to_string())
+}
+
+impl Token {
+    /// Reads a token. Chunks after the known ones are ignored, because newer versions add some.
+    /// Returns `None` if the key is not a token.
+    pub fn decode(key: &str) -> Option<Self> {
+        if key.len() > LONGEST_BYTES {
+            return None;
+        }
+        let mut chunks = key.split('/');
+        let mut next = || chunks.next().filter(|chunk| !chunk.is_empty());
+        if next()? != SPACE {
+            return None;
+        }
+        let domain_id = next()?.parse().ok()?;
+        let zid = next()?;
+        let is_zid = zid.len() <= 32 && zid.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let (node, entity) = (next()?.parse().ok()?, next()?.parse().ok()?);
+        let kind = match next()? {
+            "NN" => None,
+            "MP" => Some(EndpointKind::Publisher),
+            "MS" => Some(EndpointKind::Subscription),
+            "SS" => Some(EndpointKind::Service),
+            "SC" => Some(EndpointKind::Client),
+            _ => return None,
+        };
+        let enclave = demangle(next()?);
+        let namespace = demangle(next()?);
+        let name = NodeName::announced(&namespace, &demangle(next()?));
+        let node =
+            is_zid.then(|| NodeToken { domain_id, zid: zid.to_owned(), node, enclave, name })?;
+        let Some(kind) = kind else { return Some(Self::Node(node)) };
+        let name = demangle(next()?);
+        let wire_type = next()?.to_owned();
+        let type_hash = TypeHash::parse(next()?);
+        let qos = qos::decode(next()?)?;
+        let endpoint = EndpointToken { node, entity, kind, name, wire_type, type_hash, qos };
+        Some(Self::Endpoint(Box::new(endpoint)))
+    }
+}
+
+/// Converts a wire type to `package/msg/Name`; a name outside the ROS conventions is returned
+/// unchanged.
+pub fn ros_type(wire_type: &str) -> String {
+    names::demangle_type(wire_type)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HASH: &str = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18";
+
+    /// Tokens from `ros2/rmw_zenoh:docs/design.md`.
+    fn stock() -> Vec<String> {
+        let zid = "aac3178e146ba6f1fc6e6a4085e77f21";
+        let chatter = format!("%chatter/std_msgs::msg::dds_::String_/{HASH}");
+        vec![
+            format!("@ros2_lv/0/{zid}/0/0/NN/%/%/listener"),
+            format!("@ros2_lv/0/{zid}/0/10/MS/%/%/listener/{chatter}/::,10:,:,:,,"),
+            format!("@ros2_lv/0/{zid}/0/10/MP/%/%robot/talker/{chatter}/::,7:,:,:,,"),
+            format!(
+                "@ros2_lv/2/{zid}/0/10/SS/%/%/add_two_ints_server/%add_two_ints/\
+                 example_interfaces::srv::dds_::AddTwoInts_/{HASH}/::,10:,:,:,,"
+            ),
+        ]
+    }
+
+    #[test]
+    fn tokens_of_stock_peers_are_read_and_written_alike() {
+        for key in stock() {
+            let text = match Token::decode(&key).expect("a token") {
+                Token::Node(node) => node.encode(),
+                Token::Endpoint(endpoint) => endpoint.encode(),
+            };
+            assert_eq!(text, key);
+        }
+        let Some(Token::Endpoint(publisher)) = Token::decode(&stock()[2]) else {
+            panic!("a publisher")
+        };
+        assert_eq!((publisher.name.as_str(), publisher.qos.depth), ("/chatter", 7));
+        assert_eq!(publisher.node.name.fully_qualified(), "/robot/talker");
+        assert_eq!(ros_type(&publisher.wire_type), "std_msgs/msg/String");
+        let key = format!("0/chatter/std_msgs::msg::dds_::String_/{HASH}");
+        assert_eq!(publisher.data_key(), key);
+        let Some(Token::Endpoint(subscription)) = Token::decode(&stock()[1]) else {
+            panic!("a subscription")
+        };
+        assert!(publisher.matches(&subscription) && !publisher.matches(&publisher));
+    }
+
+    #[test]
+    fn what_newer_versions_add_is_ignored() {
+        let newer = format!("{}/backends:cpu:x", stock()[1]);
+        assert_eq!(Token::decode(&newer), Token::decode(&stock()[1]));
+        assert_ne!(gid(&newer), gid(&stock()[1]), "the gid is that of the whole text");
+    }
+
+    #[test]
+    fn gids_are_the_hash_of_the_text() {
+        // The XXH3-128 hash of the empty string, from the specification's test vectors.
+        let empty = 0x99aa_06d3_0147_98d8_6001_c324_468d_497f_u128;
+        assert_eq!(gid(""), Gid(empty.to_le_bytes()));
+    }
+
+    #[test]
+    fn others_are_refused() {
+        let good = &stock()[1];
+        let cut: Vec<_> = good.match_indices('/').map(|(at, _)| good[..at].to_owned()).collect();
+        let others = [
+            good.replace("/MS/", "/XX/"),
+            good.replace("::,10", "9::,10"),
+            good.replace("/0/10/", "/0/-1/"),
+            good.replace("@ros2_lv/0/", "@ros2_lv/x/"),
+            good.replace("aac3178e146ba6f1fc6e6a4085e77f21", "not hexadecimal"),
+            good.replace("listener", ""),
+            format!("{good}/{}", "x".repeat(LONGEST_BYTES)),
+            String::new(),
+        ];
+        for bad in cut.iter().chain(&others) {
+            assert_eq!(Token::decode(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The bridge between both engines, with nodes of other projects on both sides: stock rclpy on DDS,
+//! pyzeros on Zenoh.
+#![allow(clippy::unwrap_used)]
+
+mod ends;
+mod network;
+mod python;
+
+use std::sync::Arc;
+
+use feros_cyclonedds::CycloneEngine;
+use feros_engine::{DiscoveryRange, Engine as _, QosProfile, Session, SessionOptions};
+use feros_engine_bridge::{Bridge, BridgeOptions};
+use feros_interop::{Domain, Peer};
+use feros_test_support::{Background, Watchdog};
+use serde_json::json;
+
+use ends::{End, SET_BOOL, STRING, response, text_in, text_message};
+use network::Network;
+use python::pyzeros;
+
+fn dds(domain: &Domain) -> Arc<dyn Session> {
+    let options = SessionOptions {
+        domain_id: domain.id().into(),
+        discovery_range: DiscoveryRange::Localhost,
+        ..SessionOptions::default()
+    };
+    CycloneEngine.open(&options).unwrap()
+}
+
+/// Starts a bridge that is kept up to date until the returned value is dropped.
+fn bridge(dds: Arc<dyn Session>, zenoh: Arc<dyn Session>) -> Background {
+    let sides = vec![("DDS".to_owned(), dds), ("Zenoh".to_owned(), zenoh)];
+    let mut bridge = Bridge::new(sides, BridgeOptions::default()).unwrap();
+    let waker = bridge.waker();
+    let stop = Arc::new(feros_sync::AtomicBool::new(false));
+    let stopped = stop.clone();
+    let work = move || {
+        while !stopped.load(feros_sync::Ordering::Acquire) {
+            bridge.update();
+            bridge.wait_for_change(std::time::Duration::from_millis(100));
+        }
+    };
+    Background::start("bridge", work, move || {
+        stop.store(true, feros_sync::Ordering::Release);
+        waker.wake();
+    })
+}
+
+/// A stock node on DDS and a pyzeros node on Zenoh communicate over topics and services in both
+/// directions.
+#[test]
+fn stock_nodes_of_both_engines_talk() {
+    let network = Network::new();
+    let Some(domain) = Domain::reserve() else { return };
+    let Some(_pyzeros) = pyzeros(&network) else { return };
+    let mut stock = Peer::start(&domain, "/theirs", "stock");
+    let _bridge = bridge(dds(&domain), network.peer());
+    let of = |topic: &str| json!({"topic": topic, "type": STRING.0, "qos": {}});
+    stock.ask("publisher", of("/wire/in"));
+    stock.ask("subscription", of("/wire/out"));
+    stock.ask("matched", json!({"topic": "/wire/in", "subscriptions": 1}));
+    stock.ask("matched", json!({"topic": "/wire/out", "publishers": 1}));
+    // pyzeros does not report its matches, so the first messages may arrive before the bridge
+    // matches.
+    let heard = loop {
+        stock.ask("publish", json!({"topic": "/wire/in", "values": [{"data": "hello, wörld"}]}));
+        if let Ok(heard) = stock.try_ask("take", json!({"topic": "/wire/out", "timeout": 2.0})) {
+            break heard;
+        }
+    };
+    assert_eq!(heard[0], json!({"data": "repeated: hello, wörld"}));
+
+    stock.ask("client", json!({"name": "/wire/python", "type": SET_BOOL.0}));
+    stock.ask("wait", json!({"service": "/wire/python"}));
+    let answers =
+        stock.ask("call", json!({"service": "/wire/python", "requests": [{"data": true}]}));
+    assert_eq!(answers[0], json!({"success": true, "message": "by Python"}));
+
+    stock.ask("subscription", of("/wire/called"));
+    let answer = json!({"success": true, "message": "by stock"});
+    stock.ask("service", json!({"name": "/wire/feros", "type": SET_BOOL.0, "response": answer}));
+    let said = stock.ask("take", json!({"topic": "/wire/called"}));
+    assert_eq!(said[0], json!({"data": "True by stock"}));
+    assert_eq!(stock.ask("requests", json!({"service": "/wire/feros"})), json!([{"data": true}]));
+}
+
+/// A late subscription gets the latched messages of the other side, in both directions.
+#[test]
+fn latched_messages_cross_for_who_comes_late() {
+    let _watchdog = Watchdog::start();
+    let network = Network::new();
+    let domain = Domain::reserve_without_ros2();
+    let ends = [End::new(dds(&domain), "dds"), End::new(network.peer(), "zenoh")];
+    let _bridge = bridge(dds(&domain), network.peer());
+    let latched = QosProfile::keep_last(1).transient_local();
+    for (from, to, topic) in [(0, 1, "/wire/down"), (1, 0, "/wire/up")] {
+        let publisher = ends[from].publisher(topic, STRING, latched);
+        publisher.publish(&text_message("old"));
+        publisher.publish(&text_message("new"));
+        for _ in 0..2 {
+            let late = ends[to].subscription(topic, STRING, latched);
+            assert_eq!(text_in(&late.next().payload), "new");
+        }
+    }
+}
+
+/// The Zenoh router ends and comes back, and so does a server on DDS.
+#[test]
+fn the_bridge_survives_its_router_and_its_servers() {
+    let _watchdog = Watchdog::start();
+    let mut network = Network::new();
+    let domain = Domain::reserve_without_ros2();
+    let near = End::new(dds(&domain), "dds");
+    let far = End::new(network.client(), "zenoh");
+    let _bridge = bridge(dds(&domain), network.client());
+    let publisher = near.publisher("/wire/returns", STRING, QosProfile::default());
+    let subscription = far.subscription("/wire/returns", STRING, QosProfile::default());
+    let client = far.client("/wire/returning", SET_BOOL);
+    for round in ["first", "second"] {
+        publisher.wait_for_match();
+        subscription.wait_for_match();
+        publisher.publish(&text_message(round));
+        assert_eq!(text_in(&subscription.next().payload), round);
+        let server = near.service("/wire/returning", SET_BOOL);
+        client.wait_for_server();
+        let asked = client.ask(&[0, 1, 0, 0, 1]);
+        let (request, _) = server.next();
+        server.respond(&request, &response(true, round));
+        let (number, answer) = client.next();
+        assert_eq!((number, text_in(&answer.payload[4..])), (asked, round));
+        drop(server);
+        if round == "first" {
+            network.kill();
+            publisher.wait_for_matches(0);
+            network.restart();
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Measures how soon matches come back after a router or a peer was killed and replaced. The time
+//! counts from the start of the new process. The figures are in
+//! `docs/measurements/0020-engines.md`; `hosts.rs` measures partitions.
+//!
+//! ```console
+//! cargo test --manifest-path crates/engines/zenoh/Cargo.toml --test matches_back -- --ignored --nocapture
+//! ```
+#![allow(clippy::unwrap_used)]
+
+mod ends;
+mod measured;
+mod network;
+
+use std::io::Read as _;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use feros_engine::QosProfile;
+
+use ends::{End, STRING};
+use measured::{RETRY_OF_RMW_ZENOH, pause, rounds};
+use network::{Network, session};
+
+const TOPIC: &str = "/wire/back";
+/// The variable that makes a process a peer, with the address of its router.
+const PEER_VARIABLE: &str = "FEROS_TEST_ZENOH_PEER";
+
+fn end(network: &Network, mode: &str, setting: &str, name: &str) -> End {
+    End::new(network.open(mode, setting).unwrap(), name)
+}
+
+#[test]
+#[ignore = "a measurement that takes minutes"]
+fn how_soon_matches_come_back() {
+    for (name, setting) in [("retry of rmw_zenoh", RETRY_OF_RMW_ZENOH), ("retry of Feros", "")] {
+        clients(name, setting);
+        sites(name, setting);
+        peers(name, setting);
+    }
+    clients("retry of Feros, scouting/delay=0", "scouting/delay=0");
+    peer_process();
+}
+
+/// Measures two sessions that are connected only through the router.
+fn clients(name: &str, setting: &str) {
+    let mut network = Network::configured("tcp", setting);
+    let near = end(&network, "client", setting, "near");
+    let far = end(&network, "client", setting, "far");
+    let publisher = near.publisher(TOPIC, STRING, QosProfile::default());
+    let subscription = far.subscription(TOPIC, STRING, QosProfile::default());
+    publisher.wait_for_match();
+    rounds(&format!("router restarted, two clients; {name}"), |round| {
+        network.kill();
+        publisher.wait_for_matches(0);
+        subscription.wait_for_matches(0);
+        std::thread::sleep(pause(round));
+        let back = Instant::now();
+        network.restart();
+        publisher.wait_for_match();
+        subscription.wait_for_match();
+        back.elapsed()
+    });
+}
+
+/// Measures two clients, each connected to a router of its own. The router that the other router
+/// connects to is killed.
+fn sites(name: &str, setting: &str) {
+    let mut here = Network::configured("tcp", setting);
+    let joined = format!("connect/endpoints=[\"{}\"];{setting}", here.endpoint);
+    let there = Network::configured("tcp", &joined);
+    let near = end(&here, "client", setting, "near");
+    let far = end(&there, "client", setting, "far");
+    let publisher = near.publisher(TOPIC, STRING, QosProfile::default());
+    let subscription = far.subscription(TOPIC, STRING, QosProfile::default());
+    publisher.wait_for_match();
+    rounds(&format!("router restarted, another router and a client; {name}"), |round| {
+        here.kill();
+        publisher.wait_for_matches(0);
+        subscription.wait_for_matches(0);
+        std::thread::sleep(pause(round));
+        let back = Instant::now();
+        here.restart();
+        publisher.wait_for_match();
+        subscription.wait_for_match();
+        back.elapsed()
+    });
+}
+
+/// Measures when a restarted router connects a new peer to an existing one. Peers that know each
+/// other would stay matched without the router.
+fn peers(name: &str, setting: &str) {
+    let mut network = Network::configured("tcp", setting);
+    let near = end(&network, "peer", setting, "near");
+    let publisher = near.publisher(TOPIC, STRING, QosProfile::default());
+    rounds(&format!("router restarted, a peer finds a new one; {name}"), |round| {
+        network.kill();
+        std::thread::sleep(pause(round));
+        let back = Instant::now();
+        network.restart();
+        let later = end(&network, "peer", setting, "later");
+        let subscription = later.subscription(TOPIC, STRING, QosProfile::default());
+        publisher.wait_for_match();
+        subscription.wait_for_match();
+        let took = back.elapsed();
+        drop((subscription, later));
+        publisher.wait_for_matches(0);
+        took
+    });
+}
+
+/// Measures, with the default settings, a peer whose process is killed and replaced.
+fn peer_process() {
+    let network = Network::new();
+    let near = End::new(network.peer(), "near");
+    let publisher = near.publisher(TOPIC, STRING, QosProfile::default());
+    let mut peer = start_peer(&network);
+    rounds("peer's process killed and started", |_| {
+        publisher.wait_for_match();
+        peer.0.kill().unwrap();
+        peer.0.wait().unwrap();
+        publisher.wait_for_matches(0);
+        let back = Instant::now();
+        peer = start_peer(&network);
+        publisher.wait_for_match();
+        back.elapsed()
+    });
+}
+
+struct Peer(Child);
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.0.kill(); // the process may already have ended
+        let _ = self.0.wait();
+    }
+}
+
+fn start_peer(network: &Network) -> Peer {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["peer_process_role", "--exact"]).env(PEER_VARIABLE, &network.endpoint);
+    Peer(command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap())
+}
+
+/// A peer that subscribes until its parent process ends. In a normal test run, it does nothing.
+#[test]
+fn peer_process_role() {
+    let Ok(endpoint) = std::env::var(PEER_VARIABLE) else { return };
+    let end = End::new(session(&endpoint, "peer"), "process");
+    let _subscription = end.subscription(TOPIC, STRING, QosProfile::default());
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+}

@@ -1,0 +1,147 @@
+//! A router for the test on a free loopback port, and sessions that use it.
+#![allow(dead_code, reason = "each test uses some of it")]
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::net::TcpListener;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{Arc, OnceLock};
+
+use feros_engine::{Engine, OpenError, Session, SessionOptions};
+use feros_zenoh::{ConfiguredZenohEngine, Router};
+
+/// The domain of these tests. No other tests use the router.
+pub(crate) const DOMAIN_ID: u32 = 7;
+
+/// A router in a separate process, and its address. In the test's process, the router would share
+/// Zenoh's receiving threads with the receivers of the test, which could deadlock.
+pub(crate) struct Network {
+    pub(crate) endpoint: String,
+    /// The configuration of the router.
+    overrides: String,
+    router: Child,
+    /// Kept open because the process prints something after a minute, which must not fail.
+    says: ChildStdout,
+}
+
+/// The variable for the configuration of a router process. The process runs this program.
+const ROUTER_VARIABLE: &str = "FEROS_TEST_ZENOH_ROUTER";
+
+/// Settings with which a silent router is soon considered dead, and with which sessions soon try to
+/// connect again.
+pub(crate) const WATCHFUL: &str = "transport/link/tx/lease=2000;connect/retry={period_init_ms: 200, period_max_ms: 200, period_increase_factor: 1}";
+
+/// Returns a currently free port.
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// The router's process, which ends with its parent. In a normal test run, it does nothing.
+#[test]
+fn router_process() {
+    let Some(overrides) = std::env::var_os(ROUTER_VARIABLE) else { return };
+    let router = Router::start_overridden(&overrides.to_string_lossy()).unwrap();
+    println!("routing");
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+    drop(router);
+    std::process::exit(0); // otherwise the harness would write to a closed pipe
+}
+
+fn start(overrides: &str) -> (Child, ChildStdout) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["network::router_process", "--exact", "--nocapture"])
+        .env(ROUTER_VARIABLE, overrides)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut says = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("routing") {
+        line.clear();
+        assert_ne!(says.read_line(&mut line).unwrap(), 0, "the router starts");
+    }
+    (child, says.into_inner())
+}
+
+impl Network {
+    pub(crate) fn new() -> Self {
+        Self::configured("tcp", "")
+    }
+
+    /// A network whose router listens with this protocol. `more` is added to
+    /// `ZENOH_CONFIG_OVERRIDE`.
+    pub(crate) fn configured(protocol: &str, more: &str) -> Self {
+        Self::at(format!("{protocol}/127.0.0.1:{}", free_port()), more)
+    }
+
+    /// A network whose router listens at this address. `more` is added to `ZENOH_CONFIG_OVERRIDE`.
+    pub(crate) fn at(endpoint: String, more: &str) -> Self {
+        let overrides = format!("listen/endpoints=[\"{endpoint}\"];{more}");
+        let (router, says) = start(&overrides);
+        Self { endpoint, overrides, router, says }
+    }
+
+    /// The network that all tests of this process share.
+    pub(crate) fn shared() -> &'static Self {
+        static SHARED: OnceLock<Network> = OnceLock::new();
+        SHARED.get_or_init(Self::new)
+    }
+
+    /// Kills the router.
+    pub(crate) fn kill(&mut self) {
+        self.router.kill().unwrap();
+        self.router.wait().unwrap();
+    }
+
+    /// Starts a new router at the same address.
+    pub(crate) fn restart(&mut self) {
+        (self.router, self.says) = start(&self.overrides);
+    }
+
+    /// A session that discovers others through the router and then connects to them directly.
+    pub(crate) fn peer(&self) -> Arc<dyn Session> {
+        session(&self.endpoint, "peer")
+    }
+
+    /// A session that communicates only through the router.
+    pub(crate) fn client(&self) -> Arc<dyn Session> {
+        session(&self.endpoint, "client")
+    }
+
+    /// The engine for sessions with this mode.
+    pub(crate) fn engine(&self, mode: &str) -> Arc<dyn Engine> {
+        Arc::new(engine(&self.endpoint, mode, ""))
+    }
+
+    /// Opens a session with this mode, or returns the error. `more` is added to
+    /// `ZENOH_CONFIG_OVERRIDE`.
+    pub(crate) fn open(&self, mode: &str, more: &str) -> Result<Arc<dyn Session>, OpenError> {
+        open(&self.endpoint, mode, more)
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        let _ = self.router.kill(); // the router may be dead already
+        let _ = self.router.wait();
+    }
+}
+
+/// Opens a session that looks for a router at this endpoint.
+pub(crate) fn session(endpoint: &str, mode: &str) -> Arc<dyn Session> {
+    open(endpoint, mode, "").unwrap()
+}
+
+fn open(endpoint: &str, mode: &str, more: &str) -> Result<Arc<dyn Session>, OpenError> {
+    let options = SessionOptions { domain_id: DOMAIN_ID, ..SessionOptions::default() };
+    engine(endpoint, mode, more).open(&options)
+}
+
+fn engine(endpoint: &str, mode: &str, more: &str) -> ConfiguredZenohEngine {
+    ConfiguredZenohEngine {
+        config_override: format!(
+            "mode=\"{mode}\";connect/endpoints=[\"{endpoint}\"];listen/endpoints=[\"tcp/127.0.0.1:0\"];{more}"
+        ),
+        router_check_attempts: -1,
+    }
+}

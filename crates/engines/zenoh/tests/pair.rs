@@ -1,0 +1,433 @@
+//! Sessions that use Cyclone DDS and Zenoh at once (`feros_engine_pair`): the conformance suite,
+//! messages between such sessions and with nodes on only one engine, the loss of an engine, a
+//! bridge between the two engines, and nodes of other projects on both.
+#![allow(clippy::unwrap_used)]
+
+mod ends;
+mod network;
+mod python;
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use feros_conformance::{Fixture, conformance_tests};
+use feros_cyclonedds::CycloneEngine;
+use feros_engine::{
+    DiscoveryRange, Engine, OpenError, Publisher, QosProfile, Session, SessionOptions, Subscription,
+};
+use feros_engine_bridge::{Bridge, BridgeOptions};
+use feros_engine_pair::PairEngine;
+use feros_interop::{Domain, Peer};
+use feros_test_support::{Background, Watchdog};
+use serde_json::json;
+
+use ends::{End, SET_BOOL, STRING, Watched, response, text_in, text_message};
+use network::{DOMAIN_ID, Network};
+use python::pyzeros;
+
+/// Cyclone DDS in a fixed domain, regardless of the domain that the session requests.
+struct InDomain(u16);
+
+impl Engine for InDomain {
+    fn name(&self) -> &'static str {
+        "cyclonedds"
+    }
+
+    fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError> {
+        CycloneEngine.open(&SessionOptions {
+            domain_id: self.0.into(),
+            discovery_range: DiscoveryRange::Localhost,
+            ..options.clone()
+        })
+    }
+}
+
+fn open(engine: &dyn Engine) -> Arc<dyn Session> {
+    engine.open(&SessionOptions { domain_id: DOMAIN_ID, ..SessionOptions::default() }).unwrap()
+}
+
+/// A DDS domain and a Zenoh network.
+struct Both {
+    domain: Domain,
+    network: Network,
+}
+
+impl Both {
+    fn new() -> Self {
+        Self { domain: Domain::reserve_without_ros2(), network: Network::new() }
+    }
+
+    fn dds(&self) -> Arc<dyn Session> {
+        open(&InDomain(self.domain.id()))
+    }
+
+    fn zenoh(&self) -> Arc<dyn Session> {
+        open(&*self.network.engine("client"))
+    }
+
+    /// Opens a session on both engines, DDS first.
+    fn pair(&self) -> Arc<dyn Session> {
+        open(&self.engine())
+    }
+
+    fn engine(&self) -> PairEngine {
+        let dds: Arc<dyn Engine> = Arc::new(InDomain(self.domain.id()));
+        PairEngine::new([dds, self.network.engine("client")])
+    }
+
+    /// Opens a session on both engines, Zenoh first.
+    fn turned(&self) -> Arc<dyn Session> {
+        let dds: Arc<dyn Engine> = Arc::new(InDomain(self.domain.id()));
+        open(&PairEngine::new([self.network.engine("client"), dds]))
+    }
+}
+
+/// The first engine has enough time to find an endpoint that is on both engines, however busy the
+/// machine is.
+struct Twins;
+impl Twins {
+    fn session() -> Arc<dyn Session> {
+        static DOMAIN: OnceLock<Domain> = OnceLock::new();
+        let domain = DOMAIN.get_or_init(Domain::reserve_without_ros2).id();
+        let dds: Arc<dyn Engine> = Arc::new(InDomain(domain));
+        let engine = PairEngine::new([dds, Network::shared().engine("peer")]);
+        open(&engine.settling(Duration::from_secs(3600)))
+    }
+}
+impl Fixture for Twins {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        (Self::session(), Self::session())
+    }
+}
+
+conformance_tests!(conformance, Twins);
+
+/// Publishes these numbers as strings.
+fn numbers(publisher: &Watched<dyn Publisher>, range: std::ops::Range<u32>) {
+    range.for_each(|number| publisher.publish(&text_message(&number.to_string())));
+}
+
+fn next_number(subscription: &Watched<dyn Subscription>) -> u32 {
+    text_in(&subscription.next().payload).parse().unwrap()
+}
+
+fn nothing_more(subscription: &Watched<dyn Subscription>) {
+    assert!(subscription.end.take().unwrap().is_none(), "a message arrived twice");
+}
+
+/// Sessions on both engines, in either order, and sessions on one engine receive each message once
+/// and in order.
+#[test]
+fn each_message_comes_once() {
+    let _watchdog = Watchdog::start();
+    let both = Both::new();
+    let ends = [both.pair(), both.pair(), both.turned(), both.dds(), both.zenoh()]
+        .map(|session| End::new(session, "end"));
+    let subscriptions: Vec<_> = ends
+        .iter()
+        .map(|end| end.subscription("/wire/once", STRING, QosProfile::keep_all()))
+        .collect();
+    let publisher = ends[0].publisher("/wire/once", STRING, QosProfile::keep_all());
+    publisher.wait_for_matches(ends.len());
+    subscriptions.iter().for_each(|heard| heard.wait_for_match());
+    std::thread::scope(|scope| {
+        scope.spawn(|| numbers(&publisher, 0..500));
+        for subscription in &subscriptions {
+            (0..500).for_each(|number| assert_eq!(next_number(subscription), number));
+        }
+    });
+    // Once the last message is acknowledged, any duplicate has arrived.
+    publisher.end.wait_for_all_acked(feros_test_support::WATCHDOG).unwrap();
+    subscriptions.iter().for_each(nothing_more);
+}
+
+/// A subscription on both engines receives from publishers that are on only one engine.
+#[test]
+fn both_engines_are_heard() {
+    let _watchdog = Watchdog::start();
+    let both = Both::new();
+    let subscriber = End::new(both.pair(), "subscriber");
+    let subscription = subscriber.subscription("/wire/heard", STRING, QosProfile::keep_all());
+    let singles = [both.dds(), both.zenoh()].map(|session| End::new(session, "single"));
+    let publishers =
+        singles.each_ref().map(|end| end.publisher("/wire/heard", STRING, QosProfile::keep_all()));
+    publishers.iter().for_each(|publisher| publisher.wait_for_match());
+    subscription
+        .events
+        .wait_for("both publishers", || (subscription.end.matched_publishers() == 2).then_some(()));
+    for number in 0..50 {
+        publishers.iter().for_each(|publisher| numbers(publisher, number..number + 1));
+        assert_eq!([next_number(&subscription), next_number(&subscription)], [number; 2]);
+    }
+    nothing_more(&subscription);
+    let graph = subscriber
+        .wait_for_graph("all nodes", |graph| (graph.nodes.len() == 3).then(|| graph.clone()));
+    assert_eq!(
+        graph.endpoints_of(feros_engine::EndpointKind::Subscription, "/wire/heard").count(),
+        1
+    );
+}
+
+/// The Zenoh router is killed while two sessions on both engines communicate, and then comes back.
+/// If DDS is the first engine, no messages are lost, including messages that use both engines.
+#[test]
+fn the_second_engine_is_lost_and_returns() {
+    let _watchdog = Watchdog::start();
+    let mut both = Both::new();
+    let [near, far] = [both.pair(), both.pair()].map(|session| End::new(session, "end"));
+    let latched = QosProfile::keep_all().transient_local();
+    let pairs = [("/wire/volatile", QosProfile::keep_all()), ("/wire/latched", latched)].map(
+        |(topic, qos)| (near.publisher(topic, STRING, qos), far.subscription(topic, STRING, qos)),
+    );
+    pairs.iter().for_each(|(publisher, subscription)| {
+        publisher.wait_for_match();
+        subscription.wait_for_match();
+    });
+    for step in 0..4 {
+        match step {
+            1 => both.network.kill(),
+            3 => both.network.restart(),
+            _ => {}
+        }
+        for (publisher, subscription) in &pairs {
+            std::thread::scope(|scope| {
+                scope.spawn(|| numbers(publisher, step * 100..step * 100 + 100));
+                (0..100).for_each(|n| assert_eq!(next_number(subscription), step * 100 + n));
+            });
+            assert_eq!(publisher.end.matched_subscriptions(), 1);
+        }
+    }
+    // The router is back. It brings the messages on Zenoh and the latched messages again; they are
+    // new only for a late subscription on Zenoh.
+    let late = End::new(both.zenoh(), "late");
+    let late = late.subscription("/wire/latched", STRING, latched);
+    assert_eq!((next_number(&late), next_number(&late)), (0, 1));
+    pairs.iter().for_each(|(_, subscription)| nothing_more(subscription));
+}
+
+/// The first engine is lost. The second continues, and no message arrives twice or out of order.
+#[test]
+fn the_first_engine_is_lost() {
+    let _watchdog = Watchdog::start();
+    let mut both = Both::new();
+    let [near, far] = [both.turned(), both.turned()].map(|session| End::new(session, "end"));
+    let publisher = near.publisher("/wire/first", STRING, QosProfile::keep_last(1000));
+    let subscription = far.subscription("/wire/first", STRING, QosProfile::keep_last(1000));
+    publisher.wait_for_match();
+    subscription.wait_for_match();
+    numbers(&publisher, 0..10);
+    (0..10).for_each(|number| assert_eq!(next_number(&subscription), number));
+    both.network.kill();
+    // Messages may be lost until the loss of the first engine is noticed. From then on, every
+    // message arrives.
+    let mut next = 10;
+    let mut last = 9;
+    let first_after = loop {
+        numbers(&publisher, next..next + 1);
+        next += 1;
+        std::thread::sleep(Duration::from_millis(5));
+        if let Some(sample) = subscription.end.take().unwrap() {
+            break text_in(&sample.payload).parse::<u32>().unwrap();
+        }
+    };
+    assert!(first_after > last);
+    last = first_after;
+    numbers(&publisher, next..next + 100);
+    while last < next + 99 {
+        let number = next_number(&subscription);
+        assert_eq!(number, last + 1, "from then on none is lost");
+        last = number;
+    }
+    nothing_more(&subscription);
+}
+
+/// A late subscription on either engine or on both gets the latched messages once.
+#[test]
+fn latched_messages_are_there_for_late_joiners() {
+    let _watchdog = Watchdog::start();
+    let both = Both::new();
+    let publisher = End::new(both.pair(), "publisher");
+    let latched = QosProfile::keep_last(2).transient_local();
+    let publisher = publisher.publisher("/wire/latched", STRING, latched);
+    numbers(&publisher, 0..5);
+    for session in [both.dds(), both.zenoh(), both.pair(), both.turned()] {
+        let late = End::new(session, "late");
+        let late = late.subscription("/wire/latched", STRING, latched);
+        assert_eq!((next_number(&late), next_number(&late)), (3, 4));
+        late.wait_for_match();
+        publisher.end.wait_for_all_acked(feros_test_support::WATCHDOG).unwrap();
+        nothing_more(&late);
+    }
+}
+
+/// A server on both engines responds to clients of either engine; a client on both calls servers of
+/// either.
+#[test]
+fn calls_are_answered_once() {
+    let _watchdog = Watchdog::start();
+    let both = Both::new();
+    let sessions = || [both.dds(), both.zenoh(), both.pair(), both.turned()];
+    let on_both = End::new(both.pair(), "server");
+    let server = on_both.service("/wire/served", SET_BOOL);
+    for session in sessions() {
+        let client = End::new(session, "client");
+        let client = client.client("/wire/served", SET_BOOL);
+        client.wait_for_server();
+        for round in 0..10 {
+            let asked = client.ask(&[0, 1, 0, 0, 1]);
+            let (request, _) = server.next();
+            server.respond(&request, &response(true, &round.to_string()));
+            let (number, answer) = client.next();
+            assert_eq!((number, text_in(&answer.payload[4..])), (asked, &*round.to_string()));
+        }
+        assert!(client.end.take_response().unwrap().is_none());
+        assert!(server.end.take_request().unwrap().is_none());
+    }
+    let client = on_both.client("/wire/asked", SET_BOOL);
+    for session in sessions() {
+        let server = End::new(session, "server");
+        let server = server.service("/wire/asked", SET_BOOL);
+        client.wait_for_server();
+        assert_eq!(client.end.servers().len(), 1);
+        let asked = client.ask(&[0, 1, 0, 0, 1]);
+        let (request, _) = server.next();
+        server.respond(&request, &response(true, "yes"));
+        assert_eq!(client.next().0, asked);
+        drop(server);
+        client.events.wait_for("its end", || (!client.end.service_is_available()).then_some(()));
+    }
+}
+
+/// A bridge between the same two engines connects endpoints that are on one engine, and does not
+/// bring messages a second time to endpoints that are on both.
+#[test]
+fn a_bridge_leaves_who_is_on_both_alone() {
+    let _watchdog = Watchdog::start();
+    let both = Both::new();
+    let ends = [both.dds(), both.zenoh()].map(|session| End::new(session, "single"));
+    let pair = End::new(both.pair(), "pair");
+    let heard = ends
+        .each_ref()
+        .map(|end| end.subscription("/wire/bridged", STRING, QosProfile::keep_all()));
+    let heard_by_pair = pair.subscription("/wire/bridged", STRING, QosProfile::keep_all());
+    let publishers =
+        ends.each_ref().map(|end| end.publisher("/wire/bridged", STRING, QosProfile::keep_all()));
+    // A running bridge treats the publisher as an endpoint on one engine until it has found it on
+    // both.
+    let publisher = pair.publisher("/wire/bridged", STRING, QosProfile::keep_all());
+    let sides = vec![("DDS".to_owned(), both.dds()), ("Zenoh".to_owned(), both.zenoh())];
+    let _bridge = bridging(sides);
+    // The bridge is ready when each engine's subscription matches the publisher on the other
+    // engine. The pair ignores the bridge.
+    for subscription in heard.iter().chain([&heard_by_pair]) {
+        subscription.events.wait_for("three publishers", || {
+            (subscription.end.matched_publishers() == 3).then_some(())
+        });
+    }
+    for number in 0..100 {
+        let side = number as usize % 2;
+        numbers(&publishers[side], number..number + 1);
+        // This message comes through the bridge, so the bridge has delivered it to every
+        // subscription.
+        assert_eq!(next_number(&heard[1 - side]), number);
+        assert_eq!(next_number(&heard[side]), number);
+        assert_eq!(next_number(&heard_by_pair), number);
+    }
+    numbers(&publisher, 100..200);
+    for number in 100..200 {
+        heard.iter().for_each(|heard| assert_eq!(next_number(heard), number));
+        assert_eq!(next_number(&heard_by_pair), number);
+    }
+    // Each of these messages passes through the bridge after the earlier ones.
+    for side in [0, 1] {
+        numbers(&publishers[side], 200..201);
+        assert_eq!(next_number(&heard[1 - side]), 200);
+        assert_eq!(next_number(&heard[side]), 200);
+        assert_eq!(next_number(&heard_by_pair), 200);
+    }
+    heard.iter().chain([&heard_by_pair]).for_each(nothing_more);
+}
+
+/// Starts a bridge that is kept up to date until the returned value is dropped.
+fn bridging(sides: Vec<(String, Arc<dyn Session>)>) -> Background {
+    let mut bridge = Bridge::new(sides, BridgeOptions::default()).unwrap();
+    let waker = bridge.waker();
+    let stop = Arc::new(feros_sync::AtomicBool::new(false));
+    let stopped = stop.clone();
+    let work = move || {
+        while !stopped.load(feros_sync::Ordering::Acquire) {
+            bridge.update();
+            bridge.wait_for_change(Duration::from_millis(100));
+        }
+    };
+    Background::start("bridge", work, move || {
+        stop.store(true, feros_sync::Ordering::Release);
+        waker.wake();
+    })
+}
+
+/// One session communicates with stock rclpy on DDS and with pyzeros on Zenoh.
+#[test]
+fn stock_nodes_of_both_engines_are_met() {
+    let Some(domain) = Domain::reserve() else { return };
+    let both = Both { domain, network: Network::new() };
+    let Some(_pyzeros) = pyzeros(&both.network) else { return };
+    let mut stock = Peer::start(&both.domain, "/theirs", "stock");
+    let end = End::new(both.pair(), "pair");
+    let qos = QosProfile::default();
+    let of = |topic: &str| json!({"topic": topic, "type": STRING.0, "qos": {}});
+    stock.ask("subscription", of("/wire/in"));
+    let [out, input] = [("/wire/out"), ("/wire/in")];
+    let heard = end.subscription(out, STRING, qos);
+    let publisher = end.publisher(input, STRING, qos);
+    publisher.wait_for_matches(2);
+    heard.wait_for_match();
+    stock.ask("matched", json!({"topic": input, "publishers": 1}));
+    publisher.publish(&text_message("hello, both"));
+    assert_eq!(text_in(&heard.next().payload), "repeated: hello, both");
+    let taken = stock.ask("take", json!({"topic": input}));
+    assert_eq!(taken, json!([{"data": "hello, both"}]));
+    stock.ask("publisher", of(out));
+    stock.ask("matched", json!({"topic": out, "subscriptions": 1}));
+    stock.ask("publish", json!({"topic": out, "values": [{"data": "by stock"}]}));
+    assert_eq!(text_in(&heard.next().payload), "by stock");
+    nothing_more(&heard);
+
+    let answer = json!({"success": true, "message": "by stock"});
+    stock.ask("service", json!({"name": "/wire/stock", "type": SET_BOOL.0, "response": answer}));
+    for (service, says) in [("/wire/stock", "by stock"), ("/wire/python", "by Python")] {
+        let client = end.client(service, SET_BOOL);
+        client.wait_for_server();
+        let asked = client.ask(&[0, 1, 0, 0, 1]);
+        let (number, answer) = client.next();
+        assert_eq!((number, text_in(&answer.payload[4..])), (asked, says));
+    }
+    // pyzeros calls this server, and so does stock ROS 2.
+    let server = end.service("/wire/feros", SET_BOOL);
+    let called = end.subscription("/wire/called", STRING, qos);
+    let (request, _) = server.next();
+    server.respond(&request, &response(true, "by both"));
+    assert_eq!(text_in(&called.next().payload), "True by both");
+    stock.ask("client", json!({"name": "/wire/feros", "type": SET_BOOL.0}));
+    stock.ask("wait", json!({"service": "/wire/feros"}));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (request, _) = server.next();
+            server.respond(&request, &response(true, "to stock"));
+        });
+        let call = json!({"service": "/wire/feros", "requests": [{"data": true}]});
+        assert_eq!(stock.ask("call", call)[0], json!({"success": true, "message": "to stock"}));
+    });
+}
+
+/// The error names the engine that cannot start.
+#[test]
+fn the_engine_that_cannot_start_is_named() {
+    let dds: Arc<dyn Engine> = Arc::new(CycloneEngine);
+    let engine = PairEngine::new([dds, Network::shared().engine("peer")]);
+    let options = SessionOptions { domain_id: 233, ..SessionOptions::default() };
+    let error = engine.open(&options).err().unwrap().to_string();
+    assert!(
+        error.starts_with("cyclonedds,zenoh could not start together, because of cyclonedds: ")
+    );
+}

@@ -1,0 +1,180 @@
+//! Two sites on the loopback interface, each with a router, and a connection between them. The
+//! tests check the traffic over the connection, even when it is cut for a while. In `hosts.rs`, the
+//! sites are hosts.
+#![allow(clippy::unwrap_used)]
+
+mod ends;
+mod network;
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+
+use feros_engine::QosProfile;
+
+use ends::{End, SET_BOOL, STRING, on_thread, response, text_in, text_message};
+use network::{Network, WATCHFUL};
+
+/// The connection between two sites, over loopback. While it is cut, it passes no data and reports
+/// no error.
+struct Way {
+    port: u16,
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    is_cut: Mutex<bool>,
+    changed: Condvar,
+    has_ended: AtomicBool,
+}
+
+impl State {
+    /// Waits while the connection is cut; returns false if the connection has ended.
+    fn wait_open(&self) -> bool {
+        let cut = self.is_cut.lock().unwrap();
+        let closed = |cut: &mut bool| *cut && !self.has_ended.load(Ordering::Acquire);
+        drop(self.changed.wait_while(cut, closed).unwrap());
+        !self.has_ended.load(Ordering::Acquire)
+    }
+}
+
+impl Way {
+    /// Starts a connection to a router.
+    fn to(endpoint: &str) -> Self {
+        let target = endpoint.trim_start_matches("tcp/").to_owned();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let state = Arc::new(State::default());
+        let passing = state.clone();
+        on_thread("way", move || {
+            for from in listener.incoming().flatten() {
+                if !passing.wait_open() {
+                    return;
+                }
+                let Ok(to) = TcpStream::connect(&target) else { continue };
+                forward(&from, &to, &passing);
+                forward(&to, &from, &passing);
+            }
+        });
+        Self { port, state }
+    }
+
+    fn cut(&self, is_cut: bool) {
+        *self.state.is_cut.lock().unwrap() = is_cut;
+        self.state.changed.notify_all();
+    }
+}
+
+impl Drop for Way {
+    fn drop(&mut self) {
+        self.state.has_ended.store(true, Ordering::Release);
+        self.cut(false);
+        let _ = TcpStream::connect(("127.0.0.1", self.port)); // wakes the accepting thread
+    }
+}
+
+/// Forwards the bytes of one TCP connection, on a thread that ends with that connection.
+fn forward(from: &TcpStream, to: &TcpStream, state: &Arc<State>) {
+    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+    let state = state.clone();
+    on_thread("forward", move || {
+        let mut bytes = vec![0; 1 << 16];
+        while let Ok(count @ 1..) = from.read(&mut bytes) {
+            if !state.wait_open() || to.write_all(&bytes[..count]).is_err() {
+                break;
+            }
+        }
+        let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both)); // may already be shut
+    });
+}
+
+struct Sites {
+    here: Network,
+    way: Way,
+    there: Network,
+}
+
+impl Sites {
+    fn new() -> Self {
+        let here = Network::configured("tcp", WATCHFUL);
+        let way = Way::to(&here.endpoint);
+        let joined = format!("connect/endpoints=[\"tcp/127.0.0.1:{}\"];{WATCHFUL}", way.port);
+        let there = Network::configured("tcp", &joined);
+        Self { here, way, there }
+    }
+
+    /// Opens a session at each site, which knows only the router of its site.
+    fn ends(&self) -> (End, End) {
+        (End::new(self.here.client(), "here"), End::new(self.there.client(), "there"))
+    }
+}
+
+#[test]
+fn two_sites_are_joined_by_their_routers() {
+    let sites = Sites::new();
+    let (here, there) = sites.ends();
+    let qos = QosProfile::default().transient_local();
+    let publisher = here.publisher("/wire/sites", STRING, qos);
+    publisher.publish(&text_message("before"));
+    let subscription = there.subscription("/wire/sites", STRING, qos);
+    let (server, client) =
+        (there.service("/wire/far", SET_BOOL), here.client("/wire/far", SET_BOOL));
+    assert_eq!(text_in(&subscription.next().payload), "before", "history crosses as well");
+    publisher.wait_for_match();
+    client.wait_for_server();
+    client.ask(&[0, 1, 0, 0, 1]);
+    server.respond(&server.next().0, &response(true, "from afar"));
+    assert_eq!(text_in(&client.next().1.payload[4..]), "from afar");
+}
+
+/// While the connection is cut, publishing and calling do not block. When the connection is
+/// restored, the matches come back, and messages published meanwhile are counted as lost.
+#[test]
+fn a_partition_heals() {
+    let sites = Sites::new();
+    let (here, there) = sites.ends();
+    let publisher = here.publisher("/wire/parted", STRING, QosProfile::default());
+    let subscription = there.subscription("/wire/parted", STRING, QosProfile::default());
+    let (server, client) =
+        (there.service("/wire/far", SET_BOOL), here.client("/wire/far", SET_BOOL));
+    publisher.wait_for_match();
+    subscription.wait_for_match();
+    client.wait_for_server();
+    publisher.publish(&text_message("joined"));
+    assert_eq!(subscription.lost_before("joined"), 0);
+    sites.way.cut(true);
+    publisher.wait_for_matches(0);
+    let gone = || (!client.end.service_is_available()).then_some(());
+    client.events.wait_for("the server's end", gone);
+    (0..10).for_each(|_| publisher.publish(&text_message("into the void")));
+    client.ask(&[0, 1, 0, 0, 0]);
+    sites.way.cut(false);
+    publisher.wait_for_match();
+    subscription.wait_for_match();
+    client.wait_for_server();
+    publisher.publish(&text_message("joined again"));
+    assert_eq!(subscription.lost_before("joined again"), 10);
+    client.ask(&[0, 1, 0, 0, 1]);
+    server.respond(&server.next().0, &response(true, "there again"));
+    assert_eq!(text_in(&client.next().1.payload[4..]), "there again");
+}
+
+/// The router of one site is killed. The site is connected again when another router replaces it.
+#[test]
+fn a_site_comes_back_with_its_router() {
+    let mut sites = Sites::new();
+    let (here, there) = sites.ends();
+    let publisher = here.publisher("/wire/killed", STRING, QosProfile::default());
+    let subscription = there.subscription("/wire/killed", STRING, QosProfile::default());
+    publisher.wait_for_match();
+    sites.there.kill();
+    publisher.wait_for_matches(0);
+    publisher.publish(&text_message("to nobody"));
+    sites.there.restart();
+    publisher.wait_for_match();
+    subscription.wait_for_match();
+    publisher.publish(&text_message("again"));
+    assert_eq!(text_in(&subscription.next().payload), "again");
+}

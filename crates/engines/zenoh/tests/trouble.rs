@@ -1,0 +1,181 @@
+//! Routers that go and come back, and hostile data.
+#![allow(clippy::unwrap_used)]
+
+mod ends;
+mod network;
+
+use feros_engine::{EndpointKind, QosProfile};
+use feros_test_support::until;
+use zenoh::Wait as _;
+
+use ends::{End, SET_BOOL, STRING, text_in, text_message};
+use network::{DOMAIN_ID, Network};
+
+const QOS: fn() -> QosProfile = QosProfile::default;
+
+/// Peers that know each other continue without the router. When a new router has replaced it, they
+/// also find a new peer.
+#[test]
+fn peers_outlive_their_router() {
+    let mut network = Network::new();
+    let (near, far) = (End::new(network.peer(), "near"), End::new(network.peer(), "far"));
+    let publisher = near.publisher("/wire/outlives", STRING, QOS());
+    let subscription = far.subscription("/wire/outlives", STRING, QOS());
+    publisher.wait_for_match();
+    subscription.wait_for_match();
+    network.kill();
+    publisher.publish(&text_message("alone"));
+    assert_eq!(text_in(&subscription.next().payload), "alone");
+    network.restart();
+    let later = End::new(network.peer(), "later");
+    let late = later.subscription("/wire/outlives", STRING, QOS());
+    publisher.wait_for_matches(2);
+    late.wait_for_match();
+    publisher.publish(&text_message("again"));
+    assert_eq!(text_in(&subscription.next().payload), "again");
+    assert_eq!(text_in(&late.next().payload), "again");
+}
+
+/// Sessions that are connected only through the router lose each other when it ends, and find each
+/// other again when a new router starts. A call in between does not break anything.
+#[test]
+fn matches_come_back_with_the_router() {
+    let mut network = Network::new();
+    let (near, far) = (End::new(network.client(), "near"), End::new(network.client(), "far"));
+    let publisher = near.publisher("/wire/returns", STRING, QOS());
+    let subscription = far.subscription("/wire/returns", STRING, QOS());
+    let server = far.service("/wire/returning", SET_BOOL);
+    let client = near.client("/wire/returning", SET_BOOL);
+    publisher.wait_for_match();
+    client.wait_for_server();
+    network.kill();
+    publisher.wait_for_matches(0);
+    client
+        .events
+        .wait_for("the server's end", || (!client.end.service_is_available()).then_some(()));
+    publisher.publish(&text_message("to nobody"));
+    client.ask(&[0, 1, 0, 0, 1]);
+    network.restart();
+    publisher.wait_for_match();
+    subscription.wait_for_match();
+    client.wait_for_server();
+    publisher.publish(&text_message("again"));
+    assert_eq!(text_in(&subscription.next().payload), "again");
+    let asked = client.ask(&[0, 1, 0, 0, 1]);
+    let (request, _) = server.next();
+    assert_eq!(request.sequence_number, asked);
+}
+
+/// A session opens without a router, and connects to a router that starts later.
+#[test]
+fn a_session_may_come_before_its_router() {
+    let mut network = Network::new();
+    network.kill();
+    let early = End::new(network.peer(), "early");
+    let publisher = early.publisher("/wire/early", STRING, QOS());
+    network.restart();
+    let late = End::new(network.peer(), "late");
+    let subscription = late.subscription("/wire/early", STRING, QOS());
+    publisher.wait_for_match();
+    publisher.publish(&text_message("found"));
+    assert_eq!(text_in(&subscription.next().payload), "found");
+}
+
+/// A client needs a router. Without one, the client fails to open, and the error names the address
+/// and the cure.
+#[test]
+fn a_client_without_a_router_is_told_to_start_one() {
+    let mut network = Network::new();
+    network.kill();
+    let Err(error) = network.open("client", "") else { panic!("a client needs a router") };
+    let (text, endpoint) = (error.to_string(), &network.endpoint);
+    let says =
+        format!("No Zenoh router answers at [\"{endpoint}\"]: start one with `feros zenoh router`");
+    assert!(text.contains(&says) && !text.contains("TLS"), "{text}");
+}
+
+fn stranger(network: &Network) -> zenoh::Session {
+    let mut config = zenoh::Config::default();
+    let endpoint = &network.endpoint;
+    for (key, value) in [
+        ("mode", "\"client\"".to_owned()),
+        ("connect/endpoints", format!("[\"{endpoint}\"]")),
+        ("scouting/multicast/enabled", "false".to_owned()),
+    ] {
+        config.insert_json5(key, &value).unwrap();
+    }
+    zenoh::open(config).wait().unwrap()
+}
+
+/// Messages, requests and responses that lack the attachment of rmw_zenoh, or are too short for a
+/// header, are refused and counted. Valid ones that follow arrive.
+#[test]
+fn hostile_messages_and_requests_are_refused() {
+    let network = Network::new();
+    let end = End::new(network.client(), "feros");
+    let subscription = end.subscription("/wire/hostile", STRING, QOS());
+    let server = end.service("/wire/asked", SET_BOOL);
+    let stranger = stranger(&network);
+    // Once the router knows the token of the last endpoint, it knows all endpoints, because a link
+    // keeps the order.
+    let token_of_server = format!("@ros2_lv/{DOMAIN_ID}/*/*/*/SS/**");
+    until("the server's token is known", || {
+        stranger.liveliness().get(&token_of_server).wait().unwrap().recv().is_ok()
+    });
+    let key = format!("{DOMAIN_ID}/wire/hostile/std_msgs::msg::dds_::String_/{}", STRING.1);
+    let asked = format!("{DOMAIN_ID}/wire/asked/std_srvs::srv::dds_::SetBool_/{}", SET_BOOL.1);
+    let right = [&[1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 16][..], &[7; 16]].concat();
+    let longer = [&right[..], &[0]].concat();
+    let bad: [(&[u8], Option<&[u8]>); 5] = [
+        (b"\0\x01\0\0", None),
+        (b"\0\x01\0\0", Some(&[])),
+        (b"\0\x01\0\0", Some(&right[..32])),
+        (b"\0\x01\0\0", Some(&longer)),
+        (b"\0\x01", Some(&right)),
+    ];
+    for (bytes, attachment) in bad {
+        stranger.put(&key, bytes).attachment(attachment).wait().unwrap();
+        let replies = stranger.get(&asked).payload(bytes).attachment(attachment).wait().unwrap();
+        assert!(replies.recv().is_err(), "the question ends without an answer");
+    }
+    stranger.put(&key, text_message("right")).attachment(&right[..]).wait().unwrap();
+    let sample = subscription.next();
+    assert_eq!(text_in(&sample.payload), "right");
+    assert_eq!(sample.info.publisher_gid.0, [7; 16]);
+    assert_eq!((subscription.end.refused_samples(), server.end.refused_samples()), (5, 5));
+    let question = stranger.get(&asked).payload(&[0, 1, 0, 0, 1][..]).attachment(&right[..]);
+    let replies = question.wait().unwrap();
+    let (request, _) = server.next();
+    server.respond(&request, &ends::response(true, "answered"));
+    assert!(replies.recv().unwrap().result().is_ok(), "a client without a token is answered");
+}
+
+/// Malformed tokens change nothing and do not hide other tokens.
+#[test]
+fn hostile_tokens_are_refused() {
+    let network = Network::new();
+    let end = End::new(network.client(), "feros");
+    let stranger = stranger(&network);
+    let tokens: Vec<_> = [
+        format!("@ros2_lv/{DOMAIN_ID}/x"),
+        format!("@ros2_lv/{DOMAIN_ID}/zz/0/0/NN/%/%/node"),
+        format!("@ros2_lv/{DOMAIN_ID}/ab/0/1/MP/%/%/node/%t/T/H/9::,:,:,:,,"),
+        format!("@ros2_lv/{DOMAIN_ID}/ab/0/1/MP/%/%/{}/%t/T/H/::,:,:,:,,", "n".repeat(8000)),
+        format!("@feros/{DOMAIN_ID}/ab/says/1/1/%zz"),
+        // An endpoint whose number promises an announcement that never comes.
+        format!("@ros2_lv/{DOMAIN_ID}/ab/0/{}/MP/%/%/node/%t/T/H/::,:,:,:,,", 1_u64 << 40),
+    ]
+    .iter()
+    .map(|key| stranger.liveliness().declare_token(key.clone()).wait().unwrap())
+    .collect();
+    let good = format!("@ros2_lv/{DOMAIN_ID}/ab/0/2/MP/%/%/node/%t/T/H/::,:,:,:,,");
+    let good = stranger.liveliness().declare_token(good).wait().unwrap();
+    end.wait_for_graph("the token behind them", |graph| {
+        (graph.count(EndpointKind::Publisher, "/t") == 1).then_some(())
+    });
+    assert!(end.session.graph().nodes.iter().all(|node| node.name.namespace() == "/wire"));
+    drop((tokens, good));
+    end.wait_for_graph("their end", |graph| {
+        (graph.count(EndpointKind::Publisher, "/t") == 0).then_some(())
+    });
+}
