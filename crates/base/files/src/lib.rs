@@ -1,6 +1,6 @@
 //! Opens files that users or other files name, such as definitions, parameter files and launch
-//! files. Opening never blocks, not even on a pipe without a writer. Also finds the prefixes of
-//! installed files.
+//! files. Opening a file never blocks, not even on a pipe without a writer. The crate also finds
+//! the prefixes under which packages are installed.
 //!
 //! # Invariants
 //!
@@ -18,7 +18,7 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens a regular file for reading; symbolic links are followed.
+/// Opens a regular file for reading, and follows symbolic links.
 ///
 /// # Errors
 /// When the system refuses, or the path is a pipe, a device or a folder instead of a regular file.
@@ -26,7 +26,7 @@ pub fn open(path: &Path) -> Result<File, Error> {
     open_with(OpenOptions::new().read(true), path)
 }
 
-/// Opens an existing regular file for writing; symbolic links are followed.
+/// Opens an existing regular file for writing, and follows symbolic links.
 ///
 /// # Errors
 /// The same as for [`open`].
@@ -34,10 +34,10 @@ pub fn open_for_writing(path: &Path) -> Result<File, Error> {
     open_with(OpenOptions::new().write(true), path)
 }
 
-/// Reads a regular file as a whole.
+/// Reads a whole regular file.
 ///
 /// # Errors
-/// The same as for [`open`], and when the file has more than `most_bytes`.
+/// The same as for [`open`], and when the file has more than `most_bytes` bytes.
 pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     open(path)?.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;

@@ -15,7 +15,7 @@ pub struct DropOldestQueue<T> {
 
 struct State<T> {
     items: VecDeque<T>,
-    /// True while an item has been popped and is not done.
+    /// Whether the last item that `pop` returned is still being worked on.
     busy: bool,
     closed: bool,
     dropped: u64,
@@ -40,11 +40,11 @@ impl<T> DropOldestQueue<T> {
             oldest
         };
         self.changed.notify_all();
-        drop(oldest); // outside the lock: freeing may take long
+        drop(oldest); // outside the lock, since dropping an item may take long
     }
 
-    /// Waits for the next item; `None` if the queue is closed and empty. The item counts as not
-    /// done until the next call of `pop`.
+    /// Waits for the next item; `None` if the queue is closed and empty. The item counts as done
+    /// when `pop` is called again.
     pub fn pop(&self) -> Option<T> {
         let mut state = self.state.lock();
         if std::mem::take(&mut state.busy) {
@@ -69,7 +69,7 @@ impl<T> DropOldestQueue<T> {
         !is_busy(&mut state)
     }
 
-    /// Makes `pop` return `None` once the queue is empty.
+    /// Closes the queue: `pop` returns `None` once the queue is empty.
     pub fn close(&self) {
         self.state.lock().closed = true;
         self.changed.notify_all();

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 /// A 32-bit word on which threads can sleep and from which others can wake them.
 ///
-/// It has the layout of the word alone, so that it can lie in shared memory.
+/// It has the same layout as the word, so it can lie in shared memory.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Futex(AtomicU32);
 
 impl Futex {
-    /// A word with this value.
+    /// Makes a futex whose word is `value`.
     pub const fn new(value: u32) -> Self {
         Self(AtomicU32::new(value))
     }
@@ -38,15 +38,14 @@ impl Futex {
         self.0.fetch_add(value, order)
     }
 
-    /// Changes the word from `from` to `to` with this order, and returns true, if the word is
-    /// `from`.
+    /// If the word is `from`, sets it to `to` with this memory order, and returns true.
     pub fn replace(&self, from: u32, to: u32, order: Ordering) -> bool {
         self.0.compare_exchange(from, to, order, Ordering::Relaxed).is_ok()
     }
 
     /// Sleeps while the word holds `expected`, at most for `timeout`. May return early for any
-    /// reason (a signal, a wake-up, a changed word). The caller checks its own condition again, so
-    /// this function does not return the reason.
+    /// reason (a signal, a wake-up, or a changed word). The caller checks its own condition again,
+    /// so this function does not return the reason.
     pub fn wait(&self, expected: u32, sharing: Sharing, timeout: Option<Duration>) {
         let timeout = timeout.map(|duration| Timespec {
             tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
@@ -55,8 +54,8 @@ impl Futex {
         let _ = futex::wait(&self.0, flags(sharing), expected, timeout.as_ref());
     }
 
-    /// Wakes one sleeper, if there is one. This is only a system call, so a signal handler may use
-    /// it.
+    /// Wakes one sleeper, if there is any. The function does nothing but a system call, so a signal
+    /// handler may call it.
     pub fn wake_one(&self, sharing: Sharing) {
         self.wake(sharing, 1);
     }
@@ -106,7 +105,7 @@ mod tests {
                     });
                 }
                 futex.store(1, Ordering::Release);
-                futex.wake_all(sharing); // a thread that comes later does not sleep
+                futex.wake_all(sharing); // a thread that has not slept yet sees the new value
             });
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! A poisoned lock means that a thread panicked while it held the lock. Feros runs no user code
 //! under a lock, and each critical section leaves its data consistent after every statement. So the
-//! locks of this crate ignore poison, and a panic in one callback breaks nothing else.
+//! locks of this crate ignore poison, and a panic in one callback affects no other callback.
 //!
 //! # Invariants
 //!

@@ -30,14 +30,14 @@ impl<T> Mutex<T> {
         Self(real::Mutex::new(value))
     }
 
-    /// Returns the value, which no other thread can borrow any longer.
+    /// Returns the value; `self` by value excludes other borrows.
     pub fn into_inner(self) -> T {
         whatever(self.0.into_inner())
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Waits for the value and borrows it until the guard is dropped.
+    /// Waits for the lock and borrows it until the guard is dropped.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         whatever(self.0.lock())
     }
@@ -51,7 +51,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Borrows the value without a lock, since no other thread can borrow it now.
+    /// Borrows the value without locking, since `&mut self` excludes other borrows.
     pub fn get_mut(&mut self) -> &mut T {
         whatever(self.0.get_mut())
     }
@@ -74,13 +74,13 @@ impl<T> RwLock<T> {
         Self(real::RwLock::new(value))
     }
 
-    /// Waits until no thread writes, and borrows the value for reading, possibly beside other
-    /// readers.
+    /// Waits until no thread writes, and borrows the value for reading, possibly together with
+    /// other readers.
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
         whatever(self.0.read())
     }
 
-    /// Waits for all other threads, and borrows the value exclusively.
+    /// Waits until no other thread reads or writes, and borrows the value exclusively.
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         whatever(self.0.write())
     }
@@ -91,7 +91,7 @@ impl<T> RwLock<T> {
 pub struct Condvar(real::Condvar);
 
 impl Condvar {
-    /// A condition variable for one mutex.
+    /// Makes a condition variable, to be used with one mutex.
     #[cfg(not(loom))]
     pub const fn new() -> Self {
         Self(real::Condvar::new())
@@ -109,7 +109,7 @@ impl Condvar {
         whatever(self.0.wait(guard))
     }
 
-    /// Like [`wait`](Self::wait), at most for `timeout`.
+    /// Like [`wait`](Self::wait), but waits at most for `timeout`.
     pub fn wait_timeout<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,

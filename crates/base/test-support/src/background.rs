@@ -16,14 +16,14 @@ pub fn spawn<T: Send + 'static>(
     thread.expect("the system starts a thread")
 }
 
-/// A thread that works until this value is dropped, such as one that spins an executor.
+/// A thread that works until this value is dropped, such as a thread that spins an executor.
 pub struct Background {
     stop: Option<Box<dyn FnOnce() + Send>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Background {
-    /// Runs `work` on a thread of this name; `stop` makes it return.
+    /// Runs `work` on a thread with this name. Calling `stop` must make `work` return.
     ///
     /// # Panics
     ///
@@ -36,12 +36,11 @@ impl Background {
         Self { stop: Some(Box::new(stop)), thread: Some(spawn(name, work)) }
     }
 
-    /// Makes the work return, and waits until it has.
+    /// Makes `work` return, and waits until it has returned.
     ///
     /// # Panics
     ///
-    /// If the work panicked. Dropping the value does the same, unless the test is already
-    /// panicking.
+    /// If `work` panicked. Dropping the value does the same, unless the test is already panicking.
     pub fn stop(self) {}
 }
 
@@ -65,8 +64,9 @@ impl std::fmt::Debug for Background {
     }
 }
 
-/// Sets a flag when it is dropped, even by a panic. A scoped thread that checks the flag can then
-/// end: a scope waits for its threads before it passes a panic on.
+/// Sets a flag when this value is dropped, even while the thread panics. A scoped thread that
+/// checks the flag then ends, although a scope waits for all its threads before it propagates a
+/// panic.
 #[derive(Debug)]
 pub struct SetAtEnd<'a>(pub &'a AtomicBool);
 

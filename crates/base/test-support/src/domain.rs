@@ -8,15 +8,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The domains that tests choose from, unless `FEROS_TEST_DOMAINS=FIRST-LAST` names others. The
-/// ports of domains up to 101 are below the ports that Linux assigns to any socket, such as the
-/// sockets that Fast DDS sends from.
+/// ports of domains up to 101 are below the range from which Linux assigns ports to sockets that do
+/// not ask for one, such as the sending sockets of Fast DDS.
 const DOMAINS: RangeInclusive<u16> = 20..=100;
 
-/// The lock of domain `n` is TCP port `LOCK_PORT + n`, since the system frees a port however the
+/// Taking TCP port `LOCK_PORT + n` locks domain `n`. The system frees a port no matter how the
 /// process ends.
 const LOCK_PORT: u16 = 28_500;
 
-/// The limit on the wait for a free domain: there may be more tests than domains, so tests wait for
+/// How long a test waits for a free domain. There may be more tests than domains, so tests wait for
 /// each other.
 const LONGEST_TURN: Duration = Duration::from_secs(600);
 
@@ -28,7 +28,7 @@ pub struct ReservedDomain {
 }
 
 impl ReservedDomain {
-    /// Takes a free domain, and waits while all are in use.
+    /// Reserves a free domain, and waits while all domains are in use.
     ///
     /// # Panics
     /// When no domain becomes free.
@@ -53,7 +53,7 @@ impl ReservedDomain {
         }
     }
 
-    /// The number of the domain, for `ROS_DOMAIN_ID`.
+    /// The domain id, for `ROS_DOMAIN_ID`.
     pub fn id(&self) -> u16 {
         self.id
     }

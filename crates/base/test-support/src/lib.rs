@@ -1,6 +1,6 @@
-//! Code that tests of several crates share: waiting for conditions instead of time, a watchdog for
-//! tests that would hang, threads and processes that end with the test, and reports of skipped
-//! tests.
+//! Code that tests of several crates share: waiting for conditions instead of a fixed time, a
+//! watchdog for tests that would hang, threads and processes that end with the test, and reports of
+//! skipped tests.
 //!
 //! # Modules
 //!

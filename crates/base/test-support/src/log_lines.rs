@@ -1,4 +1,4 @@
-//! The log of a thread, for tests that count lines.
+//! The log of one thread, for tests that count log lines.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::{Interest, Subscriber};
 use tracing::{Event, Level, Metadata};
 
-/// The warnings and errors that this thread logs while `run` runs.
+/// Returns the warnings and errors that this thread logs while `run` runs.
 pub fn log_lines(run: impl FnOnce()) -> Vec<String> {
     let lines = Arc::new(Mutex::new(Vec::new()));
     tracing::subscriber::with_default(Lines(lines.clone()), run);
@@ -18,7 +18,8 @@ pub fn log_lines(run: impl FnOnce()) -> Vec<String> {
 struct Lines(Arc<Mutex<Vec<String>>>);
 
 impl Subscriber for Lines {
-    // Other threads may have other subscribers, so no answer may be cached.
+    // Other threads may have other subscribers, so the answer of this subscriber must not be
+    // cached.
     fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
         Interest::sometimes()
     }

@@ -1,10 +1,10 @@
-//! A second process for a test: it runs the program of the test again, but only one test in it.
+//! A second process for a test. It runs the same test program, but only one test in it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A process that receives commands line by line, and reports each finished command. It is killed
-/// when this value is dropped.
+/// A process that receives commands line by line, and reports each command that it has finished.
+/// Dropping this value kills the process.
 pub struct TestProcess {
     child: Child,
     input: Option<ChildStdin>,
@@ -12,8 +12,8 @@ pub struct TestProcess {
 }
 
 impl TestProcess {
-    /// Starts the `test` of the test program that `command` runs, for example on another host or
-    /// with its own environment variables.
+    /// Starts the test program that `command` runs, with only the test `test`. The command may run
+    /// it on another host, for example, or with other environment variables.
     ///
     /// # Panics
     /// When it cannot be started.
@@ -25,7 +25,7 @@ impl TestProcess {
         Self { input: child.stdin.take(), says, child }
     }
 
-    /// The next line that the process prints.
+    /// Returns the next line that the process prints.
     ///
     /// # Panics
     /// When the process has ended, or its line is not UTF-8.
@@ -60,10 +60,10 @@ impl TestProcess {
         writeln!(input, "{line}").expect("the process reads it");
     }
 
-    /// Sends a command to a process that [`obey`]s, and waits until it is done.
+    /// Sends a command to a process that [`obey`]s, and waits until the command is done.
     ///
     /// # Panics
-    /// When the process ends instead.
+    /// When the process ends before the command is done.
     pub fn command(&mut self, word: &str) {
         self.tell(word);
         while self.line() != word {}
@@ -87,8 +87,9 @@ impl Drop for TestProcess {
     }
 }
 
-/// For the other process: prints that it is ready, and then handles each line of the input as a
-/// command, which it prints again when the command is done. Returns when the input ends.
+/// For the code in the other process: prints that the process is ready, and then handles each line
+/// of its input as a command. Prints each command again when it is done. Returns when the input
+/// ends.
 ///
 /// # Panics
 /// When the input is not UTF-8.

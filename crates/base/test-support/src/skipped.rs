@@ -1,4 +1,4 @@
-//! Reports skipped tests with the reason: otherwise a test that returns early appears as passed.
+//! Reports skipped tests with the reason, since a test that only returns early appears as passed.
 
 use std::fmt::Display;
 use std::fs::OpenOptions;
@@ -7,18 +7,18 @@ use std::panic::Location;
 use std::path::Path;
 use std::thread;
 
-/// The environment variable that names the file with all skipped tests.
+/// The environment variable that names the file that lists all skipped tests.
 const COLLECTED: &str = "FEROS_TESTS_SKIPPED";
 
 /// Reports on standard error that the calling test, or a part of it, is skipped. The reason says
 /// what is missing and how to get it.
 ///
 /// If the variable `FEROS_TESTS_SKIPPED` names a file, the line `PACKAGE\tTEST\tREASON` is appended
-/// to it. Call this on the test's own thread, whose name is the name of the test.
+/// to it. Call this function on the test's own thread, whose name is the name of the test.
 ///
 /// # Panics
 ///
-/// When the file cannot be written to: nobody would see the skip.
+/// When the file cannot be written, since the skip would otherwise go unnoticed.
 #[track_caller]
 pub fn skip(reason: impl Display) {
     let reason = on_one_line(&reason.to_string());
@@ -31,7 +31,8 @@ pub fn skip(reason: impl Display) {
     append(Path::new(&file), &line(&package, &test, &reason));
 }
 
-/// libtest names a thread after its test, but may run a single test on the thread `main`.
+/// libtest names a thread after its test, but may run a test on the thread `main` when it is the
+/// only one.
 fn test_name(thread: Option<&str>, of_nextest: Option<String>, caller: &Location<'_>) -> String {
     match thread {
         Some(name) if name != "main" => name.to_owned(),

@@ -5,14 +5,15 @@ use std::fmt::Display;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The pause between two checks, long enough to leave the processor to the threads that work.
+/// The pause between two checks. It is long enough to leave the processor to the threads that the
+/// test waits for.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Repeats `look` until it succeeds; the error of `look` says what is missing.
+/// Repeats `look` until it succeeds. The error of `look` says what is missing.
 ///
 /// # Panics
 ///
-/// When the watchdog's time is over; the message contains the last error.
+/// When `look` has not succeeded within [`WATCHDOG`]; the message contains its last error.
 #[track_caller]
 pub fn eventually<T, E: Display>(mut look: impl FnMut() -> Result<T, E>) -> T {
     let began = Instant::now();
@@ -25,11 +26,11 @@ pub fn eventually<T, E: Display>(mut look: impl FnMut() -> Result<T, E>) -> T {
     }
 }
 
-/// Waits until `what` holds.
+/// Waits until `holds` returns true; `what` names the condition in the panic's message.
 ///
 /// # Panics
 ///
-/// When it does not within the watchdog's time.
+/// When the condition does not hold within [`WATCHDOG`].
 #[track_caller]
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     eventually(|| if holds() { Ok(()) } else { Err(what) });

@@ -5,19 +5,19 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// The limit on any wait of a test. It is long, so that no result depends on the speed of a test.
+/// The limit on every wait of a test. It is so long that no result depends on the speed of a test.
 pub const WATCHDOG: Duration = Duration::from_secs(90);
 
-/// Ends the process if this value is not dropped in time, since threads that wait for each other
-/// cannot be stopped otherwise.
+/// Aborts the process if this value is not dropped in time, since nothing else can stop threads
+/// that wait for each other.
 #[derive(Debug)]
 pub struct Watchdog {
-    /// Closed when the watchdog is dropped.
+    /// Dropping it tells the watching thread that the test has ended.
     _leash: SyncSender<()>,
 }
 
 impl Watchdog {
-    /// A watchdog for the test of the calling thread.
+    /// Starts a watchdog for the test of the calling thread.
     ///
     /// # Panics
     ///

@@ -1,9 +1,9 @@
-//! A point in time on a clock. This is a crate of its own because both the executor, which knows no
-//! messages, and the messages, which know no executor, use it.
+//! A point in time on a clock. This is a crate of its own because both the executor and the
+//! messages use it, and neither of these depends on the other.
 //!
 //! # Invariants
 //!
-//! The crate knows no other crate: it is below both the executor and the messages.
+//! The crate depends on no other crate of Feros: it is below both the executor and the messages.
 #![forbid(unsafe_code)]
 
 use std::ops::{Add, Sub};
@@ -18,8 +18,8 @@ pub struct Time {
 }
 
 impl Time {
-    /// The clock's epoch. ROS time is zero while simulated time is on and none has been received
-    /// yet.
+    /// The clock's epoch. ROS time has this value while simulated time is on and no time has been
+    /// received yet.
     pub const ZERO: Self = Self { nanos: 0 };
 
     /// The time `nanos` nanoseconds after the epoch (before it if negative).
@@ -32,7 +32,8 @@ impl Time {
         self.nanos
     }
 
-    /// The seconds since the epoch, for people and for arithmetic that may lose nanoseconds.
+    /// The seconds since the epoch, to show to people or for arithmetic in which lost nanoseconds
+    /// do not matter.
     #[expect(clippy::cast_precision_loss, reason = "that is what it says")]
     pub fn as_secs_f64(self) -> f64 {
         self.nanos as f64 * 1e-9
@@ -60,7 +61,7 @@ impl Sub<Duration> for Time {
     }
 }
 
-/// The nanoseconds of a duration, limited to what a [`Time`] can hold (292 years).
+/// The nanoseconds of a duration, limited to the largest value of a [`Time`] (292 years).
 pub fn saturating_nanos(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }

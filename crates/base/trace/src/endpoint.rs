@@ -1,4 +1,5 @@
-//! The endpoints that the numbers in the process's events stand for.
+//! The endpoints of this process's events. An event holds an endpoint's number; this module knows
+//! the gid and topic for each number.
 
 use feros_sync::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -6,17 +7,17 @@ use std::sync::Arc;
 
 use crate::is_on;
 
-/// The limit on stored names, which include those of dropped endpoints that recorded events refer
-/// to.
+/// The limit on stored names. They include the names of dropped endpoints that recorded events
+/// refer to.
 const MOST_KEPT: usize = 10_000;
 
 /// The kind of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
-    /// It publishes.
+    /// A publisher.
     Publisher = 1,
-    /// It subscribes.
+    /// A subscription.
     Subscription = 2,
 }
 
@@ -25,11 +26,11 @@ pub enum Kind {
 pub struct EndpointName {
     /// The endpoint's number in events of this process.
     pub number: u32,
-    /// Publisher or subscription.
+    /// Whether the endpoint is a publisher or a subscription.
     pub kind: Kind,
     /// The endpoint's gid, the same in all processes.
     pub gid: [u8; 16],
-    /// The fully qualified topic.
+    /// The fully qualified name of the topic.
     pub topic: String,
 }
 
@@ -61,8 +62,8 @@ fn registry() -> MutexGuard<'static, Registry> {
 }
 
 impl Endpoint {
-    /// The endpoint of this gid. All values that exist at the same time for one gid have the same
-    /// number.
+    /// Makes or finds the endpoint with this gid. All values that exist at the same time for one
+    /// gid have the same number.
     pub fn new(kind: Kind, gid: [u8; 16], topic: &str) -> Self {
         let mut registry = registry();
         let Registry { numbers, names, last_number } = &mut *registry;
@@ -102,12 +103,12 @@ impl Drop for Numbered {
     }
 }
 
-/// All existing endpoints, and those that were dropped while the trace was on.
+/// All existing endpoints, and the endpoints that were dropped while the trace was on.
 pub fn endpoints() -> Vec<EndpointName> {
     registry().names.values().cloned().collect()
 }
 
-/// The endpoints of these numbers that have a name.
+/// Those of the numbered endpoints that have a name.
 pub(crate) fn endpoints_of(numbers: &BTreeSet<u32>) -> Vec<EndpointName> {
     let registry = registry();
     numbers.iter().filter_map(|number| registry.names.get(number).cloned()).collect()

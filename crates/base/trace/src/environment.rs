@@ -1,4 +1,4 @@
-//! The settings of the trace in the environment, so that a program needs no code for them.
+//! The environment variables that control the trace, so that a program needs no code for it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,20 +7,21 @@ use crate::file::WriteError;
 use crate::periodic;
 use crate::recorder::{DEFAULT_CAPACITY, bound_file, enable_in, set_capacity};
 
-/// The variable that turns on a program's trace; its value is the folder for the file.
+/// The variable that turns on a program's trace; its value is the folder for the trace file.
 pub const FOLDER_VARIABLE: &str = "FEROS_TRACE";
 /// The variable for the number of events that each thread keeps; its default is
 /// [`DEFAULT_CAPACITY`].
 pub const CAPACITY_VARIABLE: &str = "FEROS_TRACE_EVENTS";
-/// The variable that makes a program write its trace while it runs; its value is the period: `1s`,
-/// `500ms`, or a number of seconds. Without it, the trace is written when contexts end.
+/// The variable that makes a program write its trace periodically while it runs; its value is the
+/// period: `1s`, `500ms`, or a number of seconds. Without this variable, the trace is written when
+/// contexts end.
 pub const PERIOD_VARIABLE: &str = "FEROS_TRACE_PERIOD";
-/// The variable for the limit on the bytes that a program keeps on the disk if it writes while it
-/// runs; its default is [`DEFAULT_BYTES`].
+/// The variable for the limit on the disk space that a program's trace takes, in bytes, if the
+/// trace is written periodically; its default is [`DEFAULT_BYTES`].
 pub const BYTES_VARIABLE: &str = "FEROS_TRACE_BYTES";
-/// The default limit on the bytes on the disk of a program that writes while it runs.
+/// The default limit on the disk space of a trace that is written periodically, in bytes.
 pub const DEFAULT_BYTES: u64 = 64 << 20;
-/// With fewer bytes, the files would cover moments only.
+/// With fewer bytes, the files would cover only moments.
 const FEWEST_BYTES: u64 = 1 << 20;
 /// Shorter periods would make writing cost more than recording; longer ones are of no use.
 const PERIODS: std::ops::RangeInclusive<Duration> =
@@ -30,26 +31,26 @@ const PERIODS: std::ops::RangeInclusive<Duration> =
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvironmentError {
-    /// The number of events is invalid.
+    /// The number of events in `FEROS_TRACE_EVENTS` is invalid.
     #[error(
         "FEROS_TRACE_EVENTS is {0:?}, which is not a number of events above 0: leave it out for {DEFAULT_CAPACITY} per thread"
     )]
     Capacity(String),
-    /// The period is invalid.
+    /// The period in `FEROS_TRACE_PERIOD` is invalid.
     #[error(
         "FEROS_TRACE_PERIOD is {0:?}, which is not a time between 10ms and 1 hour: write 1s, 500ms or a number of seconds, or \
          leave it out to have the trace written when the program ends"
     )]
     Period(String),
-    /// The number of bytes is invalid.
+    /// The number of bytes in `FEROS_TRACE_BYTES` is invalid.
     #[error(
         "FEROS_TRACE_BYTES is {0:?}, which is not a number of bytes from {FEWEST_BYTES}: leave it out for {DEFAULT_BYTES}"
     )]
     Bytes(String),
-    /// The file cannot be made.
+    /// The file cannot be created.
     #[error("FEROS_TRACE: {0}")]
     Write(#[from] WriteError),
-    /// The system cannot start the thread.
+    /// The system cannot start the thread that writes periodically.
     #[error(
         "FEROS_TRACE_PERIOD: the thread that writes cannot be started: {0}; end other processes, or raise `ulimit -u`"
     )]
@@ -59,11 +60,11 @@ pub enum EnvironmentError {
 /// Turns the trace on if [`FOLDER_VARIABLE`] is set, and starts to write it periodically if
 /// [`PERIOD_VARIABLE`] is set too. Every context calls this, so programs need not call it.
 ///
-/// The writing thread calls `tell` when writing fails while the program runs, and does not call it
-/// again until writing has succeeded.
+/// When writing fails while the program runs, the writing thread calls `tell`. It does not call
+/// `tell` again until a write has succeeded.
 ///
 /// # Errors
-/// If a setting of the environment cannot be fulfilled.
+/// If a setting in the environment cannot be applied.
 pub fn enable_from_environment(tell: fn(&WriteError)) -> Result<(), EnvironmentError> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let text = |name| variable(name).map(|value| value.to_string_lossy().into_owned());

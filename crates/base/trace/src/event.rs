@@ -1,38 +1,38 @@
-//! An event (a message passed a point) and its layout in the ring of a thread.
+//! An event ("a message passed a point"), and its layout in a thread's ring.
 
 use crate::point::Point;
 use crate::transport::Transport;
 
-/// The identity of a message, the same in all processes: its publisher and its stamp. The number is
-/// only shown to people.
+/// The identity of a message, the same in all processes: its publisher and its stamp. The field
+/// `number` is not part of the identity; it is only shown to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MessageId {
     /// The publisher's gid.
     pub publisher: [u8; 16],
-    /// The source timestamp, which rises with each message of a publisher.
+    /// The source timestamp, which increases with each message of a publisher.
     pub stamp: i64,
-    /// The message's number as known at the point: at the publisher's points, the publication
-    /// number, which begins at 1; from the engine on, the engine's own number.
+    /// The message's number as it is known at the point: the publication number, which begins at 1,
+    /// at the publisher's points; the engine's own number from the engine on.
     pub number: u64,
 }
 
 /// A message passed a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// The time on CLOCK_MONOTONIC.
+    /// The time of the event, on CLOCK_MONOTONIC.
     pub at_nanos: u64,
-    /// The point.
+    /// The point that the message passed.
     pub point: Point,
     /// The transport; `None` if the message is not on a transport yet.
     pub transport: Option<Transport>,
-    /// The message.
+    /// The message that passed the point.
     pub message: MessageId,
-    /// The number that this process has given to the endpoint, which is the publisher or the one
-    /// subscription concerned; 0 if unknown.
+    /// This process's number for the endpoint, which is the publisher, or the subscription if the
+    /// event concerns only one; 0 if unknown.
     pub endpoint: u32,
 }
 
-/// The number of words that an event takes in a ring.
+/// The number of words that an event occupies in a ring.
 pub(crate) const WORDS: usize = 6;
 
 impl Event {
@@ -73,7 +73,8 @@ pub struct ThreadEvents {
     pub thread: u64,
     /// The thread's name.
     pub name: String,
-    /// The events in the order of recording, which is nearly the order of their times.
+    /// The events in the order in which they were recorded, which is nearly the order of their
+    /// times.
     pub events: Vec<Event>,
     /// The number of earlier events that were overwritten before they were read.
     pub overwritten: u64,

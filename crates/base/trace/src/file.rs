@@ -10,13 +10,13 @@
 //! ```
 //!
 //! Numbers of fixed size are little endian; all others are LEB128, with zigzag for signed numbers.
-//! Each string follows its length. A block's events come after the names of their endpoints, as far
-//! as these are known. A killed process leaves the head and the blocks that it had written; the
-//! last block is then incomplete, or is not `end`.
+//! Each string follows its length. The names of the endpoints of a block's events, as far as they
+//! are known, come earlier in the file. If a process is killed, its file has the head and the
+//! blocks written until then; the last block is incomplete, or is not `end`.
 //!
 //! The file of a program that writes while it runs is bounded: at half of the limit,
 //! `4711.ferostrace` is renamed to `4711.before.ferostrace`, which replaces an earlier file of that
-//! name, and a new file is begun. The renamed file keeps its inode, so a reader that follows it
+//! name, and a new file is started. The renamed file keeps its inode, so a reader that follows it
 //! finds it again.
 
 mod encode;
@@ -46,7 +46,7 @@ pub mod format {
     pub const MAGIC: &[u8; 8] = b"FEROSTRC";
     /// The kind of a block with the names of endpoints.
     pub const NAMES: u8 = 1;
-    /// The kind of a block with events of a thread.
+    /// The kind of a block with the events of a thread.
     pub const THREAD: u8 = 2;
     /// The kind of the block that marks the file as complete.
     pub const END: u8 = 3;
@@ -54,7 +54,7 @@ pub mod format {
     /// The largest size of a block's content, in bytes.
     pub const LARGEST_BLOCK: usize = 1 << 20;
 
-    /// FNV-1a, which detects damage by a disk or an incomplete copy.
+    /// FNV-1a. It detects damage by a disk, and incomplete copies.
     pub fn checksum(bytes: &[u8]) -> u32 {
         bytes
             .iter()
@@ -65,7 +65,7 @@ pub mod format {
 /// The reason why a trace was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The folder cannot be made.
+    /// The folder cannot be created.
     #[error("the folder {folder} for traces cannot be made: {source}", folder = folder.display())]
     Folder {
         /// The folder.
@@ -73,7 +73,7 @@ pub enum WriteError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// The file cannot be made or written.
+    /// The file cannot be created or written.
     #[error("the trace {file} cannot be written: {source}", file = file.display())]
     File {
         /// The file.
@@ -83,24 +83,25 @@ pub enum WriteError {
     },
 }
 
-/// The file of this process.
+/// The trace file of this process.
 pub(crate) struct TraceFile {
     path: PathBuf,
     file: File,
     /// The size of the file's content.
     bytes: u64,
-    /// The size in bytes at which a new file is begun.
+    /// The size in bytes at which a new file is started.
     most_bytes: Option<u64>,
     /// The endpoints whose names are in the file.
     named: BTreeSet<u32>,
 }
 
-/// If an earlier process had the same number, this process's file name gets a second number.
+/// The limit on the second number in a file name, which is needed if an earlier process had the
+/// same process number.
 const MOST_NAMESAKES: u32 = 10_000;
-/// The number of events of a block. Even with the names of their endpoints, they take far less than
-/// the largest block.
+/// The number of events of a block. Even with the names of their endpoints, they take far fewer
+/// bytes than [`LARGEST_BLOCK`](format::LARGEST_BLOCK).
 const EVENTS_OF_BLOCK: usize = 1024;
-/// The number of bytes that are passed to the system at once.
+/// The limit on the bytes that are passed to the system in one call.
 const BYTES_AT_ONCE: usize = 1 << 20;
 
 impl TraceFile {
@@ -117,7 +118,7 @@ impl TraceFile {
         &self.path
     }
 
-    /// Limits this file and the one before it to this many bytes together.
+    /// Limits this file and the file before it to this many bytes in total.
     pub(crate) fn bound(&mut self, bytes: u64) {
         self.most_bytes = Some(bytes / 2);
     }
@@ -126,13 +127,13 @@ impl TraceFile {
     pub(crate) fn append(&mut self, threads: &[ThreadEvents]) -> Result<(), WriteError> {
         let written = self.append_blocks(threads);
         if written.is_err() {
-            self.named.clear(); // some names may be lost with their block
+            self.named.clear(); // some names may have been in a block that was not written
         }
         written
     }
 
     fn append_blocks(&mut self, threads: &[ThreadEvents]) -> Result<(), WriteError> {
-        // The folder was cleared.
+        // The file no longer exists, for example because a user emptied the folder.
         if self.most_bytes.is_some() && !threads.is_empty() && self.is_removed() {
             self.begin_anew()?;
         }
@@ -171,8 +172,8 @@ impl TraceFile {
         self.write(block.bytes())
     }
 
-    /// The blocks for the events of a thread. A block with the endpoint names that the file lacks
-    /// comes first.
+    /// The blocks for a thread's events. If the file lacks names of their endpoints, a block with
+    /// those names comes first.
     fn blocks(&mut self, thread: &ThreadEvents, events: &[Event], overwritten: u64) -> Vec<u8> {
         let concerned: BTreeSet<u32> = events.iter().map(|event| event.endpoint).collect();
         let names = endpoints_of(&concerned.difference(&self.named).copied().collect());
@@ -193,7 +194,7 @@ impl TraceFile {
         self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
     }
 
-    /// Renames the present file, and begins a new one.
+    /// Renames the present file, and starts a new one.
     fn begin_anew(&mut self) -> Result<(), WriteError> {
         let (path, folder) = (self.path.clone(), self.path.parent().unwrap_or(Path::new(".")));
         make_folder(folder)?;

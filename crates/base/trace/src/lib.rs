@@ -1,9 +1,10 @@
-//! Trace points, which show where a message's time goes in an unmodified program, without a tracer.
+//! Trace points, which show where a message spends its time, in an unmodified program and without a
+//! tracer.
 //!
 //! Every layer that a message passes has a [`Point`]. While the trace is off, passing a point costs
-//! one relaxed load. While it is on, that costs a read of the clock and six stores into the
-//! thread's ring, a bounded queue: no thread waits, nothing is allocated after a thread's first
-//! event, and when the ring is full, the oldest events are overwritten and counted.
+//! one relaxed load. While the trace is on, passing a point costs a read of the clock and six
+//! stores into the thread's ring, a bounded queue: no thread waits, nothing is allocated after a
+//! thread's first event, and when the ring is full, the oldest events are overwritten and counted.
 //!
 //! | point | where | thread |
 //! |---|---|---|
@@ -14,7 +15,7 @@
 //!
 //! On every transport and in every process, a message is identified by its publisher's gid and its
 //! stamp ([`MessageId`]). The clock is CLOCK_MONOTONIC, which is the same for all processes of a
-//! host. So the records of several processes can be joined.
+//! host. Therefore the records of several processes can be joined.
 //!
 //! With `FEROS_TRACE=FOLDER`, a program writes a file to the folder when one of its contexts ends.
 //! `feros trace` reads such files; the crate `feros-trace-analysis` reads and joins them in code. A
@@ -24,15 +25,15 @@
 //! If `FEROS_TRACE_PERIOD=1s` is set too, a thread writes the file every second, so that `feros
 //! view` can show the layers of a running program. Such a program keeps at most `FEROS_TRACE_BYTES`
 //! on the disk, 64 MiB by default: when its file reaches half of the limit, the file is renamed to
-//! `<process>.before.ferostrace`, and a new one is begun.
+//! `<process>.before.ferostrace`, and a new one is started.
 //!
 //! # Modules
 //!
 //! | module | holds |
 //! |---|---|
 //! | `point` | the points that a message passes |
-//! | `passing` | the functions that layers call there |
-//! | `event`, `ring` | one passing, and the ring of a thread |
+//! | `passing` | the functions that layers call at these points |
+//! | `event`, `ring` | an event ("a message passed a point"), and the ring of a thread |
 //! | `recorder`, `endpoint`, `clock` | the trace of this process: whether it is on, its rings, its endpoints |
 //! | `environment`, `periodic` | the settings of the environment, and writing while the program runs |
 //! | `file` | the file of a process |
@@ -48,7 +49,7 @@ mod point;
 mod ring;
 mod transport;
 
-// Loom explores the rings only; the other modules build on rings, mutexes and files.
+// Loom explores only the rings; the other modules build on rings, mutexes and files.
 #[cfg(not(loom))]
 mod clock;
 #[cfg(not(loom))]

@@ -31,8 +31,8 @@ fn record_now(point: Point, transport: Option<Transport>, message: MessageId, en
 /// beginning and end of serialization for each of up to three transports.
 const UNNAMED_POINTS: usize = 7;
 
-/// A message on its way out. It gets its stamp when it is sent; until then, the points that it
-/// passes are kept here.
+/// A message on its way out. It gets its stamp only when it is sent; this value holds the points
+/// that it passes before that.
 #[derive(Debug, Default)]
 pub struct Outbound(Stage);
 
@@ -46,7 +46,8 @@ enum Stage {
 }
 
 impl Outbound {
-    /// Notes that the application has called `publish`. Costs one relaxed load if the trace is off.
+    /// Notes that the application has called `publish`. Costs one relaxed load while the trace is
+    /// off.
     #[inline]
     pub fn publish() -> Self {
         if is_on() { Self::begin() } else { Self::default() }
@@ -57,7 +58,7 @@ impl Outbound {
         Self(Stage::Unnamed([(now_nanos(), Point::Publish); UNNAMED_POINTS], 1))
     }
 
-    /// Notes that the message passes a point, before it is on a transport.
+    /// Notes that the message passes a point before it is on a transport.
     #[inline]
     pub fn pass(&mut self, point: Point) {
         if !matches!(self.0, Stage::Off) {
@@ -104,7 +105,7 @@ impl Outbound {
     }
 }
 
-/// An entity's turn at the executor: the time in which the executor takes the entity's messages.
+/// An entity's turn at the executor, in which the executor takes the entity's messages.
 #[derive(Debug, Clone, Copy, Default)]
 struct Turn {
     /// The time when the executor found the entity's ready flag; 0 if the entity already had work.
@@ -112,7 +113,7 @@ struct Turn {
     begun_nanos: u64,
 }
 
-/// A message on its way into a callback.
+/// A message on its way to a callback.
 #[derive(Debug, Clone, Copy)]
 struct Inbound {
     message: MessageId,
@@ -162,8 +163,8 @@ fn record_taken(transport: Transport, endpoint: u32, message: MessageId) {
     }
 }
 
-/// Notes that a message goes to its callback on this thread. Until the returned guard is dropped,
-/// calls of [`delivery`] refer to this message.
+/// Notes that a message is handed to its callback on this thread. Until the returned guard is
+/// dropped, calls of [`delivery`] refer to this message.
 #[inline]
 pub fn deliver(
     transport: Transport,
@@ -179,12 +180,12 @@ pub fn deliver(
     Delivery { former }
 }
 
-/// A guard: while it exists, this thread delivers a message to a callback.
+/// A guard that exists while this thread delivers a message to a callback.
 #[must_use = "the message is delivered until this is dropped"]
 #[derive(Debug)]
 pub struct Delivery {
-    /// The message in whose callback this message is delivered, if any; `None` if the trace was
-    /// off.
+    /// The message whose callback this delivery interrupts (direct dispatch), if any. The outer
+    /// `None` means that the trace was off.
     former: Option<Option<Inbound>>,
 }
 

@@ -1,4 +1,4 @@
-//! Writes the trace while the program runs, for readers that follow it.
+//! Writes the trace periodically while the program runs, so that other programs can follow it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

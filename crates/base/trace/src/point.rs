@@ -14,15 +14,16 @@ pub enum Point {
     SerializeEnd = 2,
     /// An asynchronous publisher has put the message into the queue of its sending thread.
     Queued = 3,
-    /// The message is about to be given to the engine, to shared memory, or to the queues of
-    /// subscriptions of the process.
+    /// The message is about to be handed to the engine, to shared memory, or to the queues of
+    /// subscriptions in this process.
     WriteBegin = 4,
     /// The engine's write has returned, or the message is in the queues in shared memory.
     WriteEnd = 5,
-    /// The engine's receiving thread has the whole message. Only on the network transport.
+    /// The engine's receiving thread has the whole message. This point exists only on the network
+    /// transport.
     Received = 6,
-    /// The subscription is about to be marked ready, which wakes its executor: by the engine, or on
-    /// the other transports by the publisher.
+    /// The subscription is about to be marked ready, which wakes its executor. The engine does this
+    /// on the network transport, and the publisher on the other transports.
     Announced = 7,
     /// The executor has found the subscription's ready flag. This point is missing if the
     /// subscription already had work.
@@ -31,8 +32,8 @@ pub enum Point {
     TurnBegin = 9,
     /// The subscription has taken the message.
     Taken = 10,
-    /// The message goes to the callback: at once, or later if the executor took it ahead of its
-    /// turn.
+    /// The message is handed to the callback: immediately, or later if the executor took several
+    /// messages at once.
     Deliver = 11,
     /// The message is about to be converted to the type that the callback takes.
     DeserializeBegin = 12,
@@ -45,7 +46,7 @@ pub enum Point {
 }
 
 impl Point {
-    /// All points, in order.
+    /// All points, in the order in which a message passes them.
     pub const ALL: [Self; 16] = [
         Self::Publish,
         Self::SerializeBegin,
@@ -65,7 +66,7 @@ impl Point {
         Self::PublishEnd,
     ];
 
-    /// The point's name in files for people and programs, such as `serialize_begin`.
+    /// The point's name in output for people and programs, such as `serialize_begin`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Publish => "publish",
@@ -87,7 +88,7 @@ impl Point {
         }
     }
 
-    /// The point of a [`name`](Self::name).
+    /// The point with this [`name`](Self::name).
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|point| point.name() == name)
     }

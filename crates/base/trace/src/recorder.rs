@@ -1,5 +1,5 @@
-//! The process's trace: its switch, the rings of its threads, and the file that they are written
-//! to.
+//! The process's trace: the switch that turns it on, the rings of the threads, and the file to
+//! which the rings are written.
 
 use feros_sync::Mutex;
 use std::cell::OnceCell;
@@ -15,8 +15,8 @@ use crate::ring::Ring;
 pub const DEFAULT_CAPACITY: usize = 32_768;
 /// The largest number of events that a thread keeps.
 const LARGEST_CAPACITY: usize = 16 << 20;
-/// The limit on traced threads, which include threads that have ended. Further threads are only
-/// counted.
+/// The limit on traced threads. Threads that have ended count too; threads beyond the limit are not
+/// traced, only counted.
 const MOST_THREADS: usize = 256;
 
 static ON: AtomicBool = AtomicBool::new(false);
@@ -24,7 +24,7 @@ static CAPACITY: AtomicUsize = AtomicUsize::new(DEFAULT_CAPACITY);
 /// The process's file. A thread holds this lock while it reads the rings, so that there is only one
 /// reader at a time, and while it writes the file. It is locked before [`THREADS`].
 static FILE: Mutex<Option<TraceFile>> = Mutex::new(None);
-/// Locked for moments only, since a thread's first event waits for this lock.
+/// Only locked for moments, since a thread's first event waits for this lock.
 static THREADS: Mutex<Threads> = Mutex::new(Threads { traced: Vec::new(), refused: 0 });
 
 thread_local! {
@@ -49,16 +49,16 @@ pub fn is_on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// Starts to record points, which [`drain`] returns.
+/// Starts to record events, which [`drain`] returns.
 pub fn enable() {
     ON.store(true, Ordering::Relaxed);
 }
 
-/// Starts to record points like [`enable`], and makes the process's file in this folder;
+/// Starts to record events like [`enable`], and creates the process's file in this folder.
 /// [`write`](fn@write) writes to that file.
 ///
 /// # Errors
-/// If the folder or the file cannot be made; then no points are recorded.
+/// If the folder or the file cannot be created; then no events are recorded.
 pub fn enable_in(folder: &FilePath) -> Result<(), WriteError> {
     let mut file = FILE.lock();
     if file.is_none() {
@@ -70,14 +70,14 @@ pub fn enable_in(folder: &FilePath) -> Result<(), WriteError> {
 }
 
 /// Limits the process's files to this many bytes: when a file would grow beyond half of the limit,
-/// a new file is begun, and only the one before it is kept.
+/// a new file is started, and only the file before it is kept.
 pub(crate) fn bound_file(bytes: u64) {
     if let Some(file) = &mut *FILE.lock() {
         file.bound(bytes);
     }
 }
 
-/// Stops recording points. Recorded events can still be read.
+/// Stops recording events. Events that are already recorded can still be read.
 pub fn disable() {
     ON.store(false, Ordering::Relaxed);
 }
@@ -112,7 +112,8 @@ fn new_ring() -> Option<Arc<Ring>> {
     Some(ring)
 }
 
-/// The thread's id and name in the operating system, which threads started by C code have too.
+/// The thread's id and name in the operating system, where threads started by C code have a name
+/// too.
 fn this_thread() -> (u64, String) {
     let link = std::fs::read_link("/proc/thread-self").ok();
     let id = link.and_then(|path| path.file_name()?.to_str()?.parse().ok()).unwrap_or(0);
@@ -123,15 +124,15 @@ fn this_thread() -> (u64, String) {
     (id, name.unwrap_or_default())
 }
 
-/// The events that the threads have recorded since the last call of this or of [`write`](fn@write).
-/// The file will lack these events.
+/// Returns the events recorded since the last call of this function or of [`write`](fn@write).
+/// These events will be missing from the file.
 pub fn drain() -> Vec<ThreadEvents> {
     let _file = FILE.lock();
     read_rings()
 }
 
-/// Writes the events since the last call to the process's file, and marks the file as complete.
-/// Does nothing if there is no file.
+/// Writes the events recorded since the last call to the process's file, and marks the file as
+/// complete. Does nothing if there is no file.
 ///
 /// Every context calls this when it is shut down and when it ends.
 ///
@@ -153,15 +154,16 @@ pub(crate) fn write_so_far() -> Result<(), WriteError> {
     file.append(&read_rings())
 }
 
-/// The file that [`write`](fn@write) writes to.
+/// The path of the file that [`write`](fn@write) writes to.
 pub fn file() -> Option<PathBuf> {
     FILE.lock().as_ref().map(|file| file.path().to_owned())
 }
 
-/// The events that the threads have recorded since the last call. The caller holds [`FILE`].
+/// The events that all threads have recorded since the last call. The caller holds the lock
+/// [`FILE`].
 fn read_rings() -> Vec<ThreadEvents> {
     let mut all = Vec::new();
-    // The ring of a thread that has ended is read for the last time.
+    // The ring of a thread that has ended is read one last time.
     THREADS.lock().traced.retain(|thread| {
         let is_running = Arc::strong_count(&thread.ring) > 1;
         all.push(thread.clone());
@@ -179,8 +181,7 @@ fn read_rings() -> Vec<ThreadEvents> {
         .collect()
 }
 
-/// Locks the process's trace: tests that turn the trace on run one after the other, and turn it off
-/// at the end.
+/// Lets only one test at a time turn the trace on. Each of these tests turns it off at its end.
 #[cfg(all(test, not(loom)))]
 pub(crate) fn alone() -> impl Drop {
     static ALONE: Mutex<()> = Mutex::new(());

@@ -1,5 +1,5 @@
 //! A bounded ring of events. One thread writes to it and never waits; another thread reads from it
-//! now and then.
+//! occasionally.
 //!
 //! When the ring is full, the oldest events are overwritten and counted. A reader notices which
 //! events were overwritten while it read them, and counts those events too.
@@ -19,7 +19,7 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// A ring for `capacity` events, which is at least one. Its memory is written here, so that
+    /// Makes a ring for `capacity` events, at least one. Its memory is written here, so that
     /// recording an event causes no page fault.
     pub(crate) fn new(capacity: usize) -> Self {
         let empty = || std::array::from_fn(|_| AtomicU64::new(0));
@@ -32,11 +32,11 @@ impl Ring {
         &self.slots[index as usize]
     }
 
-    /// Writes an event. Only for the thread that owns the ring.
+    /// Writes an event. Only the thread that owns the ring may call this.
     pub(crate) fn push(&self, event: Words) {
         let number = self.written.load(Ordering::Relaxed);
-        // A reader that sees a word of this event also sees the count of the events before it, and
-        // so knows that the slot is being overwritten.
+        // A reader that sees a word of this event also sees that the events before it are counted,
+        // so it knows that the slot is being overwritten.
         fence(Ordering::Release);
         for (word, value) in self.slot(number).iter().zip(event) {
             word.store(value, Ordering::Relaxed);
@@ -56,7 +56,7 @@ impl Ring {
         let mut events: Vec<Words> = (begin..end).map(read).collect();
         fence(Ordering::Acquire); // pairs with the fence in `push`
         let written = self.written.load(Ordering::Relaxed);
-        // The writer may already be writing the event after the last one that it has counted.
+        // The writer may already be writing the next event, which is not counted yet.
         let intact_from = (written + 1).saturating_sub(capacity);
         let torn = intact_from.saturating_sub(begin).min(end - begin);
         events.drain(..torn as usize);
@@ -81,7 +81,7 @@ mod tests {
     fn what_is_overwritten_is_counted() {
         let ring = Ring::new(4);
         (1..=10).for_each(|n| ring.push([n; WORDS]));
-        // The oldest of the four events is given up: the reader cannot know whether its slot is
+        // The oldest of the four events is discarded: the reader cannot know whether its slot is
         // being overwritten.
         assert_eq!(ring.drain(), ((8..=10).map(|n| [n; WORDS]).collect(), 7));
         (11..=13).for_each(|n| ring.push([n; WORDS]));

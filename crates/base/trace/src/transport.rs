@@ -3,7 +3,8 @@
 
 use std::fmt;
 
-/// A transport of messages from a publisher to a subscription. The shortest transport comes first.
+/// The transport of a message from a publisher to a subscription. The most direct transport comes
+/// first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Transport {
@@ -16,10 +17,10 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// All transports, the shortest first.
+    /// All transports, the most direct first.
     pub const ALL: [Self; 3] = [Self::IntraProcess, Self::SharedMemory, Self::Network];
 
-    /// The name in users' settings: `intra_process`, `shared_memory` or `network`.
+    /// The transport's name in users' settings: `intra_process`, `shared_memory` or `network`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::IntraProcess => "intra_process",
@@ -28,7 +29,7 @@ impl Transport {
         }
     }
 
-    /// The transport of a [`name`](Self::name).
+    /// The transport with this [`name`](Self::name).
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|transport| transport.name() == name)
     }

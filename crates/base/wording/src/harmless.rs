@@ -1,12 +1,12 @@
-//! Untrusted text on its way to a terminal. Names, types, values and reasons come from the network
-//! and from files; a terminal obeys some characters instead of showing them, or shows others in a
-//! wrong place or order.
+//! Makes untrusted text harmless for a terminal. Names, types, values and reasons come from the
+//! network and from files; a terminal obeys some characters instead of showing them, and others
+//! make it show text in the wrong place or order.
 
 use std::borrow::Cow;
 
-/// Whether a terminal obeys a character, or the character moves its neighbours. These are the
-/// control characters (C0, DEL, C1), the marks, embeddings, overrides and isolates of right-to-left
-/// text, and the separators of lines and paragraphs.
+/// Whether a terminal obeys the character, or the character moves its neighbours. This holds for
+/// the control characters (C0, DEL, C1), for the marks, embeddings, overrides and isolates of
+/// right-to-left text, and for the separators of lines and paragraphs.
 ///
 /// ```
 /// assert!(feros_wording::is_unseen('\u{9b}') && feros_wording::is_unseen('\u{202e}'));
@@ -25,8 +25,8 @@ pub fn is_unseen(character: char) -> bool {
         )
 }
 
-/// Untrusted text as a part of one line: each unseen character, including line breaks, is written
-/// in the form `\u{1b}`.
+/// Untrusted text as part of one line. Each unseen character, including line breaks, is written in
+/// the form `\u{1b}`.
 ///
 /// ```
 /// assert_eq!(feros_wording::harmless("/talker"), "/talker");
@@ -38,15 +38,15 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
 }
 
 /// Like [`harmless`] for text with untrusted parts, but line breaks and tabs stay. The line breaks
-/// must be the caller's own, since an untrusted line could pass for a line of Feros;
+/// must be the caller's own, since an untrusted line could look like a line that Feros prints.
 /// [`harmless_block`] is for untrusted line breaks.
 #[must_use]
 pub fn harmless_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |character| matches!(character, '\n' | '\t'))
 }
 
-/// Like [`harmless_lines`] for untrusted text of several lines: each line after the first is
-/// indented, so that it cannot pass for a line of Feros.
+/// Like [`harmless_lines`], but for untrusted text of several lines. Each line after the first is
+/// indented, so that it cannot look like a line that Feros prints.
 ///
 /// ```
 /// let said = "no gear\r\nerror: no robot";
@@ -69,8 +69,8 @@ pub fn harmless_block(text: &str) -> Cow<'_, str> {
     Cow::Owned(block)
 }
 
-/// JSON in which each unseen character is written in the form `\u009b`. JSON itself leaves many of
-/// them unescaped, and they can occur only in its strings; line breaks between values stay.
+/// Writes each unseen character of a JSON document in the form `\u009b`. JSON itself leaves many of
+/// them unescaped, and they can occur only in its strings. Line breaks between values stay.
 ///
 /// ```
 /// assert_eq!(feros_wording::harmless_json("[\"\u{9b}0m\"]"), "[\"\\u009b0m\"]");

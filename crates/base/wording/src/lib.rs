@@ -1,10 +1,10 @@
-//! Shared parts of messages to people: untrusted text that a terminal does not obey ([`harmless`]),
-//! and suggestions for mistyped names ([`did_you_mean`]).
+//! Shared parts of messages to people: untrusted text in a form that a terminal does not obey
+//! ([`harmless`]), and suggestions for mistyped names ([`did_you_mean`]).
 //!
 //! # Invariants
 //!
-//! The crate does no input or output. Its cost is linear in the length of a text, whatever the text
-//! is: names are compared only if they are short.
+//! The crate does no input or output. The cost is linear in the length of any text, since names are
+//! compared only if they are short.
 #![forbid(unsafe_code)]
 
 mod harmless;

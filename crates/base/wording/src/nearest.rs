@@ -1,9 +1,9 @@
-//! Suggestions for mistyped names and keys, all with the same measure of likeness.
+//! Suggestions for mistyped names and keys, all by the same measure of likeness.
 
-/// The limit on the bytes of a string to compare. Comparing is quadratic, and a string may come
-/// from the network, so a longer string resembles nothing.
+/// Longer strings are not compared, since comparing is quadratic and a string may come from the
+/// network.
 const LONGEST: usize = 256;
-/// The limit on the names that are offered.
+/// The limit on the names that are suggested.
 const MOST: usize = 3;
 
 /// At most three known names that resemble the given one, the nearest first.
@@ -35,9 +35,9 @@ pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -
     }
 }
 
-/// The likeness of two words, from 0 to 1. Above 0.8 two words are alike, whatever the case of
-/// their letters and the slashes at their ends. A letter that is extra, missing, wrong or swapped
-/// counts more in short words than in the usual measure.
+/// The likeness of two words, from 0 to 1. Two words are alike if the value is above 0.8. The case
+/// of letters and slashes at the ends do not matter. A letter that is extra, missing, wrong or
+/// swapped counts more in short words than it does in the usual measure.
 #[expect(clippy::cast_precision_loss, reason = "a few letters")]
 fn likeness(given: &str, word: &str) -> f64 {
     if given.len() > LONGEST || word.len() > LONGEST {

@@ -1,13 +1,14 @@
-//! YAML documents as trees: parameter files, launch files, metadata of bags, rules of bridges, and
-//! values on the command line are read from them.
+//! YAML documents as trees. Feros reads parameter files, launch files, metadata of bags, rules of
+//! bridges, and values on the command line from them.
 //!
 //! A tree keeps the place of each value for error messages, and the style of each scalar, because
-//! what a plain scalar means differs by reader (rcl, launch and rosbag2 each have rules of their
-//! own). Aliases are refused: they make a short text a large tree.
+//! the meaning of a plain scalar depends on the reader (rcl, launch and rosbag2 each have their own
+//! rules). Aliases are refused, since they let a short text become a large tree.
 //!
 //! # Invariants
 //!
-//! The input is untrusted: depth and number of values are bounded, and reading does not recurse.
+//! The input is untrusted: the depth and the number of values are limited, and reading does not
+//! recurse.
 
 use saphyr_parser::{Event, Parser, Span};
 
@@ -28,50 +29,50 @@ impl Place {
     }
 }
 
-/// A string, a number, a boolean or null.
+/// A scalar: a string, a number, a boolean or null.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scalar {
     /// The value without quotes, with escapes resolved.
     pub text: String,
-    /// Whether and how it is quoted.
+    /// Whether and how the value is quoted.
     pub style: ScalarStyle,
-    /// Whether the tag `!!str` makes it a string, whatever it looks like.
+    /// Whether the tag `!!str` makes the value a string, whatever it looks like.
     pub is_tagged_string: bool,
-    /// Where it begins, with its quote.
+    /// The place where the scalar begins, including its quote.
     pub place: Place,
-    /// Whether it ends on the line on which it begins.
+    /// Whether the scalar ends on the line on which it begins.
     pub is_on_one_line: bool,
 }
 
 impl Scalar {
-    /// Whether it is neither quoted nor a block.
+    /// Whether the scalar is neither quoted nor a block.
     pub fn is_plain(&self) -> bool {
         self.style == ScalarStyle::Plain
     }
 }
 
-/// A value of a document.
+/// A value in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// Where it begins.
+    /// The place where the value begins.
     pub place: Place,
-    /// What it holds.
+    /// The content of the value.
     pub content: Content,
 }
 
-/// What a value holds.
+/// The content of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// A single value.
+    /// A scalar.
     Scalar(Scalar),
     /// A sequence of values.
     List(Vec<Node>),
-    /// Keys with a value each, in their order; a key may occur twice.
+    /// The pairs of key and value, in the order of the text; a key may occur twice.
     Mapping(Vec<(Scalar, Node)>),
 }
 
 impl Content {
-    /// The content of an empty document, and of a key without a value.
+    /// Null without text: the content of an empty document, and of a key without a value.
     pub fn empty() -> Self {
         Self::Scalar(Scalar {
             text: String::new(),
@@ -83,26 +84,26 @@ impl Content {
     }
 }
 
-/// How large a tree may become.
+/// The limits on the size of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// How deep lists and mappings may be nested.
     pub depth: usize,
-    /// How many values all documents may have together.
+    /// How many values all documents may have in total.
     pub values: usize,
 }
 
-/// Why a text is not read.
+/// The reason why a text cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {problem}", place.line, place.column)]
 pub struct YamlError {
-    /// Where.
+    /// The place of the problem.
     pub place: Place,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What is wrong with a text.
+/// A problem in a text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// The text is not YAML.
@@ -147,7 +148,7 @@ pub fn document(text: &str, limits: Limits) -> Result<Option<Node>, YamlError> {
     }
 }
 
-/// Reads the first document of a text, and ignores those behind it; `None` for an empty text.
+/// Reads the first document of a text, and ignores further documents; `None` for an empty text.
 ///
 /// # Errors
 /// See [`Problem`].
@@ -168,17 +169,17 @@ pub fn documents(text: &str, limits: Limits) -> Result<Vec<Node>, YamlError> {
     Ok(all)
 }
 
-/// A list or mapping that is not closed yet.
+/// A list or mapping whose end has not been read yet.
 struct Open {
     node: Node,
-    /// The key that waits for its value, in a mapping.
+    /// In a mapping, the key whose value has not been read yet.
     key: Option<Scalar>,
 }
 
 struct Reader<'a> {
     parser: Parser<'a, saphyr_parser::StrInput<'a>>,
     limits: Limits,
-    /// The innermost last.
+    /// The open lists and mappings, the innermost last.
     open: Vec<Open>,
     values: usize,
 }
@@ -235,7 +236,7 @@ impl<'a> Reader<'a> {
         Ok(None)
     }
 
-    /// Takes a scalar as a key or a value; returns it if it is a whole document.
+    /// Takes a scalar as a key or a value. Returns it if it is a whole document.
     fn scalar(&mut self, scalar: Scalar) -> Result<Option<Node>, YamlError> {
         if let Some(Open { node: Node { content: Content::Mapping(_), .. }, key: key @ None }) =
             self.open.last_mut()
@@ -260,7 +261,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Adds a value to the list or mapping around it; returns it if it is a whole document.
+    /// Adds a value to the list or mapping around it. Returns the value if it is a whole document.
     fn add(&mut self, node: Node) -> Result<Option<Node>, YamlError> {
         self.values += 1;
         if self.values > self.limits.values {
@@ -270,7 +271,7 @@ impl<'a> Reader<'a> {
         let Some(around) = self.open.last_mut() else { return Ok(Some(node)) };
         match &mut around.node.content {
             Content::List(items) => items.push(node),
-            // A value follows its key.
+            // The value belongs to the key that was read before it.
             Content::Mapping(entries) => entries.extend(around.key.take().map(|key| (key, node))),
             Content::Scalar(_) => {}
         }
@@ -321,7 +322,8 @@ mod tests {
         assert_eq!(problem("? [a]\n: b").0, Problem::Key);
         let nested = format!("{}{}", "[".repeat(9), "]".repeat(9));
         assert_eq!(problem(&nested).0, Problem::TooDeep(8));
-        // The parser has a limit of its own, which it may reach before it hands out an event.
+        // The parser has its own limit, which an input may reach before the parser returns an
+        // event.
         for open in ["[", "{a: ", "- "] {
             let (found, _) = problem(&open.repeat(100_000));
             assert!(matches!(found, Problem::TooDeep(8) | Problem::Syntax(_)), "{found:?}");

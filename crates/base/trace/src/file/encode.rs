@@ -1,4 +1,4 @@
-//! Writing numbers, strings and blocks.
+//! Encodes numbers, strings and blocks.
 
 use super::format::checksum;
 use crate::endpoint::EndpointName;
@@ -58,8 +58,8 @@ impl Encoder {
         }
     }
 
-    /// Encodes some of a thread's events, and the number of events before them that were
-    /// overwritten.
+    /// Encodes some of a thread's events, and the number of events that were overwritten before
+    /// them.
     pub(super) fn thread(&mut self, thread: &ThreadEvents, events: &[Event], overwritten: u64) {
         self.number(thread.thread);
         self.text(&thread.name);
