@@ -1,5 +1,5 @@
-//! Puts the definition files of `interfaces/` into one text for `shipped.rs`. `interfaces/` is the
-//! folder in the repository, or the copy in a released crate.
+//! Puts the definition files of `interfaces/` into one text file, which `shipped.rs` includes.
+//! `interfaces/` is the folder in the repository, or the copy in a released crate.
 
 use std::fs;
 use std::path::{Path, PathBuf};

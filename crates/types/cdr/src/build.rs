@@ -8,8 +8,8 @@ use crate::{BuildError, ByteOrder, Encode, EncodeError, Sizer, Splitter, Writer}
 
 /// A message that can be written directly into memory that a transport lends.
 ///
-/// This trait is generated for every message. The sizes that the type leaves open are given first,
-/// as a [`Shape`](Self::Shape):
+/// This trait is generated for every message. A message is built in two steps. First, a
+/// [`Shape`](Self::Shape) gives all sizes that the type leaves open:
 ///
 /// | field | in the shape |
 /// |---|---|
@@ -22,15 +22,15 @@ use crate::{BuildError, ByteOrder, Encode, EncodeError, Sizer, Splitter, Writer}
 /// | a sequence of such messages | a slice of their shapes |
 /// | an array of strings or of such messages | an array of their contents or shapes |
 ///
-/// The shape can then no longer change. All other values are handed out as
-/// [`Fields`](Self::Fields): `&mut u32`, `&mut [f32]`, `&mut [f64; 36]`, the fields of nested
-/// messages, and a [`SequenceMut`](crate::SequenceMut) for sequences and arrays of messages. Fields
-/// start with the default that the definition declares, or with zero. To avoid a second pass over
-/// long data, **sequences of numbers are not cleared**: they keep the previous content of the
-/// memory, and the builder of a message must write every element.
+/// The shape cannot change afterwards. Second, [`Fields`](Self::Fields) give access to all other
+/// values: `&mut u32`, `&mut [f32]`, `&mut [f64; 36]`, the fields of nested messages, and a
+/// [`SequenceMut`](crate::SequenceMut) for sequences and arrays of messages. Fields start with the
+/// default that the definition declares, or with zero. To avoid a second pass over long data,
+/// **sequences of numbers are not cleared**: they keep the previous content of the memory, and the
+/// builder of a message must write every element.
 ///
-/// A message without variable parts can also be written at once: its fields have a method `set`,
-/// which takes the owned message.
+/// The fields of a message without variable parts also have a method `set`, which writes all fields
+/// from an owned message.
 ///
 /// The result is byte for byte what [`encode_into`](crate::encode_into) writes for an equal owned
 /// message on a machine of the same byte order.
@@ -39,8 +39,8 @@ pub trait Build: Encode + Default {
     /// the default message.
     type Shape<'s>: Copy + Debug + Default;
 
-    /// References to all fields in the memory: a struct with the fields of the message, through
-    /// which they are written.
+    /// References to all fields in the memory: a struct with the same fields as the message,
+    /// through which the program writes them.
     type Fields<'a>: Debug;
 
     /// Lays out a message of this shape on `canvas`, which counts or writes its bytes.
@@ -52,7 +52,7 @@ pub trait Build: Encode + Default {
         canvas.fixed::<Self>(1)
     }
 
-    /// Hands out the fields of a message that was laid out before.
+    /// Hands out the fields of a message that has been laid out.
     ///
     /// # Errors
     ///
@@ -98,8 +98,8 @@ pub fn build<'a, M: Build>(
 /// Hands out the fields of a message that [`build`] laid out in `buffer`. This writes nothing.
 ///
 /// As with [`view_bytes`](crate::view_bytes), the time grows with the number of fields and not with
-/// the size of the data; only strings, sequences of `bool`, and sequences whose elements vary in
-/// size are walked through.
+/// the size of the data. Only strings, sequences of `bool`, and sequences whose elements vary in
+/// size are read completely.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! The canvas on which a shape is laid out: one description of a message serves to count its bytes
-//! and to write them.
+//! The canvas on which a shape is laid out, so that the same code counts the bytes of a message and
+//! writes them.
 
 use crate::{Encode, EncodeError, Layout, Primitive, Sizer, Writer};
 
@@ -11,17 +11,17 @@ use crate::{Encode, EncodeError, Layout, Primitive, Sizer, Writer};
 /// an invalid shape is found before memory is requested.
 #[allow(clippy::missing_errors_doc)] // Stated once above.
 pub trait Canvas: sealed::Canvas {
-    /// Adds primitives of value zero in a row.
+    /// Adds `count` primitives of value zero in a row.
     fn zeros<T: Primitive>(&mut self, count: usize) -> Result<(), EncodeError>;
 
-    /// Adds primitives of given values in a row.
+    /// Adds these primitives in a row.
     fn values<T: Primitive>(&mut self, values: &[T]) -> Result<(), EncodeError>;
 
     /// Adds the count of a sequence.
     fn count(&mut self, len: usize) -> Result<(), EncodeError>;
 
-    /// Adds a sequence of primitives. The first ones have given values. Of the rest, numbers keep
-    /// the previous content of the memory, and each `bool` is false.
+    /// Adds a sequence of primitives. The first elements have the values of `first`. Of the other
+    /// elements, numbers keep the previous content of the memory, and each `bool` is false.
     fn sequence<T: Primitive>(&mut self, len: usize, first: &[T]) -> Result<(), EncodeError>;
 
     /// Adds a string.
@@ -30,7 +30,7 @@ pub trait Canvas: sealed::Canvas {
     /// Adds a wstring.
     fn wstring(&mut self, units: &[u16]) -> Result<(), EncodeError>;
 
-    /// Adds default values in a row, of a type without variable parts.
+    /// Adds `count` default values in a row; the type has no variable parts.
     fn fixed<T: Encode + Default>(&mut self, count: usize) -> Result<(), EncodeError>;
 
     /// Refuses a length above the bound of a field's type.

@@ -1,8 +1,8 @@
-//! The trait of values that can be made from bytes, implemented for every field type.
+//! The trait of values that can be decoded from bytes, implemented for every field type.
 
 use crate::{DecodeError, Reader, WString};
 
-/// A value that can be made from its CDR encoding.
+/// A value that can be decoded from its CDR encoding.
 ///
 /// This trait is generated for every message, and implemented here for the field types, like
 /// [`Encode`](crate::Encode).
@@ -25,9 +25,9 @@ pub trait Decode: Sized {
     ///
     /// The errors of [`decode`](Self::decode).
     fn decode_vec(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Self>, DecodeError> {
-        // Values may be larger in memory than on the wire. So even for a checked count, only as
-        // much memory is reserved as the remaining bytes take; a vector of large elements grows a
-        // few times instead.
+        // Values may be larger in memory than on the wire. So even for a checked count, the vector
+        // reserves no more memory than the remaining bytes occupy; a vector of large elements grows
+        // a few times instead.
         let worth = reader.remaining_bytes() / size_of::<Self>().max(1);
         let mut items = Vec::with_capacity(count.min(worth + 1));
         for _ in 0..count {

@@ -1,4 +1,4 @@
-//! The trait of values that can be written, implemented for every field type.
+//! The trait of values that can be encoded, implemented for every field type.
 
 use crate::{EncodeError, Layout, Sizer, WString, Writer};
 
@@ -13,8 +13,9 @@ pub trait Encode {
     /// Whether a value, or one of its parts, can be longer than its type allows.
     const IS_BOUNDED: bool = false;
 
-    /// Refuses a value with a part that is longer than its type allows, as [`encode`](Self::encode)
-    /// does. This costs nothing unless [`IS_BOUNDED`](Self::IS_BOUNDED) is true.
+    /// Refuses a value with a part that is longer than its type allows, like
+    /// [`encode`](Self::encode). The check costs nothing unless [`IS_BOUNDED`](Self::IS_BOUNDED) is
+    /// true.
     ///
     /// # Errors
     ///
@@ -34,7 +35,8 @@ pub trait Encode {
     /// If the value violates a bound or has a NUL inside a string, or if the memory is too small.
     fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError>;
 
-    /// Adds the number of bytes of values in a row. Types that need no loop override this.
+    /// Adds the number of bytes that these values take in a row. Types that need no loop override
+    /// this.
     fn size_slice(items: &[Self], sizer: &mut Sizer)
     where
         Self: Sized,
@@ -122,7 +124,7 @@ pub fn check_bound(field: &'static str, len: usize, bound: usize) -> Result<(), 
     if len > bound { Err(EncodeError::BoundExceeded { field, len, bound }) } else { Ok(()) }
 }
 
-/// Checks the bounds of each item, if the type of the items has any.
+/// Checks the bounds of each item, if the items' type has bounds.
 fn check_items<T: Encode>(items: &[T]) -> Result<(), EncodeError> {
     if T::IS_BOUNDED { items.iter().try_for_each(T::check_bounds) } else { Ok(()) }
 }

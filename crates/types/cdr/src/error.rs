@@ -1,6 +1,7 @@
 //! The errors of writing values, of building messages, and of reading bytes.
 
-/// Why a value was not serialized. The cause always lies in the value or in the memory for it.
+/// The reason why a value was not serialized. The cause always lies in the value, or in the memory
+/// that it should be written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -45,14 +46,14 @@ pub enum EncodeError {
     },
 }
 
-/// Why a message was not built, or its fields were not handed out.
+/// The reason why a message was not built, or its fields were not handed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// The shape violates its type, or the memory is too small for it.
     #[error(transparent)]
     Shape(#[from] EncodeError),
-    /// The memory is not aligned as references to numbers in it require.
+    /// The memory does not have the alignment that references to numbers in it require.
     #[error(
         "the body of the message, byte 4 of its memory, lies {excess_bytes} bytes after a multiple of 8: lend memory that starts 4 bytes before one"
     )]
@@ -75,7 +76,8 @@ pub enum BuildError {
     },
 }
 
-/// Why bytes were refused. Offsets count from the start of the body, after the 4-byte header.
+/// The reason why bytes were refused. Offsets count from the start of the body, after the 4-byte
+/// header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {

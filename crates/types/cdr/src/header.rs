@@ -31,7 +31,7 @@ impl ByteOrder {
 }
 
 /// Splits a serialized message into byte order and body. The two option bytes of the header are
-/// ignored, since they only give the padding at the end.
+/// ignored, since they only give the amount of padding at the end.
 pub(crate) fn split(bytes: &[u8]) -> Result<(ByteOrder, &[u8]), DecodeError> {
     let Some((header, body)) = bytes.split_at_checked(HEADER_LEN) else {
         return Err(DecodeError::NoHeader { len: bytes.len() });

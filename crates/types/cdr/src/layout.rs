@@ -39,8 +39,8 @@ impl Layout {
         let mut size = first.size;
         while let Some((&member, tail)) = rest.split_first() {
             let Some(member) = member else { return None };
-            // A member that is aligned more strictly than the first one would need padding that
-            // depends on the start.
+            // A member that needs a stricter alignment than the first member would need padding
+            // that depends on where the struct starts.
             if member.align > first.align || size % member.align != 0 {
                 return None;
             }

@@ -41,9 +41,9 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `encode`, `writer`, `sizer` | values to bytes; their size beforehand |
-//! | `decode`, `reader` | bytes to values |
-//! | `view` | values that borrow from bytes |
+//! | `encode`, `writer`, `sizer` | encoding values, and computing their encoded size |
+//! | `decode`, `reader` | decoding values from bytes |
+//! | `view` | values that borrow from received bytes |
 //! | `build`, `canvas`, `splitter`, `sequence_mut` | messages that are built in the memory to be sent |
 //! | `layout`, `primitive`, `wstring`, `header` | memory layout, numbers, the text of `wstring`, the encapsulation header |
 //! | `error` | the errors |
@@ -103,8 +103,8 @@ pub fn encoded_size<T: Encode + ?Sized>(value: &T) -> usize {
 /// # Errors
 ///
 /// [`EncodeError::BufferTooSmall`] if `buffer` is shorter than needed, otherwise an error that
-/// tells how the value violates its type (a bound, a NUL inside a string). The content of `buffer`
-/// is then unspecified.
+/// names the way in which the value violates its type (a bound, a NUL inside a string). The content
+/// of `buffer` is then unspecified.
 pub fn encode_into<T: Encode + ?Sized>(value: &T, buffer: &mut [u8]) -> Result<usize, EncodeError> {
     let mut writer = Writer::new(buffer)?;
     value.encode(&mut writer)?;
@@ -123,8 +123,8 @@ pub fn to_vec<T: Encode + ?Sized>(value: &T) -> Result<Vec<u8>, EncodeError> {
     Ok(buffer)
 }
 
-/// Makes an owned value from serialized bytes that start with the 4-byte header. Trailing bytes are
-/// ignored.
+/// Decodes an owned value from serialized bytes that start with the 4-byte header. Trailing bytes
+/// are ignored.
 ///
 /// # Errors
 ///

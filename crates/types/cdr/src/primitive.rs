@@ -2,8 +2,7 @@
 
 use std::fmt::Debug;
 
-/// A fixed-size value of CDR. This trait is implemented for the integers, the floats and `bool`,
-/// and for no other types.
+/// A fixed-size value of CDR. Only the integers, the floats and `bool` implement this trait.
 pub trait Primitive:
     Copy + Default + PartialEq + Debug + Send + Sync + 'static + sealed::Wire
 {

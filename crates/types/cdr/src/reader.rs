@@ -6,8 +6,8 @@ use crate::{ByteOrder, DecodeError, Layout, Primitive, PrimitiveSlice, WStringVi
 
 /// Reads values from borrowed bytes, one after the other, each at its alignment.
 ///
-/// A reader is cheap to copy, and a copy serves as a bookmark. The bytes need no alignment in
-/// memory.
+/// A reader is cheap to copy, and a copy marks a position to return to. The bytes need no alignment
+/// in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a> {
     body: &'a [u8],
@@ -56,7 +56,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the count of a sequence whose elements take at least `element_bytes` each, and refuses
-    /// a count that the remaining bytes cannot hold, so that allocating this many elements is safe.
+    /// a count whose elements cannot fit in the remaining bytes. It is therefore safe to allocate
+    /// this many elements.
     ///
     /// # Errors
     ///

@@ -46,7 +46,7 @@ impl<'a, M: Build> SequenceMut<'a, M> {
     }
 
     /// Returns the fields of the element at `index`, if there is one. This takes constant time for
-    /// elements of a fixed layout. Otherwise it skips all elements before, so prefer
+    /// elements of a fixed layout. Otherwise the call skips all earlier elements, so prefer
     /// [`iter_mut`](Self::iter_mut) to visit all elements.
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<M::Fields<'_>> {
@@ -109,8 +109,8 @@ impl<'a, M: Build> Iterator for SequenceMutIter<'a, M> {
     #[inline]
     fn next(&mut self) -> Option<M::Fields<'a>> {
         self.left = self.left.checked_sub(1)?;
-        // The sizes of the elements were checked when the sequence was created, so this fails only
-        // if other code has written to them.
+        // The sizes of the elements were checked when the sequence was created, so this call fails
+        // only if other code has overwritten them.
         M::split(&mut self.elements).ok()
     }
 

@@ -18,19 +18,20 @@ impl Sizer {
         Self::default()
     }
 
-    /// Starts at a message whose 4-byte header counts in [`total_bytes`](Self::total_bytes).
+    /// Starts a message; its 4-byte header is included in [`total_bytes`](Self::total_bytes).
     #[must_use]
     pub fn with_header() -> Self {
         Self { header_bytes: HEADER_LEN, position: 0 }
     }
 
-    /// Returns the number of bytes so far, including the header if it counts.
+    /// Returns the number of bytes so far, including the header if
+    /// [`with_header`](Self::with_header) started the message.
     #[must_use]
     pub fn total_bytes(&self) -> usize {
         self.header_bytes.saturating_add(self.position)
     }
 
-    /// Returns the offset in the body.
+    /// Returns the current offset in the body.
     #[must_use]
     pub fn position(&self) -> usize {
         self.position
@@ -77,8 +78,8 @@ impl Sizer {
     #[inline]
     fn add_run(&mut self, size: usize, count: usize, align: usize) {
         if count > 0 {
-            // The size saturates instead of overflowing. No memory has that size, so the encoding
-            // fails when memory is requested.
+            // The size saturates instead of overflowing. No memory has the saturated size, so the
+            // encoding fails when memory is requested.
             self.position = align_up(self.position.min(isize::MAX as usize), align)
                 .saturating_add(size.saturating_mul(count));
         }

@@ -1,4 +1,4 @@
-//! Divides the memory of a message into its fields, so that each can be written there.
+//! Divides the memory of a message into its fields, so that each field can be written there.
 
 use std::mem;
 
@@ -8,7 +8,7 @@ use crate::{
     SequenceView, WStringView,
 };
 
-/// The address of the body must be a multiple of this, the strictest alignment in CDR.
+/// The address of the body must be a multiple of this number, the strictest alignment in CDR.
 const BODY_ALIGN: usize = 8;
 
 /// Hands out the fields of a message one after the other, like [`Reader`], but for writing.
@@ -173,7 +173,7 @@ impl<'a> Splitter<'a> {
         Ok(SequenceMut::new(Self { rest, position }, len))
     }
 
-    /// Skips the member that a message without fields has on the wire.
+    /// Skips the placeholder member that a message without fields has on the wire.
     ///
     /// # Errors
     ///
@@ -183,7 +183,7 @@ impl<'a> Splitter<'a> {
         self.take(1, 1).map(drop)
     }
 
-    /// Returns a splitter of the same bytes, whose use does not move this one.
+    /// Returns a splitter of the same remaining bytes. Using it does not advance this splitter.
     pub(crate) fn reborrow(&mut self) -> Splitter<'_> {
         Splitter { rest: self.rest, position: self.position }
     }

@@ -6,12 +6,12 @@ use std::marker::PhantomData;
 use crate::wstring::{debug_units, display_units};
 use crate::{DecodeError, Layout, Primitive, Reader, WString};
 
-/// A value that borrows: its contents point into the received bytes.
+/// A value whose contents point into the received bytes.
 ///
 /// This trait is generated for every message. Reading a value allocates nothing, and the time grows
 /// with the number of fields, not with the size of the data. Only strings (to check UTF-8) and
-/// sequences whose elements vary in size are walked through once, so that everything a view hands
-/// out later is valid.
+/// sequences whose elements vary in size are read once, so that everything that the view returns
+/// later is valid.
 pub trait View<'a>: Sized + Clone + fmt::Debug {
     /// The layout of the encoding if it is the same for all values, otherwise `None`.
     const LAYOUT: Option<Layout> = None;
@@ -77,13 +77,12 @@ impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
         self.bytes.is_empty()
     }
 
-    /// Returns the elements as a slice. `None` if they came in the other byte order or lie
-    /// unaligned in memory, or if a `bool` is neither 0 nor 1; [`iter`](Self::iter) and
+    /// Returns the elements as a slice. Returns `None` if they have the other byte order or are not
+    /// aligned in memory, or if a `bool` is neither 0 nor 1; [`iter`](Self::iter) and
     /// [`to_vec`](Self::to_vec) work even then.
     ///
-    /// Memory is aligned for every type if the address of the *body* is a multiple of 8. So the
-    /// header should start 4 bytes before such an address, and receive buffers should be placed
-    /// accordingly.
+    /// Memory is aligned for every type if the address of the *body* is a multiple of 8. So receive
+    /// buffers should be placed such that the header starts 4 bytes before such an address.
     #[inline]
     #[must_use]
     pub fn as_slice(&self) -> Option<&'a [T]> {
@@ -108,7 +107,8 @@ impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
         self.bytes.chunks_exact(T::SIZE).map(move |bytes| T::load(bytes, swap))
     }
 
-    /// Returns the elements as a vector, copied as one block if the byte order allows that.
+    /// Returns the elements as a vector, copied as one block if the bytes have this machine's byte
+    /// order.
     #[inline]
     #[must_use]
     pub fn to_vec(&self) -> Vec<T> {
@@ -272,8 +272,8 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
     }
 
     /// Returns the element at `index`, if there is one. This takes constant time for elements of a
-    /// fixed layout. Otherwise it reads all elements before, so prefer [`iter`](Self::iter) to
-    /// visit all elements.
+    /// fixed layout. Otherwise the call reads all earlier elements, so prefer [`iter`](Self::iter)
+    /// to visit all elements.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<V> {
         if index >= self.len {
@@ -330,7 +330,7 @@ impl<'a, V: View<'a>> Iterator for SequenceViewIter<'a, V> {
 
     fn next(&mut self) -> Option<V> {
         self.left = self.left.checked_sub(1)?;
-        // The elements were read once when the sequence view was created, so this cannot fail.
+        // The elements were read once when the sequence view was created, so this call cannot fail.
         V::read(&mut self.reader).ok()
     }
 

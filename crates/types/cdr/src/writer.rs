@@ -72,8 +72,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Returns the memory of `count` primitives in a row. The caller has to write them in the byte
-    /// order of the message. If `count` is 0, the memory is empty and not aligned.
+    /// Returns the memory of `count` primitives in a row. The caller must write the primitives in
+    /// the byte order of the message. If `count` is 0, the memory is empty and not aligned.
     ///
     /// # Errors
     ///
@@ -86,9 +86,9 @@ impl<'a> Writer<'a> {
         self.claim(T::SIZE, T::SIZE.saturating_mul(count))
     }
 
-    /// Lends the next `len` bytes to `fill`, which returns whether it wrote all of them. They are
-    /// not aligned, and may have any content. If `fill` returns false, nothing counts as written.
-    /// Returns the result of `fill`.
+    /// Lends the next `len` bytes to `fill`, which returns whether it wrote all of them. The bytes
+    /// are not aligned, and may have any content. If `fill` returns false, none of the bytes count
+    /// as written. Returns the result of `fill`.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl<'a> Writer<'a> {
         Ok(Writer { body: self.claim(layout.align(), layout.size())?, position: 0, swap })
     }
 
-    /// Returns the memory after the header, both written and unwritten.
+    /// Returns the memory after the header, including the part that has not been written.
     pub(crate) fn into_body(self) -> &'a mut [u8] {
         self.body
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A text as UTF-16 code units, which is the form that `wstring` fields have.
+/// A text as UTF-16 code units, the form in which `wstring` fields are sent.
 ///
 /// It keeps all units that arrive, including unpaired surrogates, so that every received message
 /// can be forwarded unchanged. A conversion to UTF-8 loses data only where its documentation states

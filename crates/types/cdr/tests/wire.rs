@@ -124,8 +124,8 @@ fn both_byte_orders_are_read() {
 #[test]
 fn slices_are_borrowed_where_memory_is_aligned() {
     let bytes = to_vec(&vec![1u32, 2, 3]).unwrap();
-    // Wherever the allocator put the memory, the elements are aligned at exactly one of four
-    // shifts.
+    // Wherever the allocator put the memory, the elements are aligned in exactly one of the four
+    // shifted copies.
     let mut memory = vec![0; bytes.len() + 4];
     let borrowed = (0..4).filter(|&shift| {
         let place = &mut memory[shift..shift + bytes.len()];
@@ -241,7 +241,7 @@ impl<'a> View<'a> for Pair {
     }
 }
 
-/// A `Pair` has six bytes at an alignment of four, so there is padding between two values, but not
+/// A `Pair` has six bytes and an alignment of four, so there is padding between two values, but not
 /// after the last one.
 #[test]
 fn elements_that_need_padding_between_them_are_walked() {

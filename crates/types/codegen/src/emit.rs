@@ -60,7 +60,7 @@ fn emit_interface(
     context: &Context<'_>,
     interface: &Interface,
 ) -> Result<(), ResolveError> {
-    // This fails on circular references, before other code follows them endlessly.
+    // Circular references fail here, before other code would follow them endlessly.
     context.set.references(interface.name())?;
     for message in &interface.messages() as &[MessageDefinition] {
         message::emit(source, context, message)?;

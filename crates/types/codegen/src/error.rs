@@ -23,15 +23,15 @@ pub enum Error {
         /// The problem.
         source: ResolveError,
     },
-    /// The caller named a package twice.
+    /// The caller added the same package twice.
     #[error("the package `{package}` in `{}` was given before: give each package once", path.display())]
     Duplicate {
         /// The package.
         package: String,
-        /// The folder that was named second.
+        /// The folder that was added second.
         path: PathBuf,
     },
-    /// The caller named no package.
+    /// The caller added no package.
     #[error("no package to generate: name its folder with `package_dir(\"interfaces/my_msgs\")`")]
     NoPackage,
     /// `OUT_DIR` is not set, so there is no folder to write to.

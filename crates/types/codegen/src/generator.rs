@@ -30,7 +30,7 @@ impl Default for Generator {
 }
 
 impl Generator {
-    /// Starts with nothing to generate, and with generated code that refers to the crate `feros`.
+    /// Makes a generator without packages, whose generated code refers to the crate `feros`.
     pub fn new() -> Self {
         Self {
             package_dirs: Vec::new(),
@@ -42,16 +42,16 @@ impl Generator {
     }
 
     /// Adds the package in this folder, which contains `msg`, `srv` or `action`. The package has
-    /// the name that its `package.xml` states, or else that of the folder. Relative paths start at
-    /// the crate's root.
+    /// the name that its `package.xml` states; without that file, it has the name of the folder.
+    /// Relative paths start at the crate's root.
     pub fn package_dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.package_dirs.push(path.into());
         self
     }
 
-    /// Lets definitions refer to the package in this folder, whose types another crate has
-    /// generated: `rust_path` is the module that holds the package's module, for example
-    /// `::other_crate`. The standard packages need no such call.
+    /// Lets definitions refer to the package in this folder, whose types another crate generates.
+    /// `rust_path` is the module that holds the package's module, for example `::other_crate`. The
+    /// standard packages need no such call.
     pub fn dependency_dir(
         mut self,
         path: impl Into<PathBuf>,

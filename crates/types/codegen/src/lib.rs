@@ -13,14 +13,16 @@
 //! package, kind and name: `robot_interfaces::msg::Pose`. The folder has the layout of any ROS 2
 //! package: `msg/*.msg`, `srv/*.srv`, `action/*.action`.
 //!
-//! Each message `Pose` becomes an owned struct `Pose`. If it has something to borrow, `PoseView`
-//! reads it from received bytes without a copy. `PoseMut` writes it directly into the memory that
-//! will be sent, with `PoseShape` if not all sizes are fixed. If a definition already uses one of
-//! these names, the generated name gets an underscore.
+//! Each message `Pose` becomes an owned struct `Pose`. If it has something to borrow, there is also
+//! `PoseView`, which reads the message from received bytes without a copy. `PoseMut` writes the
+//! message directly into the memory that will be sent; if not all sizes are fixed, `PoseShape`
+//! gives the sizes. If a definition already uses one of these names, the generated name gets an
+//! underscore.
 //!
 //! # Invariants
 //!
-//! Source with any name that the grammar of interfaces allows compiles (`tests/corner_cases`).
+//! For every name that the grammar of interfaces allows, the generated source compiles
+//! (`tests/corner_cases`).
 
 mod emit;
 mod error;

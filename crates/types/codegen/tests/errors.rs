@@ -1,4 +1,4 @@
-//! Errors in definitions or in the call name the file, the line and the cure.
+//! An error in a definition or in the use of the generator names the file, the line and the cure.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;

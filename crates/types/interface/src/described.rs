@@ -1,7 +1,7 @@
 //! Makes definitions from a type description that another node sent, for types whose definition
 //! files are not available.
 //!
-//! A description is untrusted. Before a caller uses its definitions, it compares
+//! A description is untrusted. Before callers use its definitions, they must compare
 //! [`TypeDescription::type_hash`] with the announced hash of the type. Defaults are not part of the
 //! hash, so they are left out: the default of every field is zero, empty or false.
 
@@ -60,7 +60,7 @@ pub enum DescriptionError {
 }
 
 impl TypeDescription {
-    /// Returns the described messages in a set of their own. References are not resolved.
+    /// Returns the described messages in a new set. References are not resolved.
     ///
     /// # Errors
     /// Fails if a name or the type of a field is not allowed in a message definition.
@@ -149,7 +149,7 @@ impl FieldDescription {
 mod tests {
     use super::*;
 
-    /// Definitions made from a description have the description's hash.
+    /// Definitions made from a description have the same hash as the description.
     #[test]
     fn every_shipped_message_survives_its_description() {
         let shipped = crate::shipped();

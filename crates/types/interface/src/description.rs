@@ -8,8 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::tree::{BaseType, Field, Literal, Shape};
 
-/// A type and all types to which it refers, as in
-/// `type_description_interfaces/msg/TypeDescription`.
+/// A type and all types that it refers to, as in `type_description_interfaces/msg/TypeDescription`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeDescription {
     /// The type itself.
@@ -42,8 +41,8 @@ pub struct FieldDescription {
 /// The type of a field of a description, as in `type_description_interfaces/msg/FieldType`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldTypeDescription {
-    /// The number of the element type, plus 48 for an array, 96 for a bounded and 144 for an
-    /// unbounded sequence.
+    /// The number of the element type. An array adds 48 to it, a bounded sequence 96, and an
+    /// unbounded sequence 144.
     pub type_id: u8,
     /// The size of an array or the bound of a sequence; otherwise 0.
     pub capacity: u64,
@@ -189,8 +188,8 @@ fn python_repr(literal: &Literal) -> String {
     }
 }
 
-/// Formats a number like Python's `repr` and the stock ROS 2 tools: with an exponent of at least
-/// two digits from 1e16 on and below 1e-4.
+/// Formats a number like Python's `repr` and the stock ROS 2 tools: from 1e16 on and below 1e-4
+/// with an exponent, which has at least two digits.
 ///
 /// ```
 /// # use feros_interface::python_float;
@@ -235,7 +234,7 @@ fn write_json_text(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// The RIHS01 hash of a type description, written `RIHS01_` and 64 hexadecimal digits.
+/// The RIHS01 hash of a type description, written as `RIHS01_` and 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeHash(pub [u8; 32]);
 
@@ -273,7 +272,7 @@ impl FromStr for TypeHash {
                 return None;
             }
             for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-                // Stock ROS 2 never writes hashes with upper-case digits.
+                // Stock ROS 2 writes hashes in lower case only.
                 let digit = |c: u8| match c {
                     b'0'..=b'9' => Some(c - b'0'),
                     b'a'..=b'f' => Some(c - b'a' + 10),

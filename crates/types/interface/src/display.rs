@@ -95,7 +95,7 @@ impl Display for Literal {
     }
 }
 
-/// Escapes twice, since reading resolves escapes twice. `#` and `=` are also escaped, since they
+/// Escapes a string twice, since the parser resolves escapes twice. Also escapes `#` and `=`, which
 /// would change the meaning of the line.
 fn write_escaped(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
     f.write_char('"')?;
@@ -137,7 +137,7 @@ impl Display for Constant {
     }
 }
 
-/// Prints the definition with its comments, constants first.
+/// Prints the definition with its comments. The constants come first.
 impl Display for MessageDefinition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write_comment(f, &self.comment)?;

@@ -1,7 +1,7 @@
 //! Parses `.msg`, `.srv` and `.action` definitions into one tree, by the rules of rosidl, and makes
-//! type descriptions and RIHS01 hashes. An [`InterfaceSet`] finds the types that Feros ships, types
-//! in folders, and types in the folders that the environment names. The command, bags, the view,
-//! engines and Python share this search.
+//! type descriptions and RIHS01 hashes. An [`InterfaceSet`] holds the types that Feros ships, types
+//! from folders, or types from the folders that the environment names. The command, bags, the view,
+//! engines and Python all find types in this way.
 //!
 //! # Modules
 //!
@@ -11,12 +11,12 @@
 //! | `name`, `set` | names of types, and sets of types that refer to each other |
 //! | `description`, `described` | type descriptions and hashes; definitions from the descriptions of other nodes |
 //! | `load`, `search`, `shipped` | definitions from folders, from the environment, and built in |
-//! | `display` | definitions as text |
+//! | `display` | printing definitions |
 //!
 //! # Invariants
 //!
-//! Only `load` and `search` do input or output. A wrong or hostile definition causes an error that
-//! names the position.
+//! Only `load` and `search` do input or output. An invalid or hostile definition causes an error
+//! that names its position.
 #![forbid(unsafe_code)]
 
 mod described;

@@ -1,5 +1,5 @@
-//! Reads packages of definitions from folders: a package, a folder of packages, or installation
-//! prefixes.
+//! Reads packages of definitions from folders: from the folder of a package, a folder of packages,
+//! or installation prefixes.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -75,8 +75,9 @@ pub struct LoadReport {
 impl InterfaceSet {
     /// Loads a package: a folder with `msg/*.msg`, `srv/*.srv` or `action/*.action`.
     ///
-    /// The name of the package comes from its `package.xml`, or else from the folder. A package
-    /// with the same name that is already in the set is replaced completely. Returns the name.
+    /// The package's name comes from its `package.xml`, or from the folder if there is no such
+    /// file. A package of that name that is already in the set is replaced completely. Returns the
+    /// name.
     ///
     /// # Errors
     /// Fails if the folder is not a package, or if one of its definitions cannot be read. The set
@@ -97,7 +98,7 @@ impl InterfaceSet {
         Ok(package)
     }
 
-    /// Loads a package, or all packages of a folder of packages.
+    /// Loads the package in this folder, or all packages if it is a folder of packages.
     ///
     /// # Errors
     /// Fails if there is no package, or if one of the packages cannot be loaded.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The kind of interface to which a type belongs; it is the middle part of the type's name.
+/// The kind of interface that a type belongs to; it is the middle part of the type's name.
 ///
 /// The messages of a service or action are in the namespace of the service or action, such as
 /// `std_srvs/srv/SetBool_Request` and `test_msgs/action/Fibonacci_Goal`.

@@ -45,7 +45,7 @@ pub fn parse_message(
     message(name.clone(), &lines).map_err(|located| located.in_definition(&name))
 }
 
-/// Parses the text of `srv/<name>.srv` of a package: request, `---`, response.
+/// Parses the text of `srv/<name>.srv` of a package: the request, `---`, and the response.
 ///
 /// # Errors
 /// Fails like [`parse_message`], and if there is not exactly one separator.
@@ -66,7 +66,8 @@ pub fn parse_service(
     parse().map_err(|located: Located| located.in_definition(&name))
 }
 
-/// Parses the text of `action/<name>.action` of a package: goal, `---`, result, `---`, feedback.
+/// Parses the text of `action/<name>.action` of a package: the goal, `---`, the result, `---`, and
+/// the feedback.
 ///
 /// # Errors
 /// Fails like [`parse_message`], and if there are not exactly two separators.
@@ -96,7 +97,7 @@ pub fn parse_interface(name: &TypeName, text: &str) -> Result<Interface, ParseEr
     })
 }
 
-/// One line of the file with its number, counted from 1. Tabs are already replaced by spaces.
+/// One line of a definition, with its number counted from 1. Its tabs have been replaced by spaces.
 struct Line<'a> {
     number: u32,
     text: std::borrow::Cow<'a, str>,

@@ -7,15 +7,16 @@ use crate::set::InterfaceSet;
 /// The environment variable that lists folders with interfaces, separated by colons.
 const FOLDERS_VARIABLE: &str = "FEROS_INTERFACES";
 
-/// The places where [`InterfaceSet::load_environment`] looks, to complete messages that begin with
-/// "types are found".
+/// The places that [`InterfaceSet::load_environment`] searches, worded to complete a message that
+/// begins with "types are found".
 pub const PLACES: &str = "in the standard packages, under FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and \
                           ~/.local/share/feros, in the folders of FEROS_INTERFACES";
 
 impl InterfaceSet {
-    /// Loads the packages that the environment names, from `<prefix>/share/<package>` and from
-    /// folders, in this order: the default prefix, `AMENT_PREFIX_PATH`, `FEROS_PREFIX_PATH`, the
-    /// folders of `FEROS_INTERFACES`. Later packages replace earlier packages with the same name.
+    /// Loads the packages that the environment names, in this order: from
+    /// `<prefix>/share/<package>` of the default prefix, of `AMENT_PREFIX_PATH` and of
+    /// `FEROS_PREFIX_PATH`, then from the folders of `FEROS_INTERFACES`. Later packages replace
+    /// earlier packages with the same name.
     ///
     /// Returns the faults that occurred, which callers report when a type is missing.
     pub fn load_environment(&mut self) -> Vec<String> {

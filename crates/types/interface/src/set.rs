@@ -31,8 +31,8 @@ pub struct InterfaceSet {
     interfaces: BTreeMap<TypeName, Arc<Interface>>,
     messages: BTreeMap<TypeName, Arc<MessageDefinition>>,
     services: BTreeMap<TypeName, Arc<ServiceDefinition>>,
-    /// Services and actions as structures with their parts as fields, as type descriptions treat
-    /// them.
+    /// Services and actions as structures whose fields are their parts, since type descriptions
+    /// treat them so.
     composites: BTreeMap<TypeName, Arc<MessageDefinition>>,
 }
 
@@ -42,7 +42,7 @@ pub struct InterfaceSet {
     "`{name}` is already defined: a type, and each message that follows from a service or action, is defined once"
 )]
 pub struct InsertError {
-    /// The name that is taken.
+    /// The name that is already defined.
     pub name: TypeName,
 }
 
@@ -300,9 +300,9 @@ impl InterfaceSet {
         self.messages.get(name).or_else(|| self.composites.get(name))
     }
 
-    /// At most three names that resemble `text`, completely or in the last part.
+    /// At most three names that resemble `text`, as a whole or in their last part.
     pub(crate) fn nearest(&self, text: &str) -> Vec<String> {
-        // The cost of a comparison is quadratic in the length, and the text may come from the
+        // The cost of a comparison is quadratic in the length of the text, which may come from the
         // network.
         if text.len() > 256 {
             return Vec::new();

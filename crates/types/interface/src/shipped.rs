@@ -1,13 +1,13 @@
-//! The standard packages, built into the library, so that their types are known without a ROS
-//! installation.
+//! The standard packages. They are built into the library, so that their types are known without a
+//! ROS installation.
 
 use std::sync::LazyLock;
 
 use crate::parse::parse_interface;
 use crate::set::InterfaceSet;
 
-/// All definitions of `interfaces/`, concatenated by the build script. Each text comes after a line
-/// with U+0001 and the name of the definition.
+/// All definitions of `interfaces/`, concatenated by the build script. Before each text stands a
+/// line with U+0001 and the name of the definition.
 static TEXTS: &str = include_str!(concat!(env!("OUT_DIR"), "/shipped.txt"));
 
 /// The interfaces that Feros ships: the standard packages of ROS 2 Kilted.
@@ -37,8 +37,8 @@ pub fn shipped_packages() -> Vec<&'static str> {
     packages
 }
 
-/// One shipped package, without the packages to which it refers, for programs that use few types
-/// and must start quickly. Empty if there is no such package.
+/// Parses one shipped package, without the packages that it refers to. This is for programs that
+/// use few types and must start quickly. The set is empty if there is no such package.
 ///
 /// ```
 /// let package = feros_interface::shipped_package("std_msgs");

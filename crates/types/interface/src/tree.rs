@@ -1,4 +1,5 @@
-//! The tree that the parser makes. Hashes, generated code and dynamic messages are made from it.
+//! The tree that the parser makes. Type hashes, generated code and dynamic messages are derived
+//! from it.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,7 +10,7 @@ use crate::name::{Namespace, TypeName};
 /// hash.
 pub const EMPTY_MESSAGE_FIELD: &str = "structure_needs_at_least_one_member";
 
-/// The type of one element of a field, or of a constant.
+/// The type of a constant, or of one element of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum BaseType {
     /// `bool`
@@ -81,7 +82,7 @@ impl FieldType {
     }
 }
 
-/// The value of a constant or the default of a field.
+/// The value of a constant, or the default of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
     /// The value of a `bool`.
@@ -104,7 +105,7 @@ pub struct Field {
     pub name: String,
     /// The type.
     pub ty: FieldType,
-    /// The declared default. Without one a field is zero, empty or false.
+    /// The declared default. A field without a default is zero, empty or false.
     pub default: Option<Literal>,
     /// The lines of the comment, without `#` and without the space after it.
     pub comment: Vec<String>,
@@ -152,8 +153,8 @@ impl MessageDefinition {
         Self { name, fields, constants: Vec::new(), comment, closing_comment }
     }
 
-    /// The fields on the wire and in the type hash. A message without fields has a single `uint8`
-    /// there, [`EMPTY_MESSAGE_FIELD`].
+    /// The fields on the wire and in the type hash. For a message without fields, this is the
+    /// single `uint8` field [`EMPTY_MESSAGE_FIELD`].
     pub fn wire_fields(&self) -> Cow<'_, [Field]> {
         if self.fields.is_empty() {
             Cow::Owned(vec![Field::new(EMPTY_MESSAGE_FIELD, FieldType::single(BaseType::Uint8))])
@@ -203,7 +204,7 @@ impl ServiceDefinition {
         )
     }
 
-    /// Request, response and event.
+    /// The request, the response and the event.
     pub fn messages(&self) -> Vec<MessageDefinition> {
         vec![self.request.clone(), self.response.clone(), self.event()]
     }
@@ -237,7 +238,7 @@ impl ActionDefinition {
         )
     }
 
-    /// `<name>_GetResult`: the service that answers when the goal has ended.
+    /// `<name>_GetResult`: the service that returns the result once the goal has ended.
     pub fn get_result(&self) -> ServiceDefinition {
         service(
             self.name.with_suffix("_GetResult"),

@@ -1,5 +1,5 @@
-//! Definitions that stock ROS 2 accepts have the same meaning in Feros. Definitions that stock ROS
-//! 2 refuses are refused with the reason.
+//! Definitions that stock ROS 2 accepts have the same meaning in Feros. For definitions that stock
+//! ROS 2 refuses, Feros returns an error with the reason.
 #![allow(clippy::unwrap_used)]
 
 use feros_interface::{

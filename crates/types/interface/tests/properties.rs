@@ -57,9 +57,10 @@ fn almost_definition() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..60).prop_map(|words| words.concat())
 }
 
-/// A valid message, with defaults of every kind.
+/// The text of a valid definition, with defaults of every kind.
 fn definition() -> impl Strategy<Value = String> {
-    // Inside arrays, a backslash, `#`, `=` and spaces at the ends cannot be written.
+    // Within arrays, the notation cannot express a backslash, `#`, `=`, or spaces at the ends of a
+    // string.
     let plain = "([a-zäß,\"'\\[\\]]([a-zäß,\"'\\[\\] ]{0,6}[a-z])?)?";
     let quoted = |text: &String| format!("\"{}\"", text.replace('"', "\\\""));
     let field = prop_oneof![

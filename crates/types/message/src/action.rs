@@ -25,15 +25,15 @@ pub fn goal_id_of(serialized: &[u8]) -> Option<GoalId> {
     serialized.get(GOAL_ID)?.try_into().ok()
 }
 
-/// Writes the goal id into a serialized message that begins with it; `false` if the message is too
-/// short.
+/// Writes the goal id into a serialized message that begins with it. Returns `false` if the message
+/// is too short.
 pub fn set_goal_id(serialized: &mut [u8], goal_id: GoalId) -> bool {
     let Some(place) = serialized.get_mut(GOAL_ID) else { return false };
     place.copy_from_slice(&goal_id);
     true
 }
 
-/// An action type, generated from an `.action` file. The type is never instantiated.
+/// An action type, generated from an `.action` file. No values of this type exist.
 ///
 /// On the wire an action consists of two services and a topic, whose messages wrap the goal, the
 /// result and the feedback. The functions of this trait wrap and unwrap them, so that code that is
@@ -51,7 +51,7 @@ pub trait Action: Send + Sync + 'static {
     /// The service that starts a goal.
     type SendGoal: Service;
 
-    /// The service that answers when a goal has ended.
+    /// The service that returns the result once a goal has ended.
     type GetResult: Service;
 
     /// The message of the feedback topic.
@@ -70,25 +70,25 @@ pub trait Action: Send + Sync + 'static {
     fn send_goal_request(goal_id: GoalId, goal: Self::Goal)
     -> <Self::SendGoal as Service>::Request;
 
-    /// Unwraps a received goal.
+    /// Unwraps a request to start a goal.
     fn open_send_goal_request(
         request: <Self::SendGoal as Service>::Request,
     ) -> (GoalId, Self::Goal);
 
-    /// Answers a goal; `sec` and `nanosec` are the time of acceptance.
+    /// Makes the response to a goal; `sec` and `nanosec` are the time of acceptance.
     fn send_goal_response(
         accepted: bool,
         sec: i32,
         nanosec: u32,
     ) -> <Self::SendGoal as Service>::Response;
 
-    /// Unwraps the answer to a goal: whether the goal was accepted, and the seconds and nanoseconds
-    /// of the time of acceptance.
+    /// Unwraps the response to a goal: whether the goal was accepted, and the seconds and
+    /// nanoseconds of the time of acceptance.
     fn open_send_goal_response(
         response: &<Self::SendGoal as Service>::Response,
     ) -> (bool, i32, u32);
 
-    /// Asks for the result of a goal.
+    /// Makes the request for the result of a goal.
     fn get_result_request(goal_id: GoalId) -> <Self::GetResult as Service>::Request;
 
     /// Unwraps a request for a result.
@@ -100,7 +100,7 @@ pub trait Action: Send + Sync + 'static {
         result: Self::Result,
     ) -> <Self::GetResult as Service>::Response;
 
-    /// Unwraps a result: the status of the goal and the result.
+    /// Unwraps a result: the status of the goal, and the goal's result.
     fn open_get_result_response(
         response: <Self::GetResult as Service>::Response,
     ) -> (i8, Self::Result);

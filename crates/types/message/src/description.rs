@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// One struct of an interface: its fields, and the structs to which they refer.
+/// One struct of an interface: its fields, and the structs that the fields refer to.
 ///
 /// The description of every interface is generated as a constant in static memory, so nothing is
 /// built when the program starts.
@@ -21,7 +21,7 @@ pub struct TypeDescription {
 pub struct FieldDescription {
     /// The name.
     pub name: &'static str,
-    /// A constant of `type_description_interfaces/FieldType`.
+    /// The number of the type: a constant of `type_description_interfaces/FieldType`.
     pub type_id: u8,
     /// The length of an array or the bound of a sequence; otherwise 0.
     pub capacity: u64,
@@ -29,7 +29,7 @@ pub struct FieldDescription {
     pub string_capacity: u64,
     /// The name of the nested type; otherwise empty.
     pub nested_type_name: &'static str,
-    /// The default as the definition declares it; empty without a default.
+    /// The default as written in the definition; empty if the field has no default.
     pub default_value: &'static str,
 }
 

@@ -1,8 +1,8 @@
 //! Dynamic messages: values of types that are known only at run time.
 //!
 //! A [`DynamicType`] is resolved once from an [`InterfaceSet`](feros_interface::InterfaceSet). It
-//! then decodes samples to [`DynamicMessage`]s, which can be written as YAML and JSON and read
-//! back, in the notation of the `ros2` command.
+//! then decodes samples into [`DynamicMessage`]s. These can be written as YAML and JSON, in the
+//! notation of the `ros2` command, and read back.
 //!
 //! ```
 //! use feros_message::dynamic::{DynamicMessage, DynamicType, PrintOptions};

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `traits`, `action` | the traits of generated messages, services and actions |
 //! | `dynamic` | messages whose type is known only at run time |
-//! | `description`, `schema` | the description of a type, and its definition in the form of bags |
+//! | `description`, `schema` | the description of a type, and its definition as text for bags |
 //! | `service_event` | the contents of service events |
 //!
 //! # Invariants
@@ -39,7 +39,7 @@ pub use schema::Schema;
 pub use service_event::{ServiceEventInfo, ServiceEventKind};
 pub use traits::{HasHeader, Message, Service, stamp_nanos, view};
 
-/// Includes the types that `feros_codegen::Generator` made in the build script of the calling
+/// Includes the types that `feros_codegen::Generator` generated in the build script of the calling
 /// crate.
 ///
 /// The types appear in modules by package and kind, such as `my_msgs::msg::Pose` and

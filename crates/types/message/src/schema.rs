@@ -1,10 +1,11 @@
-//! Definitions of message types in the form that bags and viewers use, `ros2msg`: the text of the
-//! type's definition, then the texts of all types to which it refers, each after a separator line.
+//! Definitions of message types in the format `ros2msg`, which bags and viewers use: the text of
+//! the type's definition, then the texts of all types that it refers to, each after a separator
+//! line.
 
 use crate::dynamic::DynamicType;
 use feros_interface::{InterfaceSet, MessageDefinition, ResolveError, TypeHash, TypeName};
 
-/// The line before each type to which another type refers.
+/// The line before each type that another type refers to.
 const SEPARATOR: &str =
     "================================================================================";
 
@@ -97,7 +98,7 @@ mod tests {
         assert!(schema.text.starts_with("std_msgs/Header header\n"), "{}", schema.text);
         assert_eq!(schema.text.matches("MSG: geometry_msgs/Vector3\n").count(), 1);
         assert!(!schema.text.contains("MSG: nav_msgs/Odometry"));
-        // The same type, described at run time, has the same text if it has no constants.
+        // A type described at run time has the same text, provided that it has no constants.
         let dynamic = DynamicType::resolve(shipped(), &name).unwrap();
         let sections = |text: &str| {
             let mut sections: Vec<String> = text.split(SEPARATOR).map(str::to_owned).collect();

@@ -1,5 +1,5 @@
 //! The contents of a service introspection event, which reports one step of a call. Generic code
-//! puts them into the derived message `<Service>_Event`.
+//! writes these contents into the derived message `<Service>_Event`.
 
 /// The step of a call that a [`ServiceEventInfo`] reports. The numbers are those of
 /// `service_msgs/msg/ServiceEventInfo`.
@@ -21,7 +21,7 @@ pub enum ServiceEventKind {
 pub struct ServiceEventInfo {
     /// The step.
     pub kind: ServiceEventKind,
-    /// The time of the step, in seconds since the epoch of the clock.
+    /// The time of the step, in seconds since the clock's epoch.
     pub sec: i32,
     /// The nanoseconds in addition to the seconds.
     pub nanosec: u32,

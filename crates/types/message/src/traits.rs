@@ -12,8 +12,8 @@ use crate::service_event::ServiceEventInfo;
 /// A message type, generated from a `.msg` file or from a part of a service or action.
 ///
 /// In the owned struct all fields are public, and its `Default` has the defaults that the
-/// definition declares. [`View`](Self::View) reads a received message in place, [`Build`] writes a
-/// message in place.
+/// definition declares. [`View`](Self::View) reads a message where it was received, and [`Build`]
+/// writes a message where it will be sent from.
 pub trait Message:
     Encode + Decode + Build + Default + Clone + Debug + PartialEq + Send + Sync + 'static
 {
@@ -51,15 +51,15 @@ impl<M: HasHeader + ?Sized> HasHeader for Arc<M> {
     }
 }
 
-/// Converts the fields of a `builtin_interfaces/Time` to nanoseconds. All values are valid: a
-/// `nanosec` of a second or more is added unchanged.
+/// Converts the fields of a `builtin_interfaces/Time` to nanoseconds. All values are valid: even if
+/// `nanosec` is a second or more, it is added unchanged.
 #[must_use]
 pub fn stamp_nanos(sec: i32, nanosec: u32) -> i64 {
     i64::from(sec) * 1_000_000_000 + i64::from(nanosec)
 }
 
-/// A service type, generated from a `.srv` file or derived from an action. The type is never
-/// instantiated.
+/// A service type, generated from a `.srv` file or derived from an action. No values of this type
+/// exist.
 pub trait Service: Send + Sync + 'static {
     /// The message that a client sends.
     type Request: Message;
@@ -88,7 +88,7 @@ pub trait Service: Send + Sync + 'static {
     ) -> Self::Event;
 }
 
-/// Reads a serialized message in place. Trailing bytes are ignored.
+/// Reads a serialized message where it is, without copying it. Trailing bytes are ignored.
 ///
 /// # Errors
 ///

@@ -89,7 +89,7 @@ fn defaults_are_those_of_stock_ros_2() {
     let mut compared = 0;
     for line in include_str!("golden/dynamic_cdr.tsv").lines() {
         let [name, hex, _] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();
-        // The first row of each three is the default message.
+        // The first of every three rows is the default message.
         if compared % 3 == 0 {
             let theirs = ty(name).decode(&bytes_of(hex)).unwrap();
             assert_eq!(ty(name).default_message(), theirs, "{name}");
@@ -372,7 +372,7 @@ fn hostile_samples_are_refused_with_the_field() {
         let error = ty.decode(&[&[0, 1, 0, 0], body].concat()).unwrap_err();
         (error.path(), error.to_string())
     };
-    // For each kind of element, a sequence that claims to have 4 G elements.
+    // A sequence that claims to have 4 G elements, for each kind of element.
     let huge = [0xff; 4];
     assert_eq!(decode(&huge).0, "items");
     assert_eq!(decode(&[[0; 4], huge].concat()).0, "empties");
@@ -418,7 +418,7 @@ fn types_that_cannot_be_handled_are_refused() {
         "is not a message: name one of its parts, such as `std_srvs/srv/SetBool_Request`"
     ));
     assert!(resolve("std_msgs/msg/Strin").contains("did you mean `std_msgs/msg/String`"));
-    // Arrays of arrays of arrays: a definition of 64 bytes gives a message of 4 G elements.
+    // Nested arrays: a definition of 64 bytes gives a message of 4 G elements.
     let nested = [("A", "B[1000] b"), ("B", "C[1000] c"), ("C", "uint8[4000] x")];
     assert!(matches!(
         probe_with(&nested, "A a"),

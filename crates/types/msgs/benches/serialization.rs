@@ -1,5 +1,5 @@
-//! Measures encoding, decoding, viewing and building, compared with a bare copy of the same bytes,
-//! which is the floor.
+//! Measures encoding, decoding, viewing and building, and compares them with a plain copy of the
+//! same bytes, which is the lower bound.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;
@@ -82,8 +82,8 @@ fn measure<M: Message>(criterion: &mut Criterion, name: &str, message: &M) {
     group.finish();
 }
 
-/// Measures laying out a message and handing out its fields, without writing the data: the cost of
-/// a loan except for filling it.
+/// Measures laying out a message and handing out its fields, without writing the data. This is the
+/// cost of a loan without the cost of filling it.
 fn measure_builder<M: Message>(criterion: &mut Criterion, name: &str, shape: &M::Shape<'_>) {
     let size = shaped_size::<M>(shape).unwrap();
     let mut memory = vec![0u8; size + 8];

@@ -1,4 +1,4 @@
-//! Methods with which a task fills a `diagnostic_msgs/msg/DiagnosticStatus`.
+//! Methods for filling a `diagnostic_msgs/msg/DiagnosticStatus`.
 
 use std::fmt::Display;
 
@@ -11,7 +11,7 @@ impl DiagnosticStatus {
         message.clone_into(&mut self.message);
     }
 
-    /// Adds another finding: the worse level wins, and the messages of equal levels are joined.
+    /// Adds another finding: the worse level stays, and the messages of equal levels are joined.
     pub fn merge_summary(&mut self, level: u8, message: &str) {
         let is_ok = |level: u8| level == Self::OK;
         if is_ok(level) == is_ok(self.level) {
@@ -25,7 +25,7 @@ impl DiagnosticStatus {
         self.level = self.level.max(level);
     }
 
-    /// Adds a value.
+    /// Adds a key with its value.
     pub fn add(&mut self, key: &str, value: impl Display) {
         self.values.push(KeyValue { key: key.to_owned(), value: value.to_string() });
     }

@@ -6,11 +6,11 @@ use std::marker::PhantomData;
 use crate::samples::{Grid, Sample};
 use crate::sensor_msgs::msg::{Image, ImageView};
 
-/// Why pixels cannot be read from an image.
+/// The reason why pixels cannot be read from an image.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// The encoding is not known, or does not store pixels one after the other.
+    /// The encoding is unknown, or does not store pixels one after the other.
     #[error("images encoded as `{encoding}` have no single pixels that could be read")]
     UnknownEncoding {
         /// The encoding.
@@ -32,7 +32,8 @@ pub enum ImageError {
         /// The requested type of the channels.
         asked_type: &'static str,
     },
-    /// The data is shorter than the image's size requires, or the rows overlap.
+    /// The data is shorter than the image's size requires, or the row step is so small that rows
+    /// overlap.
     #[error(
         "{width} x {height} pixels of {pixel} bytes in rows of {step} need {needed} bytes, but there are {found}"
     )]
@@ -62,8 +63,8 @@ pub struct Pixels<'a, T, const CHANNELS: usize> {
 }
 
 impl Image {
-    /// Returns the pixels as arrays of their channels. The whole image is checked once, and nothing
-    /// is copied in advance.
+    /// Returns the pixels as arrays of their channels. The whole image is checked once, and pixels
+    /// are read only when the iterator reaches them.
     ///
     /// # Errors
     /// If the encoding has another type or number of channels, or the data is shorter than the
@@ -146,7 +147,8 @@ impl<T: Sample, const CHANNELS: usize> Iterator for Pixels<'_, T, CHANNELS> {
 impl<T: Sample, const CHANNELS: usize> ExactSizeIterator for Pixels<'_, T, CHANNELS> {}
 impl<T: Sample, const CHANNELS: usize> FusedIterator for Pixels<'_, T, CHANNELS> {}
 
-/// Returns the type and the number of a pixel's channels, as in `sensor_msgs/image_encodings.hpp`.
+/// Returns the type of a pixel's channels, and their number, as in
+/// `sensor_msgs/image_encodings.hpp`.
 fn pixel_of(encoding: &str) -> Option<(&str, usize)> {
     Some(match encoding {
         "mono8" => ("8U", 1),

@@ -1,6 +1,6 @@
 //! The standard ROS 2 interfaces as Rust types, generated at build time from their definitions.
 //!
-//! A type has a path of package, kind and name: `sensor_msgs::msg::Image`,
+//! A type's path consists of its package, kind and name: `sensor_msgs::msg::Image`,
 //! `std_srvs::srv::SetBool`. Each message has an owned struct with public fields, whose `Default`
 //! holds the declared defaults; [`Message`](feros_message::Message) gives its name and type hash.
 //! If something in a message is worth borrowing, there is a borrowed form, such as
@@ -25,9 +25,9 @@
 //! ```
 //!
 //! A message can also be built in the memory that will be sent, without an owned value. Its shape,
-//! here `ImageShape`, sets the parts that cannot change afterwards. Its fields, here `ImageMut`,
-//! are then written directly into that memory. [`Build`](feros_message::Build) explains how each
-//! kind of field is set.
+//! here `ImageShape`, gives the parts that cannot change afterwards. Its fields, here `ImageMut`,
+//! then give access to the other parts in that memory. [`Build`](feros_message::Build) explains how
+//! each kind of field is set.
 //!
 //! ```
 //! use feros_message::{build, shaped_size, view};
@@ -53,8 +53,9 @@
 //!
 //! # Invariants
 //!
-//! The definitions in `interfaces/` are those of stock ROS 2, unchanged, because their hashes are
-//! compared over the network. Tests compare hashes and bytes with committed values of stock ROS 2.
+//! The definitions in `interfaces/` are unchanged copies of those of stock ROS 2, because nodes
+//! compare the types' hashes over the network. Tests compare hashes and bytes with values from
+//! stock ROS 2 that are stored in the repository.
 
 mod diagnostic_status;
 mod image;

@@ -7,7 +7,7 @@ use crate::samples::{Grid, Sample};
 use crate::sensor_msgs::msg::{PointCloud2, PointCloud2View, PointField};
 use crate::std_msgs::msg::Header;
 
-/// Why points cannot be read from a cloud.
+/// The reason why points cannot be read from a cloud.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PointCloudError {
@@ -31,7 +31,7 @@ pub enum PointCloudError {
         /// The requested datatype.
         asked: u8,
     },
-    /// A point is too short for the field.
+    /// The field lies partly beyond the end of a point.
     #[error("the field `{name}` ends at byte {end} of a point, which has {point_step}")]
     OutsidePoint {
         /// The field.
@@ -41,7 +41,8 @@ pub enum PointCloudError {
         /// The size of a point in bytes.
         point_step: u32,
     },
-    /// The data is shorter than the cloud's size requires, or the rows overlap.
+    /// The data is shorter than the cloud's size requires, or the row step is so small that rows
+    /// overlap.
     #[error(
         "{width} x {height} points of {point_step} bytes in rows of {row_step} need {needed} bytes, but there are {found}"
     )]
@@ -71,14 +72,14 @@ pub struct Points<'a, T, const N: usize> {
     sample: PhantomData<fn() -> T>,
 }
 
-/// The layout of a cloud, which is an owned message or a view.
+/// The layout of a cloud, taken from an owned message or a view.
 struct Layout<'a> {
     size: [u32; 4],
     is_bigendian: bool,
     data: &'a [u8],
 }
 
-/// The layout of a field, from an owned message or a view.
+/// The layout of a field, taken from an owned message or a view.
 struct FieldLayout<'a> {
     name: &'a str,
     offset: u32,
@@ -87,7 +88,8 @@ struct FieldLayout<'a> {
 
 impl PointCloud2 {
     /// Returns the points as arrays of the fields with these names, all of which must hold numbers
-    /// of the type `T`. The whole cloud is checked once, and nothing is copied in advance.
+    /// of the type `T`. The whole cloud is checked once, and points are read only when the iterator
+    /// reaches them.
     ///
     /// # Errors
     /// If a field is missing or has another type, or the data is shorter than the cloud's size

@@ -9,8 +9,8 @@ pub trait Sample: Copy + sealed::Sealed {
     const DATATYPE: u8;
     /// The size of the type in bytes.
     const BYTES: usize;
-    /// The name of the type in encodings of images, such as `8U`: its bits, and `U`nsigned,
-    /// `S`igned or `F`loating point.
+    /// The name of the type in encodings of images, such as `8U`: the number of bits, and `U`
+    /// (unsigned), `S` (signed) or `F` (floating point).
     const ENCODING: &'static str;
 }
 
@@ -59,8 +59,8 @@ samples! {
     f64, 8, "64F";
 }
 
-/// The positions of elements, arranged in rows, in a block of bytes. They are known to lie within
-/// its length.
+/// The positions of elements in a block of bytes, arranged in rows. All of them have been checked
+/// to lie within the block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid<'a> {
     data: &'a [u8],

@@ -1,4 +1,4 @@
-//! Converts times and durations between messages and numbers to compute with.
+//! Converts times and durations between messages and types for calculation.
 
 use crate::builtin_interfaces::msg::{Duration, Time};
 
@@ -7,9 +7,9 @@ const NANOS_PER_SECOND: i64 = 1_000_000_000;
 macro_rules! seconds_and_nanoseconds {
     ($type:ty) => {
         impl $type {
-            /// Converts a number of nanoseconds, which may be negative; `nanosec` is then below a
-            /// second and counts forward, as ROS 2 demands. Values beyond the 32-bit seconds of the
-            /// message (68 years) become its least or greatest value.
+            /// Converts a number of nanoseconds, which may be negative. `nanosec` is always below a
+            /// second and counts forward, as ROS 2 requires. Values that do not fit the message's
+            /// 32-bit seconds (68 years) become its least or greatest value.
             #[must_use]
             pub fn from_nanos(nanos: i64) -> Self {
                 match i32::try_from(nanos.div_euclid(NANOS_PER_SECOND)) {
@@ -20,8 +20,8 @@ macro_rules! seconds_and_nanoseconds {
                 }
             }
 
-            /// Returns the number of nanoseconds. Any content is valid: a `nanosec` of a second or
-            /// more is added unchanged.
+            /// Returns the number of nanoseconds. All values are valid: even if `nanosec` is a
+            /// second or more, it is added unchanged.
             #[must_use]
             pub fn to_nanos(&self) -> i64 {
                 i64::from(self.sec) * NANOS_PER_SECOND + i64::from(self.nanosec)
@@ -67,7 +67,7 @@ impl From<std::time::Duration> for Duration {
     }
 }
 
-/// The error for a negative ROS duration, which the standard library's type cannot hold.
+/// The error for a negative ROS duration, which [`std::time::Duration`] cannot hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the duration is negative ({nanos} ns) where only a length of time makes sense: check its sign"
@@ -87,7 +87,7 @@ impl TryFrom<&Duration> for std::time::Duration {
 }
 
 /// Times before 1970 have negative seconds; times beyond the range of the message are limited to
-/// it, as by [`Time::from_nanos`].
+/// that range, as in [`Time::from_nanos`].
 impl From<std::time::SystemTime> for Time {
     fn from(time: std::time::SystemTime) -> Self {
         let nanos = match time.duration_since(std::time::UNIX_EPOCH) {

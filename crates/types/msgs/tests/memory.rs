@@ -1,5 +1,5 @@
-//! Tests the memory that reading and writing allocate: nothing for encoding, building and views,
-//! and for hostile input no more than fits the sample's size.
+//! Tests how much memory reading and writing allocate: nothing for encoding, building and views;
+//! for hostile input, no more than the sample's size justifies.
 //!
 //! There is only one test, because the allocator counts for the whole process.
 #![allow(clippy::unwrap_used)]
@@ -15,8 +15,8 @@ use peak_alloc::PeakAlloc;
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Returns the largest number of bytes that were allocated at one time during `work`, in addition
-/// to those before. It is the least of three runs, because the main thread of the test harness may
-/// still be noting that the test began.
+/// to those allocated before. This is the minimum of three runs, because the main thread of the
+/// test harness may still be noting that the test began.
 fn peak_bytes(mut work: impl FnMut()) -> usize {
     let mut once = || {
         MEMORY.reset_peak_usage();

@@ -1,5 +1,5 @@
-//! Actions of actionlib. An action has five topics, whose messages first identify a goal and then
-//! contain the fields of the action's own type (`actionlib_msgs`, `actionlib/DetailedDescription`).
+//! Actions of actionlib. An action has five topics. Their messages first identify a goal; then
+//! follow the fields of the action's own type (`actionlib_msgs`, `actionlib/DetailedDescription`).
 
 use feros_interface::TypeName;
 
@@ -74,11 +74,11 @@ pub struct Ros1Action {
 pub struct Ros1GoalId {
     /// The time of the request, in seconds and nanoseconds.
     pub stamp: (u32, u32),
-    /// The name of the goal.
+    /// The id of the goal.
     pub id: String,
 }
 
-/// The state of a goal, and the reason.
+/// The status of a goal, and the reason for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ros1GoalStatus {
     /// The goal.

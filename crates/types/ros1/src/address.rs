@@ -11,7 +11,7 @@ use crate::runtime;
 /// The length limit of a host name.
 const MAX_HOST_BYTES: usize = 255;
 
-/// The address on which a node or the master listens, from `http://host:port/`.
+/// The address on which a node or the master listens, such as `http://host:port/`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address {
     /// The name or IP address of the host.

@@ -1,8 +1,8 @@
 //! All known definitions of ROS 1 types, and their checksums.
 //!
-//! Definitions have four sources, in this order: the header of a connection, the packages in
-//! `ROS_PACKAGE_PATH`, the packages shipped with Feros, and types of ROS 2 translated to ROS 1. The
-//! checksum decides whether a definition is the one that another node uses.
+//! A definition is taken from the first of four sources that has it: the header of a connection,
+//! the packages in `ROS_PACKAGE_PATH`, the packages shipped with Feros, and types of ROS 2
+//! translated to ROS 1. The checksum decides whether another node uses the same definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -56,8 +56,8 @@ impl Catalog {
         catalog
     }
 
-    /// Creates a catalog of the standard packages and of the packages in the folders of a path such
-    /// as `ROS_PACKAGE_PATH`.
+    /// Creates a catalog of the standard packages and of the packages in the folders of `path`,
+    /// which is a list like `ROS_PACKAGE_PATH`.
     #[must_use]
     pub fn with_package_path(path: &std::ffi::OsStr) -> Self {
         let folders = std::env::split_paths(path).filter(|folder| !folder.as_os_str().is_empty());
@@ -86,7 +86,8 @@ impl Catalog {
         }
     }
 
-    /// Returns the text of a definition, from the folders or else from the shipped packages.
+    /// Returns the text of a definition, from the folders, or if they lack it, from the shipped
+    /// packages.
     fn text(&self, kind: Namespace, name: &TypeName) -> Option<String> {
         let file = format!("{}.{kind}", name.name);
         for folder in &self.folders {
@@ -144,7 +145,7 @@ impl Catalog {
     }
 
     /// Returns the message type that a publisher describes with a name, a `message_definition` and
-    /// a checksum. The checksum must fit the definition.
+    /// a checksum. The checksum must match the definition.
     ///
     /// # Errors
     /// Returns an error if the definition is malformed or contradicts its checksum.
@@ -197,8 +198,8 @@ impl Catalog {
         self.service_of_text(name, &text, &nested)
     }
 
-    /// Returns an actionlib action by its name, `package/Name`. The source is the messages that
-    /// were generated from the action, or else its `.action` file.
+    /// Returns an actionlib action by its name, `package/Name`. The definition comes from the
+    /// messages that were generated from the action, or if there are none, from its `.action` file.
     ///
     /// # Errors
     /// See [`Catalog::message`].
@@ -356,8 +357,8 @@ mod tests {
         assert!(error.contains("/talker has another definition") && error.contains("Pose pose"));
     }
 
-    /// If messages each contain two of the next message, the total number of fields does not fit
-    /// into any memory.
+    /// If each message contains two of the next, the total number of fields does not fit into any
+    /// memory.
     #[test]
     fn fields_are_counted_with_those_of_the_messages_in_it() {
         let name = parse_type("a/M0").unwrap();
@@ -395,7 +396,7 @@ mod tests {
                 ..alone
             };
             if name == "std_msgs/Header" {
-                continue; // `Header` of ROS 2 has no number
+                continue; // only the ROS 1 `Header` has the field `seq`
             }
             let made = alone.message_of_ros2(&known.name, set, &known.name).unwrap();
             assert_eq!(made.md5sum, known.md5sum, "{name}");

@@ -6,15 +6,15 @@ use std::sync::LazyLock;
 use rustix::process::{Resource, getrlimit};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// The limit on connections of a topic or service, in each direction.
+/// The limit on connections of each topic or service, per direction.
 pub(crate) const MOST_OF_A_TOPIC: usize = 256;
-/// The limit on connections of the process. If half of the process's limit on descriptors is lower,
-/// that half applies.
+/// The limit on connections of the process. Half of the process's descriptor limit applies instead
+/// if it is lower.
 const MOST: usize = 1024;
-/// The limit on connections whose header has not arrived yet and connections for XML-RPC calls.
+/// The limit on XML-RPC connections and on connections whose header has not arrived yet, together.
 const MOST_STRANGERS: usize = 256;
-/// The limit on publishers that are remembered because they are connected, or because they have
-/// refused and must not be asked again.
+/// The limit on publishers that are remembered because they are connected, or because they refused
+/// a connection and must not be asked again.
 const MOST_REMEMBERED: usize = 8192;
 
 static ALL: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(most()));
@@ -40,7 +40,7 @@ pub(crate) fn place_of_stranger() -> Option<Place> {
     STRANGERS.try_acquire().ok()
 }
 
-/// Takes a slot for a publisher to remember, if one is free.
+/// Takes a slot for remembering a publisher, if one is free.
 pub(crate) fn place_in_memory() -> Option<Place> {
     REMEMBERED.try_acquire().ok()
 }

@@ -14,7 +14,7 @@ use crate::peer_text::shown_name;
 pub(crate) const SEPARATOR: &str =
     "================================================================================";
 
-/// Why a text is not a definition of a ROS 1 message.
+/// The reason why a text is not a definition of a ROS 1 message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionError {
     /// A line is neither a field nor a constant.
@@ -58,8 +58,7 @@ pub enum DefinitionError {
 /// One message of ROS 1, without the messages that it refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ros1Message {
-    /// The fields of the message, under the name `package/msg/Name`. Constants are only in the
-    /// text.
+    /// The fields of the message, under the name `package/msg/Name`. Constants are missing here.
     pub definition: MessageDefinition,
     /// The constants in the form that the checksum covers: `type NAME=value`.
     pub constants: Vec<String>,
@@ -67,7 +66,7 @@ pub struct Ros1Message {
     pub text: String,
 }
 
-/// Splits `package/Name`.
+/// Splits a name of the form `package/Name`.
 ///
 /// # Errors
 /// Returns an error if the name is malformed.

@@ -58,12 +58,12 @@ impl ConnectionHeader {
         self.0.contains_key(key)
     }
 
-    /// Reads the fields that follow the length.
+    /// Reads the fields, which follow the four bytes with the total length.
     ///
     /// # Errors
-    /// Returns an error if the fields are malformed or contain a name that no node can have: longer
-    /// than [`MAX_NAME_BYTES`](crate::MAX_NAME_BYTES) or with control characters. Bytes that are
-    /// not UTF-8 are replaced.
+    /// Returns an error if the fields are malformed, or if a name is longer than
+    /// [`MAX_NAME_BYTES`](crate::MAX_NAME_BYTES) or contains control characters. Bytes that are not
+    /// UTF-8 are replaced.
     pub fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
         let mut fields = BTreeMap::new();
         let mut rest = bytes;

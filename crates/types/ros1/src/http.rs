@@ -1,5 +1,5 @@
-//! The part of HTTP that XML-RPC needs, for both sides. The size of a message from another program,
-//! and the time until the message is complete, are limited.
+//! The part of HTTP that XML-RPC needs, for clients and servers. The size of messages from other
+//! programs is limited, and so is the time until a message is complete.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -14,12 +14,12 @@ use crate::xmlrpc::MAX_MESSAGE_BYTES;
 
 /// The size limit of a message's head, in bytes.
 const MAX_HEAD_BYTES: usize = 16 << 10;
-/// The time limit for a complete answer, counted from the first attempt to connect.
+/// The time limit for a complete answer, counted from the start of the connection attempt.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// How many bytes to read at once.
 const BLOCK_BYTES: usize = 4096;
 
-/// Sends a text and returns the text of the answer. Blocks.
+/// Sends `body` as a request and returns the body of the answer. Blocks.
 pub(crate) fn post(address: &Address, body: &str) -> io::Result<String> {
     let mut stream = Within::connect(address, PATIENCE)?;
     io::Write::write_all(&mut stream, request(address, body).as_bytes())?;
@@ -49,7 +49,7 @@ fn answered(text: Option<String>) -> io::Result<String> {
     text.ok_or_else(|| invalid("the connection was closed before the answer"))
 }
 
-/// Reads the text of one answer, whose size is limited.
+/// Reads the body of one answer, whose size is limited.
 ///
 /// # Errors
 /// Returns an error if the stream ends early or fails, or if the answer is not XML-RPC over HTTP.
@@ -57,7 +57,7 @@ pub fn read_response(stream: &mut impl Read) -> io::Result<String> {
     answered(read_in_place(stream, Kind::Response)?)
 }
 
-/// Reads the text of one request, whose size is limited. Returns `None` at the end of the
+/// Reads the body of one request, whose size is limited. Returns `None` at the end of the
 /// connection.
 ///
 /// # Errors
@@ -66,8 +66,8 @@ pub fn read_request(stream: &mut impl Read) -> io::Result<Option<String>> {
     read_in_place(stream, Kind::Request)
 }
 
-/// Like [`read_request`], for tasks. Waits up to `idle` for the first byte; the time limit for the
-/// other bytes is that of an answer.
+/// Like [`read_request`], for tasks. Waits up to `idle` for the first byte. The other bytes have
+/// the same time limit as an answer.
 pub(crate) async fn next_request(
     stream: &mut TcpStream,
     idle: Duration,
@@ -76,7 +76,7 @@ pub(crate) async fn next_request(
     timeout(PATIENCE, read(stream, Kind::Request)).await?
 }
 
-/// Answers a request.
+/// Sends the answer to a request.
 pub(crate) async fn respond(stream: &mut TcpStream, body: &str) -> io::Result<()> {
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: {}\r\n\r\n",
@@ -115,7 +115,8 @@ enum Kind {
 struct Incoming {
     kind: Kind,
     read: Vec<u8>,
-    /// The offset of the body and its length if announced. Set once the head is complete.
+    /// The offset of the body, and its length if the head announces it. Set once the head is
+    /// complete.
     body: Option<(usize, Option<usize>)>,
 }
 
@@ -124,7 +125,7 @@ impl Incoming {
         Self { kind, read: Vec::new(), body: None }
     }
 
-    /// Adds received bytes; returns whether the message is complete.
+    /// Adds received bytes. Returns whether the message is complete.
     fn add(&mut self, bytes: &[u8]) -> io::Result<bool> {
         let looked_at = self.read.len().saturating_sub(3);
         self.read.extend_from_slice(bytes);
@@ -145,8 +146,8 @@ impl Incoming {
         }
     }
 
-    /// Reads the head, which ends at `end`. Returns the offset of the body and its length, if
-    /// announced.
+    /// Reads the head, which ends at `end`. Returns the offset of the body and its length if the
+    /// head announces it.
     fn head(&self, end: usize) -> io::Result<(usize, Option<usize>)> {
         let mut headers = [httparse::EMPTY_HEADER; 64];
         let head = &self.read[..end];

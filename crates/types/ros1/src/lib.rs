@@ -15,13 +15,14 @@
 //! | `master`, `slave_api`, `xmlrpc`, `http` | XML-RPC: the master, and the calls of a node |
 //! | `node`, `node_error`, `own_host`, `address`, `siblings` | a node under a master, its address, and nodes of the same process |
 //! | `publication`, `subscription`, `service`, `header` | TCPROS: topics and services |
-//! | `runtime`, `connections`, `within` | tasks on few threads, limits of connections, answers within a time |
-//! | `lines`, `peer_text`, `strangers` | limited warnings; text from other nodes, made safe to log |
+//! | `runtime`, `connections`, `within` | tasks on a few threads, and limits in number and time |
+//! | `lines`, `peer_text`, `strangers` | a limit on warnings; text from other nodes, safe to log |
 //!
 //! # Invariants
 //!
-//! The crate knows no node of ROS 2. Input from other programs is limited before it is stored, and
-//! a definition is used only if its checksum fits. No other program can cause a thread to start.
+//! The crate depends on no ROS 2 nodes. Input from other programs is limited before it is stored,
+//! and a definition is used only if its checksum matches. No other program can cause a thread to
+//! start.
 #![forbid(unsafe_code)]
 
 mod action;

@@ -1,5 +1,5 @@
-//! Warnings that other nodes cause. Their number is limited, because other nodes can connect any
-//! number of times.
+//! Warnings that other nodes cause. Their number is limited, because other nodes can cause any
+//! number of them.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -10,8 +10,8 @@ use feros_sync::Mutex;
 const MOST: u32 = 64;
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// Limits the warnings that other nodes cause to 64 per minute. The last warning announces that
-/// others are omitted.
+/// Limits the warnings that other nodes cause to 64 per minute. The last of these warnings
+/// announces that further ones are omitted.
 ///
 /// ```
 /// let lines = feros_ros1::Lines::default();
@@ -29,7 +29,7 @@ struct State {
     lines: u32,
 }
 
-/// The end of the last line within a minute.
+/// The text that is appended to the last line within a minute.
 const AND_MORE: &str = ". Peers of ROS 1 have caused 64 lines within a minute: further ones are omitted until it is over";
 
 impl Lines {
@@ -41,7 +41,7 @@ impl Lines {
         }
     }
 
-    /// Takes one line of the budget and returns a suffix for it; `None` if the budget is used up.
+    /// Counts one line and returns the suffix to append to it; `None` if the limit is reached.
     pub fn next(&self) -> Option<&'static str> {
         self.next_at(Instant::now())
     }

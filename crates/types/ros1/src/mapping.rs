@@ -3,7 +3,7 @@
 //!
 //! The rules are those of `ros1_bridge` (`ros1_bridge/__init__.py:determine_field_mapping`): fields
 //! are paired by their names in lower case, and fields that only one side has are left out. If both
-//! sides have unpaired fields, one was probably renamed, and a rule must name the pair.
+//! sides have unpaired fields, a field was probably renamed, and a rule must name the pair.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::plan::{Body, Direction, Form, Plan, Step};
 use crate::ros1_type::Ros1Type;
 use crate::rules::Rules;
 
-/// Why a ROS 1 type and a ROS 2 type do not belong together.
+/// The reason why a ROS 1 type and a ROS 2 type do not belong together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
     /// The ROS 2 type, or a type that it refers to, is unknown.
@@ -130,7 +130,8 @@ impl Maker<'_> {
         Ok(body)
     }
 
-    /// Returns the definition of a type in ROS 1. Time and duration count as message types here.
+    /// Returns the definition of a type in ROS 1. For this purpose, time and duration count as
+    /// message types.
     fn ros1_definition(&self, name: &TypeName) -> Option<MessageDefinition> {
         match self.ros1.message(name) {
             Some(message) => Some(message.definition.clone()),
@@ -198,8 +199,8 @@ impl Maker<'_> {
         Ok((ones, twos, pairs))
     }
 
-    /// Returns the steps, in the order of the destination's fields. Each of `pairs` is an index
-    /// into `sources` and an index into `destinations`.
+    /// Returns the steps, in the order of the destination's fields. Each element of `pairs` is an
+    /// index into `sources` and an index into `destinations`.
     fn steps(
         &mut self,
         names: (&TypeName, &TypeName),

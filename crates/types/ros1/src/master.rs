@@ -9,7 +9,7 @@ use crate::http;
 use crate::peer_text::{MAX_NAME_BYTES, is_name, shown, shown_name};
 use crate::xmlrpc::{self, Value};
 
-/// Why a call of the master failed.
+/// The reason why a call of the master failed.
 #[derive(Debug, thiserror::Error)]
 pub enum MasterError {
     /// The master cannot be reached.
@@ -33,7 +33,7 @@ pub enum MasterError {
     /// The master refused the call.
     #[error("the ROS 1 master at {address} refused {method}: {reason}")]
     Refused {
-        /// The address of the master.
+        /// The address.
         address: Address,
         /// The method that was called.
         method: &'static str,
@@ -67,7 +67,7 @@ impl SystemState {
 pub struct Master {
     address: Address,
     caller: String,
-    /// Whether a warning about a malformed name was logged. All clones share the flag.
+    /// Whether the warning about a malformed name has been logged. All clones share the flag.
     has_said: Arc<AtomicBool>,
 }
 
@@ -98,7 +98,7 @@ impl Master {
         self.read_answer(method, &text)
     }
 
-    /// Reads a master's answer to a method from XML, and returns the value in it.
+    /// Parses the XML of a master's answer to a method, and returns the value in it.
     ///
     /// # Errors
     /// Returns an error if the text is not an answer of a master or reports a refusal.

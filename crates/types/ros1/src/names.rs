@@ -6,7 +6,7 @@ use crate::node_error::NodeError;
 #[must_use]
 pub fn is_allowed_name(name: &str) -> bool {
     let (parts, is_absolute) = name.strip_prefix('/').map_or((name, false), |parts| (parts, true));
-    // This is the rule of roscpp. Hidden names of ROS 2 are ordinary names here.
+    // This is the rule of roscpp. Names that are hidden in ROS 2 are ordinary names here.
     let begins = |first: char| first.is_ascii_alphabetic() || (is_absolute && first == '_');
     parts.starts_with(begins)
         && !parts.contains("//")
@@ -14,7 +14,7 @@ pub fn is_allowed_name(name: &str) -> bool {
         && parts.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'/')
 }
 
-/// Checks a name that begins at the root, as in registrations with the master.
+/// Checks a fully qualified name, as registrations with the master need it.
 ///
 /// # Errors
 /// Returns an error if the name is not allowed.

@@ -30,9 +30,9 @@ use crate::strangers::Strangers;
 use crate::subscription::{Subscription, SubscriptionOptions};
 use crate::xmlrpc::Value;
 
-/// How long an ending node may take to unregister from its master.
+/// How long a node may take at its end to unregister from its master.
 const FAREWELL: Duration = Duration::from_secs(5);
-/// The limit on topics for which the master is asked again for publishers in one pass.
+/// In one pass, the master is asked again for the publishers of at most this many topics.
 const MOST_ASKED_AGAIN: usize = 16;
 
 /// A callback that gets the fully qualified name of a parameter whose value may have changed.
@@ -43,7 +43,8 @@ pub type HearsParameter = dyn Fn(&str) + Send + Sync;
 #[derive(Clone)]
 pub struct Node(Arc<Owner>);
 
-/// The owner of the node, which is dropped with the last clone. Tasks hold only `inner`.
+/// The owner of the node, which is dropped with the last clone. The node's tasks hold only `inner`,
+/// so they do not keep the node alive.
 struct Owner {
     inner: Arc<Inner>,
     /// The tasks that listen and serve the accepted connections.
@@ -62,14 +63,14 @@ struct Inner {
     services: Mutex<BTreeMap<String, Arc<Served>>>,
     /// The nodes that exchange messages without TCPROS, including this node.
     siblings: Siblings,
-    /// Held during calls of the master, so that they reach the master in order.
+    /// Held during calls to the master, so that the calls reach the master in order.
     telling: Mutex<()>,
-    /// Whether registrations are made later if the master is absent.
+    /// Whether registrations are made later if the master does not answer now.
     is_patient: bool,
-    /// Whether the master did not answer the last call. Then nothing is unregistered, and only
-    /// `refresh` calls the master, because the callers of `refresh` can wait.
+    /// Whether the master failed to answer the last call. If so, nothing is unregistered, and only
+    /// `refresh` calls the master, since its callers can wait.
     is_alone: AtomicBool,
-    /// The time limit for unregistering, once set.
+    /// The time at which unregistering ends, once a limit has been set.
     farewell: Mutex<Option<Instant>>,
     tasks: Handle,
     lines: Arc<Lines>,
@@ -89,9 +90,9 @@ impl Node {
         Self::make(name, master_uri, &Siblings::default(), false)
     }
 
-    /// Like [`Node::new`], but as one of several siblings, whose messages the node does not receive
-    /// over TCPROS. If the master is absent, [`Node::register_missing`] registers the node's topics
-    /// and services later.
+    /// Like [`Node::new`], but makes one of several siblings. Siblings do not receive each other's
+    /// messages over TCPROS. If the master is absent, [`Node::register_missing`] registers the
+    /// node's topics and services later.
     ///
     /// # Errors
     /// See [`Node::new`].
@@ -171,7 +172,8 @@ impl Node {
         &self.inner().master
     }
 
-    /// The reason why the node was told to end, if it was. Usually another node has taken its name.
+    /// The reason why the node was told to end, if that happened. Usually another node with the
+    /// same name has started.
     #[must_use]
     pub fn told_to_end(&self) -> Option<String> {
         self.inner().told_to_end.lock().clone()
@@ -260,11 +262,11 @@ impl Node {
         self.inner().tell_of_service(service);
     }
 
-    /// Makes the master report, from now on, changes that other nodes make to parameters below this
-    /// node's name. Must be called again after a restart of the master.
+    /// Makes the master report changes that other nodes make to parameters below this node's name.
+    /// Must be called again after a restart of the master.
     ///
     /// A thread of the node calls `hears`, which must not wait. Any program can cause such a call
-    /// with any name, so only the master's value can be trusted.
+    /// with any name, so `hears` must get the value from the master.
     ///
     /// # Errors
     /// Returns an error if the master cannot be reached or refuses.
@@ -276,8 +278,9 @@ impl Node {
         inner.master.call("subscribeParam", &[inner.api_uri(), name]).map(drop)
     }
 
-    /// Gets all registrations from the master and repeats those of this node that the master has
-    /// lost in a restart. Ends early if `is_over` returns true, since a master may be slow.
+    /// Gets all registrations from the master, and repeats this node's registrations that the
+    /// master has lost in a restart. Ends early if `is_over` returns true, since a master may be
+    /// slow.
     ///
     /// # Errors
     /// Returns an error if the master cannot be reached or refuses.
@@ -289,7 +292,7 @@ impl Node {
         Ok(state)
     }
 
-    /// Registers what is missing in the master's state, until `is_over` returns true.
+    /// Registers whatever the master's state lacks, until `is_over` returns true.
     ///
     /// # Errors
     /// Returns an error if the master cannot be reached or refuses.
@@ -382,7 +385,8 @@ impl Inner {
                     Some(_) = served.join_next() => continue,
                 };
                 let Ok((stream, from)) = accepted else {
-                    // There may be no free descriptor, so the task waits before it tries again.
+                    // The process may have no free descriptor, so the task waits before it tries
+                    // again.
                     sleep(Duration::from_millis(50)).await;
                     continue;
                 };
@@ -392,8 +396,8 @@ impl Inner {
         self.tasks.spawn(listening).abort_handle()
     }
 
-    /// Takes slots for a new connection whose header has not arrived yet. If no slot is free,
-    /// returns `None`, and the refusal is logged.
+    /// Takes slots for a new connection whose header has not arrived yet. If no slot is free, logs
+    /// the refusal and returns `None`.
     fn places(&self) -> Option<(Place, Place)> {
         let places = connections::place_of_stranger().zip(connections::place());
         if places.is_none() {
@@ -455,8 +459,8 @@ impl Inner {
         self.register("registerService", &parameters).map(drop)
     }
 
-    /// Registers something with the master. Returns `None` if the registration waits because the
-    /// master is absent.
+    /// Registers something with the master. Returns `None` if the master is absent and the
+    /// registration will be made later.
     fn register(
         &self,
         method: &'static str,
@@ -513,7 +517,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Makes a call and ignores its failure, because the master may have ended or be slow.
+    /// Makes a call and ignores a failure, since the master may have ended or may be slow.
     fn say(&self, method: &'static str, parameters: &[Value]) {
         let is_late = self.farewell.lock().is_some_and(|until| Instant::now() >= until);
         if is_late || self.is_alone() {

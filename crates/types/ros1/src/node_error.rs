@@ -7,7 +7,7 @@ use crate::master::MasterError;
 /// The default address of the master.
 pub const DEFAULT_MASTER: &str = "http://localhost:11311";
 
-/// Why a node cannot be created or cannot register.
+/// The reason why a node cannot be created or cannot register.
 #[derive(Debug, thiserror::Error)]
 pub enum NodeError {
     /// The address of the master is malformed.
@@ -41,7 +41,7 @@ pub enum NodeError {
         /// The topic or service.
         name: String,
     },
-    /// The master refuses or is absent.
+    /// The master refuses the call or is absent.
     #[error(transparent)]
     Master(#[from] MasterError),
 }

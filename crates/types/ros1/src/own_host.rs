@@ -1,12 +1,12 @@
-//! The address at which other nodes reach this node.
+//! The address at which other nodes reach nodes of this process.
 
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 use crate::address::Address;
 
-/// Returns the host name that other nodes are told, and the address to listen on. As in roscpp, the
-/// name comes from ROS_HOSTNAME or else ROS_IP. Without these variables, it is this machine's
-/// address on the route to the master.
+/// Returns the host name that is announced to other nodes, and the address to listen on. As in
+/// roscpp, the name comes from ROS_HOSTNAME or, if that is not set, from ROS_IP. Without both
+/// variables, the name is this machine's address on the network route to the master.
 pub(crate) fn own_host(master: &Address) -> (String, IpAddr) {
     let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     let named = ["ROS_HOSTNAME", "ROS_IP"].iter().find_map(|name| std::env::var(name).ok());

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// The length limit of the names of nodes, topics, services and types from other nodes, in bytes.
 pub const MAX_NAME_BYTES: usize = 1024;
-/// The limit on bytes of another node's text that are shown.
+/// The limit on the part of another node's text that is shown, in bytes.
 const MOST_SHOWN_BYTES: usize = 16 << 10;
 
 /// Makes text from another node safe for a log or a terminal. Control characters except line ends
@@ -26,7 +26,7 @@ pub fn shown_name(text: &str) -> Cow<'_, str> {
     cut(feros_wording::harmless(beginning(text, MAX_NAME_BYTES)), text, MAX_NAME_BYTES)
 }
 
-/// Returns the beginning of a text: whole characters, at most this many bytes.
+/// Returns the beginning of a text: whole characters of at most `most` bytes.
 fn beginning(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or(0)]

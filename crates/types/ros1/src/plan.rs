@@ -1,5 +1,5 @@
-//! A plan converts messages of ROS 1 to ROS 2 or back. It is created once for a pair of types and
-//! then applied to each message.
+//! A plan converts messages from ROS 1 to ROS 2, or from ROS 2 to ROS 1. It is created once for a
+//! pair of types and then applied to each message.
 //!
 //! Both formats are little endian. The body of a ROS 1 message is packed. CDR is aligned, and its
 //! strings end with a zero byte. A plan is a list of steps, in the order of the destination's
@@ -15,7 +15,7 @@ pub(crate) enum Form {
     Run { width: usize, count: usize },
     /// A string.
     Text,
-    /// A count, and then this many elements.
+    /// A count, and then as many elements.
     Sequence(Box<Form>),
     /// A fixed number of elements.
     Repeat(usize, Box<Form>),
@@ -26,7 +26,7 @@ pub(crate) enum Form {
 /// One step, which reads at the current position of the source and appends to the destination.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
-    /// Moves to a field of the source.
+    /// Moves to the field of the source with this index.
     Seek(usize),
     /// Skips a field that the destination lacks.
     Skip(Form),
@@ -34,17 +34,17 @@ pub(crate) enum Step {
     Fill(Form),
     /// Copies values of one width.
     Run { width: usize, count: usize },
-    /// Copies booleans. In ROS 1, any value but zero is true.
+    /// Copies booleans. In ROS 1, any nonzero value is true.
     Bool { count: usize },
     /// Copies a string.
     Text { most: Option<u32> },
     /// Converts the level of a log message.
     Level,
-    /// Copies a count, and then for each element `each` values of one width.
+    /// Copies a count and, for each element, `each` values of one width.
     RunSequence { width: usize, each: usize, most: Option<u32> },
-    /// Copies a count and then this many booleans.
+    /// Copies a count and then as many booleans.
     BoolSequence { most: Option<u32> },
-    /// Copies a count and then this many elements.
+    /// Copies a count and then as many elements.
     Sequence { most: Option<u32>, element: Arc<Body> },
     /// Copies a fixed number of elements.
     Repeat { count: usize, element: Arc<Body> },
@@ -56,13 +56,13 @@ pub(crate) enum Step {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Body {
     pub(crate) steps: Vec<Step>,
-    /// The layouts of the source's fields. Only set if the destination has its fields in another
+    /// The layouts of the source's fields. Set only if the destination has the fields in another
     /// order.
     pub(crate) index: Vec<Form>,
 }
 
 impl Body {
-    /// Adds a step. Adjacent runs of one width are joined.
+    /// Adds a step. Joins adjacent runs of one width.
     pub(crate) fn push(&mut self, step: Step) {
         if let (Some(Step::Run { width, count }), Step::Run { width: next, count: more }) =
             (self.steps.last_mut(), &step)
@@ -160,10 +160,10 @@ pub enum ConvertError {
 
 /// The header of little-endian CDR.
 const CDR_HEADER: [u8; 4] = [0, 1, 0, 0];
-/// The limit on bytes that are added to a message for fields that the source lacks.
+/// The limit on bytes that may be added to a message for fields that the source lacks.
 const MOST_FILLED_BYTES: usize = 16 << 20;
-/// In addition to these bytes, a message may grow by this factor. For example, an empty nested
-/// message takes a byte in CDR, and an empty string seven.
+/// In addition to [`MOST_FILLED_BYTES`], a message may grow by this factor. It can grow because,
+/// for example, an empty nested message takes one byte in CDR, and an empty string takes seven.
 const MOST_GROWTH: usize = 64;
 /// The limit on elements that take no bytes.
 const MOST_EMPTY_ELEMENTS: usize = 1 << 16;
@@ -179,9 +179,9 @@ impl Plan {
         self.convert_last(0, message, out)
     }
 
-    /// Like [`Plan::convert`], for a message that is the last field of a larger message in ROS 2,
-    /// after `before` bytes. Towards ROS 2, these bytes are filled with zeros; from ROS 2, they are
-    /// skipped.
+    /// Like [`Plan::convert`], for a message that in ROS 2 is the last field of a larger message,
+    /// after `before` bytes. A conversion to ROS 2 fills these bytes with zeros; a conversion from
+    /// ROS 2 skips them.
     ///
     /// # Errors
     /// See [`Plan::convert`].
@@ -235,7 +235,7 @@ struct Way<'a> {
     /// The offset at which the body begins in `out`.
     base: usize,
     to_ros2: bool,
-    /// The limit on bytes of the destination.
+    /// The size limit of the destination, in bytes.
     most: usize,
 }
 
@@ -343,8 +343,7 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    /// Reads a count from the source and checks that the remaining bytes suffice for this many
-    /// elements.
+    /// Reads a count from the source and checks that as many elements fit in the remaining bytes.
     fn read_count(&mut self, least_bytes: usize) -> Result<usize, ConvertError> {
         let bytes = self.take(4, 4)?;
         let count = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize;

@@ -16,10 +16,10 @@ use crate::header::ConnectionHeader;
 use crate::runtime::waiting;
 use crate::types::ONE_DEFINITION;
 
-/// How often a thread that waits for room checks again. Tasks that write wake the thread, but do
-/// not hold the lock meanwhile, so the thread may miss a wake-up.
+/// How often a thread that waits for room in a queue checks again. Tasks that write wake the thread
+/// without holding its lock, so the thread may miss a wake-up.
 const ROOM_AGAIN: Duration = Duration::from_millis(20);
-/// The limit on messages that are kept for later subscribers, over all sources.
+/// The limit on messages that are kept for later subscribers, for all sources together.
 const MOST_LATCHED: usize = 256;
 
 /// The options of a publication.
@@ -35,7 +35,8 @@ pub struct PublicationOptions {
     pub definition: String,
     /// Whether the last message of each source is kept for later subscribers.
     pub is_latching: bool,
-    /// The limit on messages that wait for a subscriber. The oldest one is dropped for a new one.
+    /// The limit on messages in the queue of each subscriber. When the queue is full, a new message
+    /// replaces the oldest one.
     pub queue_len: usize,
     /// Called for each subscriber that connects.
     pub on_connection: Option<OnConnection>,
@@ -51,7 +52,8 @@ pub struct PublicationOptions {
 pub struct Publishing {
     /// The source of the message. Each source has its own history.
     pub source: u64,
-    /// The limit on messages that wait for a subscriber. The oldest one is dropped for a new one.
+    /// The limit on messages in the queue of each subscriber. When the queue is full, a new message
+    /// replaces the oldest one.
     pub queue_len: usize,
     /// How many of the source's messages are kept for later subscribers.
     pub kept: usize,
@@ -62,8 +64,8 @@ pub struct Publishing {
 /// A callback about a publication.
 pub type Hears = dyn Fn(&Arc<Publication>) + Send + Sync;
 
-/// A callback for a subscriber that has connected. A connection thread calls it before anything is
-/// sent to the subscriber.
+/// A callback for a subscriber that has connected. A thread that serves connections calls it before
+/// anything is sent to the subscriber.
 #[derive(Clone)]
 pub struct OnConnection(pub Arc<Hears>);
 
@@ -73,12 +75,12 @@ impl fmt::Debug for OnConnection {
     }
 }
 
-/// The counts of a publication so far.
+/// The counters of a publication.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PublicationCounts {
     /// The number of messages that were published while a subscriber was connected.
     pub published: u64,
-    /// The number of messages that were dropped from the queues of subscribers, counted for each
+    /// The number of messages that were dropped from the queues of subscribers, counted once per
     /// subscriber.
     pub dropped: u64,
 }
@@ -114,7 +116,7 @@ struct Link {
     closed: Notify,
 }
 
-/// Keeps a connection in its publication's list until this value is dropped.
+/// Holds a connection in its publication's list until this value is dropped.
 struct Linked<'a> {
     publication: &'a Arc<Publication>,
     link: Arc<Link>,
@@ -147,7 +149,7 @@ impl Publication {
         self.links.lock().iter().map(|link| link.caller.clone()).collect()
     }
 
-    /// The counts so far.
+    /// The current counters.
     pub fn counts(&self) -> PublicationCounts {
         PublicationCounts {
             published: self.published.load(Ordering::Relaxed),
@@ -163,10 +165,10 @@ impl Publication {
         self.publish_as(Publishing { source, queue_len, kept, expires: None }, framed);
     }
 
-    /// Like [`Publication::publish`], but `how` sets the limits on the history and the queues.
+    /// Like [`Publication::publish`], but `how` sets the lengths of the history and of the queues.
     pub fn publish_as(&self, how: Publishing, framed: Arc<Vec<u8>>) {
-        // The lock is held during both steps, so that a new subscriber neither misses a message nor
-        // gets it twice.
+        // The lock is held while the message is stored and while it is queued, so that a new
+        // subscriber neither misses a message nor gets it twice.
         let links = self.links.lock();
         if how.kept > 0 {
             let mut latched = self.latched.lock();
@@ -194,17 +196,18 @@ impl Publication {
         self.latched.lock().retain(|kept| kept.source != source);
     }
 
-    /// Waits until each subscriber has fewer than `most` messages in its queue; returns false after
+    /// Waits until each subscriber has fewer than `most` messages in its queue. Returns false after
     /// `longest`.
     pub fn wait_for_room(&self, most: usize, longest: Duration) -> bool {
         self.wait_for_links(longest, |link| link.queue.lock().len() < most)
     }
 
-    /// Waits until all published messages have been passed to the operating system; returns false
+    /// Waits until all published messages have been passed to the operating system. Returns false
     /// after `longest`.
     pub fn wait_until_written(&self, longest: Duration) -> bool {
         let is_written = |link: &Link| {
-            // Safe because `is_writing` is set while the queue's lock is held.
+            // A message cannot be missed here, since `is_writing` is set while the queue's lock is
+            // held.
             link.queue.lock().is_empty() && !link.is_writing.load(Ordering::Acquire)
         };
         self.wait_for_links(longest, is_written)
@@ -223,7 +226,8 @@ impl Publication {
         true
     }
 
-    /// Checks the header of a subscriber. The caller sends the error to the subscriber.
+    /// Checks the header of a subscriber. If the check fails, the caller sends the error to the
+    /// subscriber.
     pub(crate) fn check(&self, header: &ConnectionHeader) -> Result<(), String> {
         let (wanted, ours) = (header.get("md5sum"), &self.options.md5sum);
         if wanted.is_empty() {
@@ -264,7 +268,7 @@ impl Publication {
         ConnectionHeader::new(&fields)
     }
 
-    /// Returns the reason to refuse another subscriber; `None` while there is room.
+    /// Returns the reason to refuse another subscriber; `None` if one more subscriber is allowed.
     pub(crate) fn refusal(&self) -> Option<String> {
         let is_full = self.connections() >= MOST_OF_A_TOPIC;
         is_full.then(|| {
@@ -275,7 +279,7 @@ impl Publication {
         })
     }
 
-    /// Serves a subscriber until it leaves. Its header must have been answered before.
+    /// Serves a subscriber until it leaves. The caller must have answered the subscriber's header.
     pub(crate) async fn serve(self: &Arc<Self>, mut stream: TcpStream, caller: &str) {
         let link = Arc::new(Link {
             caller: caller.to_owned(),
@@ -335,8 +339,8 @@ impl Link {
     fn pop(&self) -> Option<Arc<Vec<u8>>> {
         let mut queue = self.queue.lock();
         let message = queue.pop_front()?;
-        // Set while the queue's lock is held, so that a waiting thread sees the message either in
-        // the queue or as being written.
+        // Set while the queue's lock is held, so that a waiting thread always finds the message,
+        // either in the queue or being written.
         self.is_writing.store(true, Ordering::Release);
         Some(message)
     }

@@ -8,10 +8,11 @@ use md5::{Digest as _, Md5};
 
 use crate::definition::{DefinitionError, Ros1Message, SEPARATOR, field_type_text, type_text};
 
-/// The limit on fields of a message. The fields of a nested message count each time that it occurs.
+/// The limit on fields of a message. The fields of a nested message count each time that the
+/// message occurs.
 pub const MAX_FIELDS: usize = 1 << 16;
 
-/// Why a ROS 1 type cannot be used.
+/// The reason why a ROS 1 type cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogError {
     /// The type is unknown.
@@ -131,7 +132,7 @@ impl Ros1Type {
 }
 
 impl Ros1Type {
-    /// Returns this type if it has this checksum.
+    /// Returns this type if it has this checksum; `who` names the other node in the error.
     ///
     /// # Errors
     /// Returns [`CatalogError::Differs`], which contains both checksums.
@@ -167,7 +168,7 @@ impl Ros1Type {
 }
 
 impl Ros1Service {
-    /// Returns this service if it has this checksum.
+    /// Returns this service if it has this checksum; `who` names the other node in the error.
     ///
     /// # Errors
     /// Returns [`CatalogError::Differs`], which contains both checksums.
@@ -232,8 +233,8 @@ fn md5_text_of(
     Ok(lines.join("\n").trim().to_owned())
 }
 
-/// Refuses a message with too many fields, because plans handle each field. If messages each
-/// contain two of the next message, the fields do not fit into memory.
+/// Refuses a message with too many fields, because plans handle each field. If each message
+/// contains two of the next, the fields do not fit into memory.
 ///
 /// # Errors
 /// Returns [`CatalogError::TooManyFields`]. The nesting depth must have been checked before.

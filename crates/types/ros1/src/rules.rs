@@ -22,7 +22,7 @@ const STANDARD: &str = "
 const MAX_RULES_BYTES: u64 = 1 << 20;
 const LIMITS: Limits = Limits { depth: 8, values: 1 << 20 };
 
-/// Why rules cannot be used.
+/// The reason why rules cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RulesError {
     /// The file cannot be read.
@@ -55,7 +55,7 @@ struct Rule {
     response_fields: Option<FieldPairs>,
 }
 
-/// All rules. The user's rules come before the standard ones.
+/// All rules. The user's rules come before the standard rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules(Vec<Rule>);
 
@@ -92,7 +92,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Creates rules from a text, without the standard rules.
+    /// Creates rules from a text. The result lacks the standard rules.
     ///
     /// # Errors
     /// Returns an error if the text is malformed.
@@ -152,8 +152,8 @@ impl Rules {
         found
     }
 
-    /// Returns the field pairs of the rule for two types, if there is one. All other fields then
-    /// have no counterpart.
+    /// Returns the field pairs of the rule for two types, if there is such a rule. All fields
+    /// outside these pairs have no counterpart.
     #[must_use]
     pub fn fields(&self, ros1: &TypeName, ros2: &TypeName) -> Option<&FieldPairs> {
         self.0.iter().find_map(|rule| {
@@ -217,9 +217,8 @@ fn rule_of(entries: &[(Scalar, Node)]) -> Result<Rule, String> {
             "fields_1_to_2" => rule.fields = Some(pairs(key, value)?),
             "request_fields_1_to_2" => rule.request_fields = Some(pairs(key, value)?),
             "response_fields_1_to_2" => rule.response_fields = Some(pairs(key, value)?),
-            // In ros1_bridge, this key allows rules about packages other than the package that
-            // ships the rules. The user's file of rules belongs to no package, so the key has no
-            // effect here.
+            // In ros1_bridge, this key lets a package ship rules about other packages. The user's
+            // file of rules belongs to no package, so the key has no effect here.
             "enable_foreign_mappings" => drop(string(key, value)?),
             other => {
                 let nearest = feros_wording::did_you_mean(other, KEYS);

@@ -19,10 +19,10 @@ use crate::subscription::{checked_len, read_message};
 use crate::types::ONE_DEFINITION;
 use crate::within::Within;
 
-/// The limit on bytes of an error text that are read.
+/// The limit on the length of an error text, in bytes.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// Resolves to the body of the response, or to the reason why there is none.
+/// Resolves to the body of the response, or to the reason why there is no response.
 pub type Answer = Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send>>;
 /// A function that responds to a request. It is called on a thread that serves connections and must
 /// not block. The returned future may wait.
@@ -50,7 +50,7 @@ pub struct ServiceInfo {
     pub md5sum: String,
 }
 
-/// Why a call failed.
+/// The reason why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The service or the master is absent.
@@ -102,7 +102,7 @@ impl Served {
         Self { options, clients: AtomicUsize::new(0) }
     }
 
-    /// Serves one connection of a client. The header must have been read before.
+    /// Serves one connection of a client. The caller must have read the client's header.
     pub(crate) async fn serve(
         &self,
         mut stream: tokio::net::TcpStream,
@@ -232,8 +232,8 @@ impl CallConnection {
         waits && restored.is_ok()
     }
 
-    /// Calls the service with the body of a request, and waits without a time limit for the body of
-    /// the response.
+    /// Calls the service with the body of a request. Waits without a time limit for the body of the
+    /// response.
     ///
     /// # Errors
     /// Returns an error if the connection breaks or the service fails. After [`CallError::Failed`],
@@ -259,7 +259,7 @@ impl CallConnection {
 }
 
 impl CallConnection {
-    /// Returns a second handle of the connection, with which it can be shut down.
+    /// Returns a second handle to the connection, for shutting it down.
     ///
     /// # Errors
     /// Returns an error if the process has no descriptor left.

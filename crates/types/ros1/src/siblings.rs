@@ -7,8 +7,8 @@ use feros_sync::Mutex;
 
 use crate::address::Address;
 
-/// The addresses of nodes that do not receive each other's messages over TCPROS. Clones share one
-/// set.
+/// The addresses of nodes that do not receive each other's messages over TCPROS. All clones share
+/// the same set.
 #[derive(Clone, Debug, Default)]
 pub struct Siblings(Arc<Mutex<BTreeSet<Address>>>);
 

@@ -13,7 +13,7 @@ use crate::siblings::Siblings;
 use crate::subscription::Subscription;
 use crate::xmlrpc::{self, Value};
 
-/// The data of a node that its answers need.
+/// The parts of a node that are needed to answer calls.
 pub(crate) trait Answers {
     /// The publications of the node, by name.
     fn publications(&self) -> Vec<Arc<Publication>>;
@@ -25,7 +25,7 @@ pub(crate) trait Answers {
     fn tcpros(&self) -> &Address;
     /// The address of the master.
     fn master(&self) -> &Address;
-    /// Called when another node has changed this parameter or one below it.
+    /// Called when another node has changed this parameter or a parameter below it.
     fn parameter_changed(&self, name: &str);
     /// Called when the node must end, with the reason.
     fn end(&self, reason: &str);

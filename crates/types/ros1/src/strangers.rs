@@ -6,13 +6,13 @@ use std::net::SocketAddr;
 
 use feros_sync::{AtomicBool, Ordering};
 
-/// Whether the warning was logged.
+/// Whether the warning has been logged.
 #[derive(Debug, Default)]
 pub(crate) struct Strangers(AtomicBool);
 
 impl Strangers {
-    /// Warns about bytes that are not a header. There is no warning for a connection that ends
-    /// without bytes.
+    /// Warns about bytes that are not a header. A connection that ends without sending any bytes
+    /// causes no warning.
     pub(crate) fn say(&self, node: &str, port: u16, from: SocketAddr, error: &io::Error) {
         if error.kind() != io::ErrorKind::InvalidData || self.0.swap(true, Ordering::Relaxed) {
             return tracing::debug!("{node}: {from}: {error}");

@@ -1,5 +1,5 @@
-//! A topic that a ROS 1 node subscribes to. It has one connection to each publisher. A connection
-//! is renewed after an error.
+//! A topic that a ROS 1 node subscribes to. The subscription has one connection to each publisher,
+//! and connects again after an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -27,7 +27,7 @@ use crate::xmlrpc::{self, Value};
 /// The size limit of a received message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
 /// Memory for a message is first allocated in this size and then doubled as the message arrives. So
-/// the announcement of a long message costs no memory.
+/// a sender that only announces a long message costs no memory.
 const STEP_BYTES: usize = 64 << 10;
 /// The wait between attempts, which is doubled up to the limit. The times are those of roscpp.
 const FIRST_RETRY: Duration = Duration::from_millis(100);
@@ -59,13 +59,13 @@ pub struct Subscription {
     tasks: Handle,
     lines: Arc<Lines>,
     publishers: Mutex<BTreeMap<Address, Publisher>>,
-    /// Whether some publishers have no connection because no slot was free.
+    /// Whether some publishers have no connection because there was no free slot.
     is_short: AtomicBool,
     followed: AtomicUsize,
     received: AtomicU64,
 }
 
-/// A publisher that is connected, or that has refused and is not asked again.
+/// A publisher that is connected, or that has refused and must not be asked again.
 struct Publisher {
     task: AbortHandle,
     _remembered: Place,
@@ -135,7 +135,7 @@ impl Subscription {
     }
 
     /// Connects to new publishers and disconnects from those that have left. A connected publisher
-    /// keeps its slot, however many publishers the master names.
+    /// keeps its slot, no matter how many publishers the master names.
     pub(crate) fn update(self: &Arc<Self>, publishers: &[String], siblings: &Siblings) {
         let addresses = publishers.iter().filter_map(|uri| Address::parse(uri));
         let wanted: BTreeSet<Address> =
@@ -180,10 +180,10 @@ impl Subscription {
 
     pub(crate) fn close(&self) {
         let publishers = std::mem::take(&mut *self.publishers.lock());
-        drop(publishers); // dropped without the lock, because this ends their tasks
+        drop(publishers); // without the lock, because this ends the tasks of the publishers
     }
 
-    /// Follows one publisher until the master reports that it has left.
+    /// Stays connected to one publisher until the master reports that it has left.
     async fn keep(&self, address: &Address, _place: Place) {
         let mut wait = FIRST_RETRY;
         let mut is_said = false;
@@ -200,8 +200,8 @@ impl Subscription {
         }
     }
 
-    /// Logs an error of a publisher. The absence of a publisher is normal. A wrong protocol causes
-    /// a warning, once.
+    /// Logs an error of a connection. That a publisher is absent is normal; a wrong protocol causes
+    /// one warning.
     fn say(&self, address: &Address, error: &io::Error, is_said: &mut bool) {
         let topic = &self.options.topic;
         if error.kind() == io::ErrorKind::InvalidData && !std::mem::replace(is_said, true) {
@@ -235,7 +235,7 @@ impl Subscription {
     }
 
     /// Describes why a publisher refuses. rospy reports its own type only to subscribers that
-    /// accept any type, so this asks again with any type.
+    /// accept any type, so this function asks again for any type.
     async fn refusal(&self, address: &Address, reason: &str) -> String {
         let (topic, reason) = (&self.options.topic, shown(reason));
         let (ty, md5sum) = (&*self.options.type_name, &*self.options.md5sum);
@@ -250,7 +250,7 @@ impl Subscription {
         }
     }
 
-    /// Handles one connection from its beginning to its end.
+    /// Handles one connection to the publisher from start to end.
     async fn follow(&self, address: &Address) -> io::Result<Followed> {
         let mut stream = self.connect(address).await?;
         let header =
@@ -315,7 +315,7 @@ fn place_in(text: &str) -> io::Result<Address> {
     Address::new(host, port).ok_or_else(|| invalid("requestTopic is answered with an invalid host"))
 }
 
-/// Reads a message into a buffer; returns false at the end of the connection.
+/// Reads a message into a buffer. Returns false at the end of the connection.
 pub(crate) async fn read_message(
     stream: &mut (impl AsyncRead + Unpin),
     buffer: &mut Vec<u8>,

@@ -1,4 +1,5 @@
-//! Finds the matching types of ROS 1 and ROS 2, and creates the plans that convert between them.
+//! Finds the types of ROS 1 and ROS 2 that match each other, and creates the plans that convert
+//! between them.
 
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ pub struct Types {
     pub rules: Rules,
 }
 
-/// Why a type has no counterpart.
+/// The reason why a type has no counterpart.
 #[derive(Debug, thiserror::Error)]
 pub enum TypeError {
     /// The error is in the ROS 1 definition.
@@ -57,7 +58,7 @@ pub enum TypeError {
         /// The types of ROS 2.
         ros2: Vec<String>,
     },
-    /// ROS 2 has no type with this name.
+    /// ROS 2 has no type that matches the ROS 1 type.
     #[error(
         "the type {ros1} of ROS 1 is unknown in ROS 2: add its package by --interfaces or AMENT_PREFIX_PATH, or a mapping rule"
     )]

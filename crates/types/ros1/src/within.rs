@@ -1,5 +1,5 @@
 //! A connection on which a complete answer must arrive within a time limit. The time limit of a
-//! socket applies to each read, so a program that sends a byte now and then could keep the reader
+//! socket applies to each read, so a program that sends a byte occasionally could keep the reader
 //! waiting forever.
 
 use std::io::{self, Read, Write};
@@ -16,7 +16,7 @@ pub(crate) struct Within {
 }
 
 impl Within {
-    /// Connects. The time limit counts from now.
+    /// Connects. The time limit counts from this call.
     pub(crate) fn connect(address: &Address, patience: Duration) -> io::Result<Self> {
         let deadline = Instant::now() + patience;
         Ok(Self { stream: address.connect(patience)?, deadline, patience })
@@ -39,8 +39,8 @@ impl Within {
         io::Error::new(io::ErrorKind::TimedOut, what)
     }
 
-    /// Replaces the error of the socket's own time limit, which may be reported as "would block",
-    /// with the error of this time limit.
+    /// Replaces the error of the socket's own time limit, which may be "would block", with an error
+    /// that names this time limit.
     fn said<T>(&self, done: io::Result<T>) -> io::Result<T> {
         done.map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.late(),

@@ -12,7 +12,7 @@ pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
 /// The limit on the nesting depth of lists and structures.
 const MAX_DEPTH: usize = 32;
 
-/// A value of a call.
+/// A value in a call or answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// An integer.
@@ -29,7 +29,7 @@ pub enum Value {
     Struct(Vec<(String, Value)>),
 }
 
-/// Why a text is not a valid XML-RPC call or answer.
+/// The reason why a text is not a valid XML-RPC call or answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum XmlRpcError {
     /// The text is malformed.
@@ -41,7 +41,7 @@ pub enum XmlRpcError {
 }
 
 impl Value {
-    /// Returns the string if the value is one.
+    /// Returns the string if the value is a string.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -50,7 +50,7 @@ impl Value {
         }
     }
 
-    /// Returns the integer if the value is one.
+    /// Returns the integer if the value is an integer.
     #[must_use]
     pub fn as_int(&self) -> Option<i64> {
         match self {

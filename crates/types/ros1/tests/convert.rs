@@ -1,5 +1,5 @@
-//! Converts messages in both directions: against CDR that Feros's own codec writes and reads, for
-//! all types that both sides have, and against hostile bytes.
+//! Converts messages in both directions. Compares the results with CDR that Feros's own codec
+//! writes and reads, for all types that both sides have. Also converts hostile bytes.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use feros_interface::{InterfaceSet, TypeName, parse_message, shipped};
@@ -117,7 +117,7 @@ fn a_time_of_its_own_is_that_of_builtin_interfaces() {
     assert_eq!(cdr, [0, 1, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]);
 }
 
-/// Creates plans between definitions of `a_msgs/A` that a test gives.
+/// Creates plans between a ROS 1 and a ROS 2 definition of `a_msgs/A`.
 fn own(ros1: &str, ros2: &str, rules: &str) -> Result<Plans, MappingError> {
     let name = parse_type("a_msgs/A").unwrap();
     let ty = Catalog::shipped().message_of_peer("/x", &name, ros1, "*").unwrap();
@@ -140,8 +140,8 @@ fn fields_go_by_name_in_whatever_order() {
 }
 
 /// ROS 1 fields whose names differ only in case, or are equal in a hostile definition, are paired
-/// with one ROS 2 field. That field gets the value of the first of them, and both get the value of
-/// that field.
+/// with one ROS 2 field. To ROS 2, the first of the ROS 1 fields gives the value; to ROS 1, all of
+/// them get the value of the ROS 2 field.
 #[test]
 fn fields_of_one_name_share_that_of_ros2() {
     for ros1 in ["uint8 X\nuint8 x\nuint8 y\n", "uint8 x\nuint8 x\nuint8 y\n"] {

@@ -1,5 +1,5 @@
-//! Masters, publishers and subscribers that try to exhaust a node's threads, descriptors and time.
-//! The tests count these and check that they stay below the limits.
+//! Masters, publishers and subscribers try to exhaust a node's threads, descriptors and time. The
+//! tests check that each of these stays below its limit.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::io::{Read as _, Write as _};
@@ -14,7 +14,7 @@ use feros_ros1::{
 };
 use feros_test_support::{WATCHDOG, until};
 
-/// The limit that the crate guarantees.
+/// The limits that the crate guarantees.
 const MOST_OF_A_TOPIC: usize = 256;
 const MOST_STRANGERS: usize = 256;
 const MOST_THREADS: usize = 4 + 32 + 1;
@@ -38,7 +38,7 @@ fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// A listener with a thread of its own, until it is dropped.
+/// A listener with its own thread, until this value is dropped.
 struct Listening {
     port: u16,
     is_over: Arc<AtomicBool>,
@@ -113,12 +113,12 @@ fn list(texts: &[String]) -> String {
 /// A master's answer to a call.
 enum Answer {
     With(String),
-    /// Sends one byte now and then.
+    /// Sends one byte occasionally.
     InBytes,
 }
 
-/// A master whose answers a test programs. It counts its calls, and the bytes that it sent one by
-/// one.
+/// A master whose answers are defined by the test. It counts its calls, and the bytes that it sends
+/// one by one.
 struct FakeMaster {
     listening: Listening,
     asked: Arc<AtomicUsize>,
@@ -170,7 +170,7 @@ fn answered(value: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
-/// Makes the call by which a master tells a node the publishers of a topic.
+/// Makes the call with which a master reports the publishers of a topic to a node.
 fn publisher_update(api: &str, topic: &str, uris: &[String]) {
     let mut stream = Address::parse(api).unwrap().connect(WATCHDOG).unwrap();
     let body = format!(
@@ -218,7 +218,7 @@ fn many_publishers_make_neither_threads_nor_connections() {
     let _subscription = node.subscribe(subscribing("/flood")).unwrap();
     until("the most allowed connections", || silent.now.load(SeqCst) == MOST_OF_A_TOPIC);
     publisher_update(&master.api.lock().unwrap(), "/flood", &more);
-    // After the timeout, the same connections are tried again, and no additional ones.
+    // After the timeout, the node tries the same connections again, and no others.
     until("a second round", || silent.all.load(SeqCst) >= 2 * MOST_OF_A_TOPIC);
     assert_eq!(silent.most.load(SeqCst), MOST_OF_A_TOPIC);
     assert!(threads() <= MOST_THREADS, "{}", threads());
@@ -366,8 +366,8 @@ fn subscribers_and_calls_make_no_threads() {
         handler: Arc::new(handler),
     };
     node.serve(service).unwrap();
-    // Both ends of each connection belong to this process, so the test stays below the limit in
-    // case there are few descriptors.
+    // Both ends of each connection belong to this process, so the test stays well below the limit,
+    // in case few descriptors are allowed.
     let callers: Vec<_> = (0..100)
         .map(|_| {
             let fields = [("callerid", "/c"), ("service", "/slow"), ("md5sum", MD5)];

@@ -65,7 +65,7 @@ impl Context<'_> {
         format!("{}{lifetime}", self.shape_name(name))
     }
 
-    /// Whether the shape of a message, if it has one, contains more than lengths, and so borrows.
+    /// Whether the shape of a message, if it has one, borrows: it contains more than lengths.
     fn is_shape_borrowing(&self, name: &TypeName) -> bool {
         self.set.message(name).is_some_and(|message| {
             message.fields.iter().filter(|field| !self.is_fixed_base(&field.ty.base)).any(|field| {
@@ -83,7 +83,7 @@ impl Context<'_> {
         type_identifier(&derived_identifier(name, "Mut", |other| self.set.contains(other)))
     }
 
-    /// Returns the type that a field which is not fixed has in the shape.
+    /// Returns the type in the shape for a field whose size is not fixed.
     fn shape_type(&self, ty: &FieldType) -> String {
         if self.is_fixed_base(&ty.base) {
             return "usize".to_owned();
@@ -102,8 +102,8 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the type in which a field is handed out, and the call of the splitter that hands it
-    /// out.
+    /// Returns the type of a field in the struct of fields, and the call of the splitter that hands
+    /// out the field.
     fn split_field(&self, ty: &FieldType) -> (String, String) {
         let m = self.message();
         let view = |text: &str| format!("{m}::SequenceView<'a, {text}>");
@@ -202,14 +202,14 @@ fn shape_default(context: &Context<'_>, field: &Field) -> String {
     }
 }
 
-/// Returns the default of a string, in the form that shapes have.
+/// Returns the default of a string, in the form in which shapes hold it.
 fn text(ty: &BaseType, value: &Literal) -> String {
     match (ty, value) {
         (BaseType::WString { .. }, Literal::String(text)) => {
             format!("&{:?}", text.encode_utf16().collect::<Vec<_>>())
         }
         (_, Literal::String(text)) => format!("{text:?}"),
-        // The parser gives no other default to strings.
+        // The parser allows no other default for strings.
         _ => String::new(),
     }
 }
@@ -232,7 +232,7 @@ fn declare_fields(source: &mut Source, context: &Context<'_>, message: &MessageD
     source.line("}");
 }
 
-/// Writes the method that sets a message of fixed size from an owned one.
+/// Writes the method that sets a message of fixed size from an owned message.
 fn set(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, owned: &str) {
     source.line(format!("impl {}<'_> {{", context.fields_name(&message.name)));
     source.doc(["Sets all fields to those of `message`."]);

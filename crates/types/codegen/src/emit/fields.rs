@@ -1,4 +1,4 @@
-//! The parts of generated source about fields that owned structs, views and builders share.
+//! The generated source for fields that owned structs, views and builders have in common.
 
 use feros_interface::{Field, MessageDefinition, Shape};
 
@@ -44,9 +44,9 @@ pub(crate) fn read_fields(
     source.line("})");
 }
 
-/// Writes statements that refuse `value` of `field` if it is too long. `checker` precedes
-/// `check_bound`: a reader or writer with a dot, or a path. `len` is appended to the value to get
-/// its length.
+/// Writes statements that refuse `value` of `field` if it is too long. `checker` is the text before
+/// `check_bound` in the call: a reader or writer with a dot, or a path. `len` is appended to the
+/// value to get its length.
 pub(crate) fn check_bounds(
     source: &mut Source,
     field: &Field,
@@ -68,8 +68,8 @@ pub(crate) fn check_bounds(
     }
 }
 
-/// Writes an attribute that lets the compiler inline the code of small messages of fixed size in
-/// other crates, since messages often contain many of them in a row.
+/// Writes an attribute that lets the compiler inline the code of small messages of fixed size into
+/// other crates, since messages often contain many such messages in a row.
 pub(crate) fn inline_hint(source: &mut Source, context: &Context<'_>, message: &MessageDefinition) {
     if context.is_plain(&message.name) {
         source.line("#[inline]");

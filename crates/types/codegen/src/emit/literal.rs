@@ -1,4 +1,4 @@
-//! Writes constants and defaults as Rust expressions.
+//! Formats constants and defaults as Rust expressions.
 
 use feros_interface::{BaseType, Field, FieldType, Literal, Shape};
 
@@ -63,7 +63,7 @@ fn single(context: &Context<'_>, ty: &BaseType, value: &Literal) -> String {
     }
 }
 
-/// Returns the number or numbers of a default.
+/// Returns a default as a list of Rust numbers: one, or those of an array.
 pub(crate) fn numbers(ty: &BaseType, value: &Literal) -> Vec<String> {
     match value {
         Literal::Array(items) => items.iter().map(|item| number(ty, item)).collect(),
@@ -80,7 +80,7 @@ fn number(ty: &BaseType, value: &Literal) -> String {
         (_, Literal::Float(value)) => float("f64", *value, format!("{value:?}")),
         (BaseType::Float32 | BaseType::Float64, Literal::Integer(value)) => format!("{value}.0"),
         (_, Literal::Integer(value)) => value.to_string(),
-        // The parser never gives strings and arrays to a number type.
+        // The parser allows no strings and arrays for a number type.
         (_, Literal::String(_) | Literal::Array(_)) => String::new(),
     }
 }

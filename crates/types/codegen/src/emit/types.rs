@@ -1,4 +1,4 @@
-//! The Rust types of fields, owned and viewed.
+//! The Rust types of fields, in owned structs and in views.
 
 use feros_interface::{BaseType, Field, FieldType, InterfaceSet, Shape, TypeName};
 
@@ -7,7 +7,7 @@ use crate::names::{Paths, derived_identifier, type_identifier};
 /// Arrays of fixed size up to this many bytes are copied into views; larger ones are borrowed.
 const MAX_COPIED_ARRAY_BYTES: u64 = 1024;
 
-/// The information about other messages that generating one message needs.
+/// What generating one message needs to know about other messages.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) paths: &'a Paths,
@@ -23,7 +23,7 @@ pub(crate) struct ViewField {
 }
 
 impl Context<'_> {
-    /// Returns the path of the crate with the traits.
+    /// Returns the path of the crate that holds the traits.
     pub(crate) fn message(&self) -> &str {
         &self.paths.message
     }
@@ -43,7 +43,7 @@ impl Context<'_> {
         }
     }
 
-    /// Whether a message is its own view, because nothing in it is worth borrowing.
+    /// Whether a message is its own view, because it has nothing that is worth borrowing.
     pub(crate) fn is_plain(&self, name: &TypeName) -> bool {
         self.set
             .message(name)
@@ -66,7 +66,8 @@ impl Context<'_> {
             }
     }
 
-    /// Returns the path of a message's view from another module, with the lifetime if it has one.
+    /// Returns the path of a message's view as seen from another module, with the lifetime if the
+    /// view has one.
     pub(crate) fn view_path(&self, name: &TypeName) -> String {
         if self.is_plain(name) {
             return self.paths.of_type(name);
@@ -80,7 +81,7 @@ impl Context<'_> {
         type_identifier(&view)
     }
 
-    /// Returns how the view of a message holds `field`.
+    /// Returns the form of `field` in the view of a message.
     pub(crate) fn view_field(&self, field: &Field) -> ViewField {
         let m = self.message();
         let (ty, read) = match (&field.ty.base, field.ty.shape) {
@@ -125,7 +126,7 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the sum of the sizes of all parts of a message, if these contain no string and no
+    /// Returns the sum of the sizes of all parts of a message, if no part is a string or a
     /// sequence.
     fn fixed_bytes(&self, name: &TypeName) -> Option<u64> {
         let definition = self.set.message(name)?;
@@ -171,7 +172,8 @@ pub(crate) fn primitive(base: &BaseType) -> Option<(&'static str, u64)> {
     })
 }
 
-/// Returns the bounds in a field's type: that of the sequence, and that of the strings in it.
+/// Returns the bounds in a field's type: the bound of the sequence, and the bound of the strings in
+/// the field.
 pub(crate) fn bounds(ty: &FieldType) -> (Option<u32>, Option<u32>) {
     let sequence = match ty.shape {
         Shape::BoundedSequence(bound) => Some(bound),

@@ -1,5 +1,5 @@
-//! Generates two packages that refer to each other and to a package that another crate has
-//! generated. For the tests, it also generates code that builds each message.
+//! Generates two packages that refer to each other and to a package that another crate generates.
+//! For the tests, it also generates code that builds each message.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     write_rebuild()
 }
 
-/// The generated messages and all types that they refer to, in any crate.
+/// Writes code that builds each generated message, given all types that it refers to.
 fn write_rebuild() -> Result<(), Box<dyn std::error::Error>> {
     let mut set: InterfaceSet = shipped().clone();
     let mut generated = BTreeSet::new();

@@ -147,12 +147,12 @@ pub enum ParseErrorKind {
         found: usize,
         /// The number of separators expected.
         expected: usize,
-        /// The parts that the separators divide.
+        /// The names of the parts that the separators divide.
         parts: &'static str,
     },
 }
 
-/// An error with its position, to which the definition is added later.
+/// An error with its position; the name of the definition is added later.
 #[derive(Debug)]
 pub(super) struct Located {
     line: u32,

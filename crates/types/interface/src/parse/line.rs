@@ -17,7 +17,7 @@ pub(super) struct MessageParser {
     constant_lines: HashMap<String, u32>,
 }
 
-/// The kind of the last element, whose comment an indented comment continues.
+/// The kind of the last element. An indented comment continues that element's comment.
 #[derive(Clone, Copy)]
 enum Last {
     Field,

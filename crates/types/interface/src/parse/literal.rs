@@ -90,8 +90,9 @@ fn number(ty: &BaseType, text: &str) -> Result<Literal, String> {
     )
 }
 
-/// Reads an integer as Python does: with an optional sign, with single underscores between digits,
-/// decimal (leading zeros are allowed) or with a prefix such as `0x`.
+/// Reads an integer like Python: an optional sign, then digits, with single underscores allowed
+/// between them. The digits are decimal (leading zeros are allowed), or follow a prefix such as
+/// `0x`.
 fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -106,7 +107,7 @@ fn integer(text: &str) -> Option<i128> {
     let digits = if radix == 10 { digits } else { digits.strip_prefix('_').unwrap_or(digits) };
     let digits = without_underscores(digits)?;
     if !digits.starts_with(|c: char| c.is_digit(radix)) {
-        return None; // `from_str_radix` would take a second sign
+        return None; // `from_str_radix` would accept a second sign
     }
     let magnitude = i128::from_str_radix(&digits, radix).ok()?;
     Some(if negative { -magnitude } else { magnitude })

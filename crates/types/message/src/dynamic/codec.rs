@@ -1,4 +1,4 @@
-//! Converts dynamic messages from and to CDR.
+//! Decodes dynamic messages from CDR, and encodes them.
 
 use feros_cdr::{ByteOrder, DecodeError, EncodeError, Reader, Sizer, WString, Writer};
 use feros_interface::{BaseType, Shape};
@@ -66,8 +66,8 @@ impl DynamicType {
     /// message are ignored, since transports may add padding.
     ///
     /// The bytes are untrusted. Memory is never requested for elements that the remaining bytes
-    /// cannot hold, so a message takes at most about a hundred times the size of the sample (for
-    /// sequences of one-byte messages).
+    /// cannot hold, so a message takes at most about a hundred times the memory of the sample (this
+    /// happens for sequences of one-byte messages).
     ///
     /// # Errors
     /// Fails if the bytes are not a message of this type; the error names the field.
@@ -159,8 +159,8 @@ fn decode_each<T>(
     count: usize,
     mut element: impl FnMut() -> Result<T, DynamicDecodeError>,
 ) -> Result<Vec<T>, DynamicDecodeError> {
-    // A count may be false even if the remaining bytes allow it. Since the array grows with its
-    // elements, a false count costs little memory.
+    // A count may be wrong even if the remaining bytes allow it. The array grows only as elements
+    // are read, so a wrong count costs little memory.
     let mut items = Vec::new();
     for index in 0..count {
         items.push(element().map_err(|error| error.at_index(index))?);

@@ -1,5 +1,5 @@
-//! Content filters: expressions over the fields of messages that select the messages a subscription
-//! wants.
+//! Content filters: expressions over the fields of messages, which select the messages that a
+//! subscription receives.
 //!
 //! The language is that of DDS: comparisons of fields with values, other fields or parameters
 //! (`%0`), with `LIKE` and `BETWEEN`, combined with `AND`, `OR`, `NOT` and parentheses.
@@ -39,15 +39,15 @@ pub enum ContentFilterError {
     Syntax {
         /// The expression.
         expression: String,
-        /// The position in bytes, counted from 0.
+        /// The position of the error in bytes, counted from 0.
         at: usize,
-        /// The input that is allowed there.
+        /// The input that is allowed at that position.
         expected: &'static str,
     },
     /// The expression names a parameter that is not given.
     #[error("the filter names parameter %{number}, but has {count} of them, counted from %0")]
     NoParameter {
-        /// The number.
+        /// The number of the parameter.
         number: usize,
         /// The number of given parameters.
         count: usize,
@@ -57,7 +57,7 @@ pub enum ContentFilterError {
         "parameter %{number} of the filter is {value:?}: write a number, TRUE, FALSE, or a text as 'text'"
     )]
     ParameterValue {
-        /// The number.
+        /// The number of the parameter.
         number: usize,
         /// The given string.
         value: String,
@@ -113,8 +113,8 @@ enum Operand {
 enum Scalar {
     Bool(bool),
     Integer(i128),
-    /// The value of a `float32` field. A `float64` is rounded to `float32` before the two are
-    /// compared.
+    /// The value of a `float32` field. When it is compared with a `float64`, that value is first
+    /// rounded to `float32`.
     Single(f32),
     Float(f64),
     Text(String),
@@ -190,7 +190,7 @@ impl Condition {
     }
 }
 
-/// The kind of value of an operand; `None` if it is unknown before a message arrives.
+/// The kind of an operand's value; `None` if it is unknown before a message arrives.
 type Kind = Option<&'static str>;
 
 const NUMBER: &str = "a number";
@@ -280,7 +280,7 @@ impl Relation {
     }
 }
 
-/// Compares two values; `None` if they cannot be compared, such as NaN.
+/// Compares two values; `None` if they cannot be compared, for example if one is NaN.
 fn compare(left: &Scalar, right: &Scalar) -> Option<Ordering> {
     #[expect(clippy::cast_precision_loss, reason = "as DDS compares integers with floats")]
     let float = |scalar: &Scalar| match scalar {
@@ -308,8 +308,8 @@ fn is_like(text: &str, pattern: &str) -> bool {
         (text.chars().collect(), pattern.chars().collect());
     let is_any = |character: char| matches!(character, '%' | '*');
     let (mut at, mut in_pattern) = (0, 0);
-    // The positions at which to retry if the pattern after the last `%` does not match; each retry
-    // starts one character further in the text.
+    // The positions in the text and in the pattern from which to retry if the pattern after the
+    // last `%` does not match. Each retry starts one character further in the text.
     let mut retry: Option<(usize, usize)> = None;
     while at < text.len() {
         match pattern.get(in_pattern) {

@@ -1,5 +1,5 @@
-//! Reads dynamic messages from YAML and JSON, as `ros2 topic pub` does: fields that are not named
-//! keep their defaults.
+//! Reads dynamic messages from YAML and JSON, like `ros2 topic pub`: fields that are not named keep
+//! their defaults.
 
 use super::input_error::{InputError, InputErrorKind};
 use super::input_tree::{Content, InputNode};
@@ -97,7 +97,7 @@ fn build(
     Ok(message)
 }
 
-/// Detects a field and its value that only lack the space after the colon.
+/// Detects a field and its value that lack the space after the colon, and returns the error for it.
 fn no_blank(ty: &DynamicType, word: &str, at: &InputNode) -> Option<InputError> {
     let (field, value) = word.split_once(':')?;
     ty.field_index(field)?;

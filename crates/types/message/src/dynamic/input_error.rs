@@ -1,8 +1,8 @@
-//! The error of a text that is not a message of the type, with its position.
+//! The error for a text that is not a message of the expected type, with its position.
 
 use super::path::Place;
 
-/// A text that is not a message of the type.
+/// The error for a text that is not a message of the expected type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}{kind}", self.position_text(), place.prefix())]
 pub struct InputError {
@@ -46,7 +46,7 @@ pub enum InputErrorKind {
         ty: String,
         /// The name that was given.
         field: String,
-        /// The field with the most similar name, if one is similar.
+        /// The most similar field name, if any name is similar.
         nearest: Option<String>,
         /// The names of all fields.
         known: String,

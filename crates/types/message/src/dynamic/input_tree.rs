@@ -5,8 +5,8 @@ use feros_yaml::{Limits, Problem, YamlError};
 
 use super::input_error::{InputError, InputErrorKind};
 
-/// Lists and mappings may be nested deeper than messages. The number of values is bounded by the
-/// size of the text, which the caller limits.
+/// Lists and mappings in the input may be nested somewhat deeper than messages can be. The number
+/// of values is limited by the size of the text, which the caller limits.
 const LIMITS: Limits =
     Limits { depth: 2 * feros_interface::MAX_NESTING_DEPTH + 2, values: usize::MAX };
 
@@ -19,7 +19,7 @@ pub(super) struct InputNode {
 
 #[derive(Debug)]
 pub(super) enum Content {
-    /// A string, number, boolean or null; `plain` is true if it was not in quotes.
+    /// A string, number, boolean or null; `plain` is true if the text was not in quotes.
     Scalar {
         text: String,
         plain: bool,
@@ -71,8 +71,8 @@ impl InputNode {
     pub(super) fn from_yaml(text: &str) -> Result<Self, InputError> {
         let document = match feros_yaml::document(text, LIMITS) {
             Ok(document) => document,
-            // All JSON is YAML but for one thing: a character beyond U+FFFF may be escaped as two
-            // surrogates, as many writers of JSON do.
+            // All JSON is YAML except that JSON may escape a character beyond U+FFFF as two
+            // surrogates, which many JSON writers do.
             Err(error) => match (&error.problem, serde_json::from_str(text)) {
                 (Problem::Syntax(_), Ok(json)) => return Ok(Self::from_json(json)),
                 _ => return Err(refused(error)),

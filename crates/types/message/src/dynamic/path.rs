@@ -8,10 +8,10 @@ use super::types::DynamicField;
 use super::value::{DynamicMessage, ValueRef};
 
 /// The position of a value in a message, such as `points[2].name`. While an error propagates
-/// outwards, each level prepends its step.
+/// outwards, each level of the message adds its step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The steps, with the innermost first.
+    /// The steps, the innermost first.
     steps: Vec<Step>,
 }
 
@@ -91,9 +91,9 @@ pub enum PathError {
     /// message.
     #[error("`{part}` is of type `{ty}`, which has no {wanted}")]
     Leaf {
-        /// The path up to the value that cannot be followed.
+        /// The path up to the value that has no such part.
         part: String,
-        /// The type.
+        /// The type of that value.
         ty: String,
         /// The part that the path requests.
         wanted: &'static str,
@@ -101,7 +101,7 @@ pub enum PathError {
     /// The path names an element that this message does not have.
     #[error("`{part}` has {len} elements, so none at {index} (counted from 0)")]
     Index {
-        /// The path up to the value that cannot be followed.
+        /// The path up to the array.
         part: String,
         /// The number of elements.
         len: usize,

@@ -56,7 +56,7 @@ impl<'a> Elements<'a> {
 
 macro_rules! define_show {
     ($($variant:ident($rust:ty) => $base:ident $(| $other:path)*;)+) => {
-        /// Decides what is shown of a value.
+        /// Decides how much of a value is shown.
         pub(super) fn show<'a>(selected: Selected<'a>, options: &PrintOptions) -> Shown<'a> {
             match selected.value {
                 ValueRef::U8(byte) if selected.is_byte() => Shown::Byte(byte),

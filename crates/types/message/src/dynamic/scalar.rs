@@ -1,4 +1,4 @@
-//! Converts the text that a user wrote for one element of a message.
+//! Converts text that a user wrote into one element of a message.
 
 use feros_cdr::WString;
 use feros_interface::BaseType;

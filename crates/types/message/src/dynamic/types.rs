@@ -41,12 +41,12 @@ pub enum DynamicTypeError {
     /// The description is not the description of a message.
     #[error(transparent)]
     Description(#[from] DescriptionError),
-    /// The name belongs to a service or action, of which only the parts are messages.
+    /// The name belongs to a service or action. Only its parts are messages.
     #[error("`{name}` is not a message: name one of its parts, such as `{name}{suffix}`")]
     NotAMessage {
         /// The name.
         name: TypeName,
-        /// A suffix with which the name becomes the name of a message.
+        /// A suffix that turns the name into the name of a message.
         suffix: &'static str,
     },
     /// The fixed arrays of the type are too large.
@@ -68,7 +68,7 @@ impl DynamicType {
     /// Fails if the type or a type to which it refers is missing, if a type contains itself, if
     /// `name` is not a message, or if its fixed arrays are too large.
     pub fn resolve(set: &InterfaceSet, name: &TypeName) -> Result<Self, DynamicTypeError> {
-        // This call finds missing and circular references and bounds the depth, so that the rest
+        // This call finds missing and circular references and limits the depth, so the code below
         // may recurse.
         let references = set.references(name)?;
         if set.message(name).is_none() {
@@ -81,7 +81,7 @@ impl DynamicType {
 
     /// The message type that a description describes. The type has no defaults, since defaults are
     /// not part of the [hash](DynamicType::type_hash). The caller must compare the hash with the
-    /// expected one: nothing else shows that an untrusted description is right.
+    /// expected hash, since nothing else shows that an untrusted description is right.
     ///
     /// # Errors
     /// Fails if a name or the type of a field is not allowed in a message, or like

@@ -14,8 +14,8 @@ pub struct DynamicMessage {
     values: Vec<Value>,
 }
 
-/// Calls a macro with all built-in element types except strings. For each type: the variant, the
-/// Rust type, the names in definitions.
+/// Calls a macro with all built-in element types except strings. Each type comes with its variant,
+/// its Rust type, and its names in definitions.
 macro_rules! for_each_primitive {
     ($call:ident) => {
         $call! {
@@ -300,7 +300,7 @@ impl DynamicMessage {
     }
 }
 
-/// The declared default of a field; without one, zero, false or empty.
+/// The declared default of a field. A field without a declared default is zero, false or empty.
 pub(super) fn default_value(field: &DynamicField) -> Value {
     let declared = field.definition().default.as_ref();
     let element = |literal| element_value(field, literal);

@@ -111,8 +111,8 @@ fn write_inline(out: &mut String, shown: Shown<'_>, indent: usize) {
     }
 }
 
-/// Writes a value in flow style. Strings with line breaks still take several lines, which need the
-/// indentation.
+/// Writes a value in flow style. Strings with line breaks still take several lines, which need to
+/// be indented.
 fn write_flow(out: &mut String, shown: Shown<'_>, indent: usize, options: &PrintOptions) {
     match shown {
         Shown::Message(message) => {
@@ -272,7 +272,7 @@ fn is_printable(character: char) -> bool {
         && !matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}')
 }
 
-/// Whether YAML 1.1 reads the string without quotes as something other than a string.
+/// Whether YAML 1.1 reads the unquoted text as something other than a string.
 fn means_something_else(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let is_word_of_one_case = text == lower || text == text.to_ascii_uppercase() || {
@@ -359,7 +359,7 @@ fn looks_like_date(text: &str) -> bool {
             && bytes[7] == b'-'
             && digits(8..10);
     }
-    // A date with a time has colons. In doubt the text counts as a date, and is quoted.
+    // A date with a time has colons. In case of doubt, the text counts as a date and is quoted.
     digits(0..4)
         && bytes.get(4) == Some(&b'-')
         && text.matches('-').count() >= 2
@@ -371,7 +371,7 @@ fn write_single_quoted(out: &mut String, text: &str, indent: usize) {
     let mut in_break = false;
     for character in text.chars() {
         if character == '\n' {
-            // Writes one additional line break, since YAML readers fold one.
+            // Writes an additional line break, since YAML readers fold a single one into a space.
             out.push_str(if in_break { "\n" } else { "\n\n" });
             in_break = true;
             continue;

@@ -9,7 +9,7 @@ use crate::sample::sample;
 #[path = "../support/builders.rs"]
 mod checks;
 
-/// A message type in the tests here, like [`crate::probe::Probe`].
+/// Builds messages of one type for these tests, like [`crate::probe::Probe`].
 struct Builder {
     name: &'static str,
     check: fn(&[u8]),

@@ -1,5 +1,5 @@
-//! The hashes in the generated code are those that stock ROS 2 ships, and they are the hashes of
-//! the generated descriptions.
+//! The hashes in the generated code equal those that stock ROS 2 ships and those that are computed
+//! from the generated descriptions.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Input that no honest sender produces is refused or read without a panic, by both owned values
-//! and views.
+//! Input that no honest sender produces is refused or accepted without a panic, by owned values and
+//! by views alike.
 
 use feros_message::cdr::ByteOrder;
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
-//! Tests every shipped type: its hash, its bytes as stock ROS 2 writes them, views that equal owned
-//! values, both byte orders, built messages, and no panic for any input.
+//! Tests every shipped type: the hash, the bytes compared with stock ROS 2, views compared with
+//! owned values, both byte orders, and built messages. No input causes a panic.
 #![allow(clippy::unwrap_used)]
 
 mod builders;

@@ -1,4 +1,4 @@
-//! One type that stands for all generated messages, so that tests can loop over them.
+//! One type that represents all generated messages, so that tests can loop over them.
 
 use feros_message::cdr::{ByteOrder, Writer};
 use feros_message::{DecodeError, Message, encode_into, encoded_size, from_bytes, to_vec, view};
@@ -24,7 +24,7 @@ fn probe<M: Message>() -> Probe {
         name: M::TYPE_NAME,
         default: || format!("{:?}", M::default()),
         decode: |bytes| from_bytes::<M>(bytes).map(|value| format!("{value:?}")),
-        // The view struct of Image is named ImageView, and so on.
+        // The `Debug` form of a view starts with another name, such as ImageView instead of Image.
         view: |bytes| view::<M>(bytes).map(|value| format!("{value:?}").replace("View {", " {")),
         encode: |bytes, order| {
             let value: M = from_bytes(bytes).unwrap();

@@ -1,4 +1,5 @@
-//! Random values of every type: both byte orders, views, unaligned memory, exact bytes.
+//! Tests random values of every type: both byte orders, views, unaligned memory, and the exact
+//! bytes.
 
 use feros_message::cdr::ByteOrder;
 use proptest::prelude::*;

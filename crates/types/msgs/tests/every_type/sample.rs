@@ -1,5 +1,5 @@
-//! Random serialized samples of any type, written from the parsed interfaces, and independent of
-//! the code under test.
+//! Makes random serialized samples of any type from the parsed interfaces. This code is independent
+//! of the code under test.
 
 use feros_interface::{
     BaseType, EMPTY_MESSAGE_FIELD, FieldType, InterfaceSet, Shape, TypeName, shipped,

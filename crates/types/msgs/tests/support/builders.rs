@@ -8,7 +8,7 @@ use feros_message::{
     shaped_size, to_vec,
 };
 
-/// A message that can be built anew from an owned one.
+/// A message for which an equal message can be built from its shape and fields.
 pub(crate) trait Rebuild: Message {
     fn shape(&'static self) -> Self::Shape<'static>;
     fn fill(&self, fields: Self::Fields<'_>);
@@ -16,7 +16,7 @@ pub(crate) trait Rebuild: Message {
 
 include!(concat!(env!("OUT_DIR"), "/rebuild.rs"));
 
-/// The two ways to get the elements of a [`SequenceMut`].
+/// The two methods that give access to the elements of a [`SequenceMut`].
 #[derive(Clone, Copy, Debug)]
 enum Way {
     Borrow,
@@ -58,7 +58,7 @@ fn dirty(memory: &mut Vec<u8>, len: usize, excess: usize) -> &mut [u8] {
     &mut memory[start..start + len]
 }
 
-/// Checks that `sample` and the default message have the same bytes when built as when encoded.
+/// Checks that building `sample` and the default message gives the same bytes as encoding them.
 pub(crate) fn check<M: Rebuild>(sample: &[u8]) {
     let name = M::TYPE_NAME;
     let message: &'static M = Box::leak(Box::new(from_bytes(sample).unwrap()));
@@ -102,8 +102,9 @@ pub(crate) fn check<M: Rebuild>(sample: &[u8]) {
     assert_eq!(lent, expected, "{name}: the default");
 }
 
-/// Checks that fields of any bytes are handed out or refused without a panic, as in decoding.
-/// Bounds are not checked, since a length cannot be changed through fields.
+/// Checks that the fields of arbitrary bytes are handed out or refused without a panic, in
+/// agreement with decoding. Bounds are not checked, since a length cannot be changed through
+/// fields.
 pub(crate) fn check_hostile<M: Message>(bytes: &[u8]) {
     let mut memory = Vec::new();
     let lent = dirty(&mut memory, bytes.len(), 0);

@@ -1,9 +1,9 @@
-//! For build scripts: writes code for every message that builds an equal message. This is
-//! deliberately separate from the code generator, since it tests generated code.
+//! For build scripts: writes code that, given a message of any type, builds an equal message. This
+//! is deliberately separate from the code generator, since it tests generated code.
 
 use feros_interface::{BaseType, Field, FieldType, InterfaceSet, Shape, TypeName};
 
-/// Returns implementations of the trait `Rebuild`, which the test defines, for these messages.
+/// Returns implementations of the trait `Rebuild` for these messages; the test defines the trait.
 /// `path` returns the Rust path of a package.
 pub(crate) fn implementations<'a>(
     set: &InterfaceSet,

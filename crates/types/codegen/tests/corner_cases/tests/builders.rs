@@ -35,7 +35,7 @@ fn probe<M: checks::Rebuild>() -> Builder {
     }
 }
 
-/// All definitions that the tested messages refer to.
+/// The tested messages, and all definitions that they refer to.
 fn definitions() -> InterfaceSet {
     let mut set = shipped().clone();
     for path in [
@@ -72,7 +72,8 @@ proptest! {
     }
 }
 
-/// Passes `work` memory of `len` bytes like that of a transport, with arbitrary content.
+/// Calls `work` with `len` bytes of memory like those that a transport lends, with arbitrary
+/// content.
 fn with_lent<T>(len: usize, work: impl FnOnce(&mut [u8]) -> T) -> T {
     let mut memory = vec![0xa5; len + 8];
     let start = memory[4..].as_ptr().align_offset(8);
@@ -93,7 +94,7 @@ fn shapes_start_with_the_declared_defaults() {
     let shape = RunsShape::default();
     assert_eq!((shape.numbers, shape.few_flags, shape.text), (2, 3, "it's \"quoted\""));
     assert_eq!(shape.two_wides, [&[97u16][..], &[0x8a9e]]);
-    // A declared default fills the elements that it has; the flags after these are false.
+    // A declared default fills as many elements as it has; the flags after these are false.
     let shape = RunsShape { numbers: 3, few_flags: 1, flags: 2, uneven: 2, ..shape };
     with_lent(shaped_size::<Runs>(&shape).unwrap(), |lent| {
         let mut runs = build::<Runs>(&shape, lent).unwrap();

@@ -59,7 +59,8 @@ impl<'a> Parser<'a> {
         is_next
     }
 
-    /// The characters from the current position that may belong to a name; empty if there are none.
+    /// The characters from the current position that may belong to a name; empty if there are no
+    /// such characters.
     fn word(&self) -> &'a str {
         let rest = self.rest();
         let end =
@@ -183,8 +184,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Parses the value at the start of a text, and returns it with its length in bytes. The error is
-/// the expected input.
+/// Parses the value at the start of a text, and returns it with its length in bytes. The error
+/// describes the expected input.
 fn literal(text: &str) -> Result<(Scalar, usize), &'static str> {
     const NOTHING: &str = "a field or a value";
     if let Some(quote) = text.chars().next().filter(|c| matches!(c, '\'' | '"' | '`')) {
