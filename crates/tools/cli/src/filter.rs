@@ -3,6 +3,9 @@
 //! `ros2` runs the text as Python. Here it is an expression that can only read: operators,
 //! comparisons and methods of strings are Python's, the functions are the few below, and only the
 //! values that the expression reads are copied.
+//!
+//! The evaluator of `$(eval ...)` in launch files does not serve here: it has no names, fields,
+//! subscripts, functions or methods, and these are most of what minijinja gives a filter.
 
 use std::sync::{Arc, OnceLock};
 

@@ -2,6 +2,10 @@
 //! expressions that conditions need. The subset has literals, comparisons, `in`, `and`, `or`,
 //! `not`, `x if c else y`, arithmetic and parentheses, but no names, calls, attributes or
 //! subscripts.
+//!
+//! minijinja, which evaluates `--filter` of the command, does not serve here: its `is` compares
+//! nothing (it names a test), and it orders a text and a number, exceeds 64 bits, and accepts
+//! subscripts and powers, where a launch file needs an error.
 
 mod object;
 mod token;
