@@ -43,8 +43,8 @@ fn wait_for_announcement(node: &TestNode, kind: EndpointKind, topic: &str, wante
     });
 }
 
-/// Both sides and the graph see the announcement of an endpoint, and see none for an endpoint that
-/// announces nothing.
+/// Both sides and the graph see the announcement of an endpoint. They see no announcement if the
+/// endpoint announces nothing.
 pub fn announcements_are_seen(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/announced");
@@ -75,7 +75,7 @@ pub fn announcements_are_seen(fixture: &dyn Fixture) {
     }
 }
 
-/// The graph and the matches of the other side show a changed announcement, and the matches remain.
+/// The graph and the matches of the other side show a changed announcement, and the match stays.
 /// The graph still shows the endpoint's node.
 pub fn announcements_change(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
@@ -100,7 +100,7 @@ pub fn announcements_change(fixture: &dyn Fixture) {
         Some(PublisherEvent::Matched(status)) => assert_eq!((status.total, status.current), (1, 1)),
         other => panic!("{other:?}"),
     }
-    // A string that cannot be an announcement changes nothing.
+    // A string that cannot be an announcement is refused and changes nothing.
     publisher.publisher.announce("good").unwrap();
     let error = publisher.publisher.announce("bad;typehash=").unwrap_err();
     assert!(matches!(&error, AnnounceError::Text { topic: of, .. } if *of == topic), "{error}");
@@ -110,7 +110,7 @@ pub fn announcements_change(fixture: &dyn Fixture) {
     wait_for_announcement(&far, EndpointKind::Publisher, &topic, Some("good"));
 }
 
-/// A string that cannot go on the wire is refused with the reason, and nothing is announced.
+/// A string that cannot be sent is refused with the reason, and nothing is announced.
 pub fn impossible_announcements_are_refused(fixture: &dyn Fixture) {
     let (near, _far) = test_nodes(fixture);
     let topic = unique("/unannounced");
@@ -167,8 +167,8 @@ pub fn matches_follow_their_events(fixture: &dyn Fixture) {
     assert_eq!(publisher.publisher.matches(), []);
 }
 
-/// Announcements that change while other threads read them are read whole: an old or a new one,
-/// never a mixture.
+/// Announcements that change while other threads read them are read consistently: the old or the
+/// new announcement, never a mixture.
 pub fn announcements_change_while_others_look(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/looking");

@@ -1,4 +1,4 @@
-//! Discovery between sessions, and the names that the sessions may use.
+//! Discovery between sessions, and the names that sessions accept.
 
 use std::sync::Arc;
 
@@ -51,7 +51,8 @@ pub fn names_and_types_are_shown(fixture: &dyn Fixture) {
     });
 }
 
-/// Nodes appear with their participant and enclave, and disappear when they are withdrawn.
+/// Nodes appear with their participant and enclave, and disappear when their session withdraws
+/// them.
 pub fn nodes_are_shown_and_withdrawn(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let shown = far.wait_for_graph("the node", |graph| {
@@ -69,8 +70,8 @@ pub fn nodes_are_shown_and_withdrawn(fixture: &dyn Fixture) {
     assert!(matches!(error, CreateEndpointError::NoNode { .. }), "{error}");
 }
 
-/// While nothing changes, the graph's snapshot is the same object. After a change, it has a newer
-/// generation.
+/// While nothing changes, the graph returns the same snapshot object. After a change, the snapshot
+/// has a newer generation.
 pub fn graph_changes_are_notified(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/changes");
@@ -87,8 +88,7 @@ pub fn graph_changes_are_notified(fixture: &dyn Fixture) {
     });
 }
 
-/// Names and types that cannot go on the wire are refused with the reason, and nothing is
-/// announced.
+/// Names and types that cannot be sent are refused with the reason, and nothing is announced.
 pub fn refused_names(fixture: &dyn Fixture) {
     let (near, _far) = test_nodes(fixture);
     for bad in
@@ -129,7 +129,7 @@ pub fn names_outside_ros_conventions(fixture: &dyn Fixture) {
     assert!(!far.session.graph().topics().contains_key(&topic));
 }
 
-/// A session knows its own identity.
+/// A session reports its own identity.
 pub fn session_facts(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     assert!(!near.session.engine_name().is_empty() && !near.session.engine_version().is_empty());

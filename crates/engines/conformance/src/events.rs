@@ -31,7 +31,7 @@ fn subscription_event<T>(
     })
 }
 
-/// Both sides count matches and their ends, and an event can be taken only once.
+/// Both sides count the matches that begin and end, and each event can be taken only once.
 pub fn matches_are_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/matches");
@@ -69,7 +69,7 @@ pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
     publisher.publish(&numbered(1));
     if !near.session.kept().deadline {
         subscription.next();
-        // A sleep instead of a wait for an event, because the test is about the passing of this
+        // The test sleeps instead of waiting for an event, because it is about the passing of this
         // time.
         std::thread::sleep(Duration::from_millis(60));
         let told = std::iter::from_fn(|| subscription.subscription.take_event().unwrap())
@@ -100,9 +100,9 @@ pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
     assert!(missed.0 >= 1 && missed.1 >= 1);
 }
 
-/// A publisher that does not assert its liveliness loses it, keeps it by asserting it, and regains
-/// it by publishing. If the engine does not enforce leases, the publisher stays alive until it
-/// ends.
+/// A publisher stays alive while it asserts its liveliness, is no longer alive once it stops, and
+/// is alive again when it publishes. If the engine does not enforce leases, the publisher stays
+/// alive until it ends.
 pub fn liveliness_is_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/liveliness");
@@ -122,7 +122,7 @@ pub fn liveliness_is_reported(fixture: &dyn Fixture) {
                     not_alive_change,
                 } = event
                 {
-                    // The changes lead from the status reported last time to the current status.
+                    // The previously reported status plus the changes gives the current status.
                     assert_eq!(i64::from(alive), i64::from(now.0) + i64::from(alive_change));
                     assert_eq!(
                         i64::from(not_alive),
@@ -150,7 +150,7 @@ pub fn liveliness_is_reported(fixture: &dyn Fixture) {
         matches!(event, PublisherEvent::LivelinessLost { total, .. } if total >= 1).then_some(())
     });
     // Each attempt asserts liveliness again, because on a busy machine the lease may expire before
-    // the test sees the return.
+    // the test sees that the publisher is alive again.
     wait_for("the return", (1, 0), &|| {
         publisher.publish(&numbered(1));
         publisher.publisher.assert_liveliness().unwrap();
@@ -203,8 +203,8 @@ pub fn acknowledgements_can_be_waited_for(fixture: &dyn Fixture) {
     (1..=300).for_each(|number| assert_eq!(subscription.next_number(), number));
 }
 
-/// Gaps in a publisher's numbers count as losses, except while they are expected. Messages that
-/// were skipped in that time do not count as losses either.
+/// Gaps in a publisher's numbers count as losses, except while gaps are expected. Messages that
+/// were skipped in that time do not count as losses later either.
 pub fn expected_gaps_are_no_losses(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/gaps");
@@ -214,8 +214,8 @@ pub fn expected_gaps_are_no_losses(fixture: &dyn Fixture) {
     subscription.wait_for_matches(2);
     publisher.wait_for_matches(1);
     other.wait_for_matches(1);
-    // Publishes `count` messages. All but the last leave the subscription's history before the
-    // subscription takes any.
+    // Publishes `count` messages. All but the last are dropped from the subscription's history
+    // before the subscription takes any.
     let pass_over = |publisher: &TestPublisher, count: u32| {
         (1..=count).for_each(|number| publisher.send(&numbered(number)));
         publisher.publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();

@@ -1,4 +1,4 @@
-//! The sessions, nodes and endpoints of tests, and waiting for their notifications.
+//! The sessions, nodes and endpoints of the tests, and helpers that wait for their notifications.
 
 use feros_sync::{Condvar, Mutex};
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use feros_engine::{
     Subscription, SubscriptionOptions, TypeHash,
 };
 
-/// A test that takes longer counts as hanging. No test of the suite needs a hundredth of this time.
+/// A test that takes longer counts as hanging. All tests of the suite need less than a hundredth of
+/// this time.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
 
 /// The type of the messages that [`numbered`] creates. It is a real type because some engines check
@@ -36,9 +37,8 @@ pub trait Fixture {
         eprintln!("skipped: {reason}");
     }
 
-    /// The number of DDS topics for each name, which is more than one if a session is on several
-    /// DDS networks. An endpoint without a ROS gid, such as a plain endpoint of a service's topic,
-    /// is seen once on each.
+    /// The number of DDS networks that a session is on. A session sees an endpoint without a ROS
+    /// gid, such as a plain endpoint of a service's topic, once on each of them.
     fn wires(&self) -> usize {
         1
     }
@@ -65,18 +65,17 @@ impl NotificationCounter {
         Arc::default()
     }
 
-    /// Returns the notification that the counter counts.
+    /// Returns the callback that increments the counter.
     pub fn notify(self: &Arc<Self>) -> Notify {
         let counter = self.clone();
         Arc::new(move || {
-            // A failed test poisons the lock, but an engine's thread must not panic because of
-            // that.
+            // A failed test poisons the lock, but that must not make an engine's thread panic.
             *counter.count.lock() += 1;
             counter.changed.notify_all();
         })
     }
 
-    /// Calls `look` immediately and then after each notification, until it finds something.
+    /// Calls `look` immediately and then after each notification, until it returns a value.
     pub fn wait_for<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         let deadline = Instant::now() + WATCHDOG;
         loop {
@@ -106,7 +105,7 @@ pub struct TestNode {
     _guard: feros_engine::engine::GraphChangeGuard,
 }
 
-/// A name that no other test of this process uses.
+/// Returns a name that no other test of this process uses.
 pub(crate) fn unique(base: &str) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     format!("{base}_p{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
@@ -143,7 +142,7 @@ impl TestNode {
         Self { session, node, name, graph, _guard: guard }
     }
 
-    /// Waits until `look` finds something in the graph.
+    /// Waits until `look` returns a value for the graph.
     pub(crate) fn wait_for_graph<T>(
         &self,
         what: &str,
@@ -298,11 +297,11 @@ pub(crate) struct TestClient {
     pub(crate) responses: Arc<NotificationCounter>,
 }
 
-/// Publishes numbers as fast as the publisher can, until `work` returns or panics.
+/// Publishes numbers as fast as possible until `work` returns or panics.
 pub(crate) fn while_publishing<T>(publisher: &TestPublisher, work: impl FnOnce() -> T) -> T {
     std::thread::scope(|scope| {
-        // The channel is also closed if `work` panics. The scope would otherwise wait for the
-        // thread forever.
+        // The channel also closes if `work` panics. Otherwise the scope would wait for the thread
+        // forever.
         let (_working, ended) = sync_channel::<()>(0);
         scope.spawn(move || {
             let numbers = (0..).take_while(|_| ended.try_recv() == Err(TryRecvError::Empty));
@@ -325,7 +324,7 @@ impl TestPublisher {
         self.publish(bytes);
     }
 
-    /// Waits until exactly this many subscriptions match.
+    /// Waits until exactly `count` subscriptions match.
     pub fn wait_for_matches(&self, count: usize) {
         self.events.wait_for("matching subscriptions", || {
             (self.publisher.matched_subscriptions() == count).then_some(())
@@ -334,7 +333,7 @@ impl TestPublisher {
 }
 
 impl TestSubscription {
-    /// Waits until exactly this many publishers match.
+    /// Waits until exactly `count` publishers match.
     pub fn wait_for_matches(&self, count: usize) {
         self.events.wait_for("matching publishers", || {
             (self.subscription.matched_publishers() == count).then_some(())
@@ -361,8 +360,8 @@ pub(crate) fn matched(publisher: &TestPublisher, subscription: &TestSubscription
     subscription.wait_for_matches(1);
 }
 
-/// Waits until all earlier messages of `from` have arrived at `to`, by publishing another message
-/// and waiting for it.
+/// Waits until all earlier messages of `from` have arrived at `to`: publishes one more message and
+/// waits for it.
 pub(crate) fn settled(from: &TestNode, to: &TestNode) {
     let topic = unique("/settled");
     let publisher = from.publisher(&topic, QosProfile::keep_all());
@@ -381,7 +380,7 @@ pub(crate) fn number_in(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(bytes[4..8].try_into().unwrap())
 }
 
-/// Creates a message of `size` bytes that depend on their position and on `seed`.
+/// Creates a message of `size` bytes. Each byte depends on its position and on `seed`.
 pub(crate) fn patterned(size: usize, seed: u8) -> Vec<u8> {
     let mut bytes = vec![0, 1, 0, 0];
     bytes.extend(
@@ -390,7 +389,8 @@ pub(crate) fn patterned(size: usize, seed: u8) -> Vec<u8> {
     bytes
 }
 
-/// Compares messages. Receivers accept up to three additional bytes of padding from the wire.
+/// Compares messages. A received message may have up to three additional bytes, since the wire pads
+/// messages.
 pub(crate) fn assert_same(received: &[u8], sent: &[u8]) {
     let padding = received.len().checked_sub(sent.len()).expect("nothing is missing at the end");
     assert!(padding < 4, "{padding} bytes more than were sent");

@@ -13,7 +13,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `harness` | sessions, nodes and endpoints of tests, and waiting |
+//! | `harness` | the sessions, nodes and endpoints of the tests; helpers that wait |
 //! | `discovery`, `lifecycle` | sessions that find each other; the creation and end of endpoints |
 //! | `topics`, `services` | messages and calls |
 //! | `qos`, `events`, `announcements` | policies, events, announcements and matches |

@@ -26,7 +26,8 @@ pub fn samples_outlive_their_subscription(fixture: &dyn Fixture) {
     }
 }
 
-/// After an endpoint has been dropped, none of its callbacks run, however busy the endpoint was.
+/// After an endpoint has been dropped, none of its callbacks run, no matter how busy the endpoint
+/// was.
 pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/dropped");
@@ -49,7 +50,7 @@ pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
             received.wait_for("a message", || subscription.take().unwrap());
             drop(subscription);
             gone.store(true, Ordering::SeqCst);
-            // The publisher continues. A control subscription shows that messages arrived after the
+            // The publisher continues. A second subscription shows that messages arrived after the
             // drop.
             let control = far.subscription(&topic, QosProfile::sensor_data());
             control.next();
@@ -58,8 +59,8 @@ pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
     });
 }
 
-/// Several threads create and end endpoints of one type at the same time. The end of one endpoint
-/// does not affect another that is being created.
+/// Several threads create and drop endpoints of one type at the same time. Dropping one endpoint
+/// does not affect another endpoint that is being created.
 pub fn endpoints_of_one_type_come_while_others_go(fixture: &dyn Fixture) {
     let (near, _far) = test_nodes(fixture);
     std::thread::scope(|scope| {
@@ -75,7 +76,8 @@ pub fn endpoints_of_one_type_come_while_others_go(fixture: &dyn Fixture) {
     });
 }
 
-/// Two hundred rounds of endpoints of all kinds leave no memory, thread or handle behind.
+/// Two hundred rounds of creating and dropping endpoints of all kinds leave no memory, thread or
+/// handle behind.
 pub fn endpoints_come_and_go_without_growth(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/come_and_go");
@@ -92,7 +94,8 @@ pub fn endpoints_come_and_go_without_growth(fixture: &dyn Fixture) {
     (0..200).for_each(|_| round());
     let grown = resident_bytes().saturating_sub(before);
     // Other tests of this process run at the same time, but the pool limits their buffers. A leak
-    // of one sample per round would be 20 MB, a leak of one page per round and endpoint 3 MB.
+    // of one sample per round would be 20 MB, and a leak of one page per round and endpoint would
+    // be 3 MB.
     assert!(grown < 96 << 20, "{grown} bytes more after 200 rounds");
     let graph = near.session.graph();
     let left = graph.endpoints.iter().filter(|endpoint| endpoint.name.starts_with(&topic)).count();

@@ -14,8 +14,8 @@ use crate::harness::{
 
 const ACK_WATCHDOG: Duration = Duration::from_secs(60);
 
-/// Every pair of policies matches or does not match by the rules of DDS, and both sides learn which
-/// policy is incompatible. On an engine without compatibility rules, every pair matches.
+/// The rules of DDS decide which pairs of policies match, and both sides are notified of the
+/// incompatible policy. On an engine without compatibility rules, every pair matches.
 pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
     let base = QosProfile::default();
     let ms = Duration::from_millis;
@@ -81,7 +81,7 @@ pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
     }
 }
 
-/// A full history drops the oldest messages and counts them.
+/// When the history is full, the oldest messages are dropped and counted.
 pub fn keep_last_keeps_the_newest(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/keep_last");
@@ -92,8 +92,8 @@ pub fn keep_last_keeps_the_newest(fixture: &dyn Fixture) {
     assert_eq!(subscription.next_number(), 0);
     (1..=10).for_each(|number| publisher.send(&numbered(number)));
     publisher.publisher.wait_for_all_acked(ACK_WATCHDOG).unwrap();
-    // An acknowledged message has been received. Once the last message is there, all have been
-    // stored.
+    // Acknowledged messages have been received, so once the newest message can be taken, all
+    // messages have been stored.
     let newest = subscription.data.wait_for("the newest", || {
         let mut taken = Vec::new();
         while let Some(sample) = subscription.subscription.take().unwrap() {
@@ -112,15 +112,15 @@ pub fn keep_last_keeps_the_newest(fixture: &dyn Fixture) {
     assert_eq!(lost, (7, 7));
 }
 
-/// No message is dropped if all messages are kept.
+/// With the policy keep-all, no message is dropped.
 pub fn keep_all_keeps_all(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/keep_all");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
     matched(&publisher, &subscription);
-    // These are more messages than a subscription holds, so the publisher may have to wait until
-    // some are taken.
+    // The publisher may have to wait until messages are taken, because these are more than a
+    // subscription holds.
     std::thread::scope(|scope| {
         scope.spawn(|| (0..2000).for_each(|number| publisher.send(&numbered(number))));
         (0..2000).for_each(|number| assert_eq!(subscription.next_number(), number));
@@ -164,7 +164,7 @@ pub fn lifespan_expires(fixture: &dyn Fixture) {
     let publisher = near.publisher(&topic, qos.lifespan(lifespan));
     publisher.publish(&numbered(1));
     let published = Instant::now();
-    // A loop instead of a wait for an event, because the test is about the passing of this time.
+    // The test loops instead of waiting for an event, because it is about the passing of this time.
     while published.elapsed() <= lifespan * 2 {
         std::thread::sleep(lifespan);
     }
@@ -182,7 +182,8 @@ pub fn lifespan_expires(fixture: &dyn Fixture) {
     assert_eq!(crate::harness::number_in(&first.payload), 2);
 }
 
-/// System defaults and best-available policies are resolved, and the resolved policies can be read.
+/// System defaults and best-available policies are resolved, and the endpoint reports the resolved
+/// policies.
 pub fn policies_are_resolved(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let system = near.publisher(&unique("/system"), QosProfile::system_default()).publisher.qos();

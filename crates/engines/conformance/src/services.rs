@@ -26,8 +26,8 @@ impl TestService {
     }
 
     /// Responds to a client that exists. A server discovers the two endpoints of a client one after
-    /// the other, and on a busy machine the second may take longer than the server waits for it.
-    /// Therefore the call is repeated.
+    /// the other, and on a busy machine it may discover the second endpoint only after it has
+    /// stopped waiting for it. Therefore the call is repeated.
     fn respond(&self, request: &RequestId, bytes: &[u8]) -> Result<(), PublishError> {
         let began = Instant::now();
         loop {
@@ -38,7 +38,7 @@ impl TestService {
         }
     }
 
-    /// Responds to the next request with the number in it plus `plus`.
+    /// Responds to the next request with the request's number plus `plus`.
     fn answer_one(&self, plus: u32) -> RequestId {
         let (id, request) = self.next();
         self.respond(&id, &numbered(number_in(&request.payload) + plus)).unwrap();
@@ -61,8 +61,8 @@ impl TestClient {
     }
 }
 
-/// Returns the mapping that a client's requests arrive in: the mapping that the client wants, if
-/// the engine has several.
+/// Returns the mapping in which a client's requests arrive: `wanted`, if the engine has several
+/// mappings.
 fn mapping_on(node: &TestNode, wanted: ServiceMapping) -> ServiceMapping {
     if node.session.kept().dds_services { wanted } else { ServiceMapping::default() }
 }
@@ -80,7 +80,7 @@ fn call_some(server: &TestService, client: &TestClient, mapping: ServiceMapping)
     assert!(client.client.take_response().unwrap().is_none());
 }
 
-/// Calls work in the default mapping, and the identity of a request comes back with its response.
+/// Calls work in the default mapping, and a response carries the identity of its request.
 pub fn calls_are_answered(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for replies_on_demand in [false, true] {
@@ -91,8 +91,8 @@ pub fn calls_are_answered(fixture: &dyn Fixture) {
     }
 }
 
-/// A server that announces the other mapping is called in that mapping without further options. The
-/// same holds for a client that forces the other mapping.
+/// If a server announces the other mapping, clients call it in that mapping without further
+/// options. A call also works if the client forces the other mapping.
 pub fn calls_with_payload_header_are_answered(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for replies_on_demand in [false, true] {
@@ -113,7 +113,7 @@ pub fn both_mappings_at_once(fixture: &dyn Fixture) {
     for round in 0..10 {
         let asked: Vec<_> =
             (0..).zip(&clients).map(|(n, client)| client.ask(round * 10 + n)).collect();
-        // The server takes both requests before it responds to either, so it must keep them apart.
+        // The server takes both requests before it responds to either, so it must tell them apart.
         let requests = [server.next(), server.next()];
         let differ = requests[0].0.mapping != requests[1].0.mapping;
         assert_eq!(differ, near.session.kept().dds_services);
@@ -175,8 +175,8 @@ pub fn responses_go_to_their_client(fixture: &dyn Fixture) {
     }
 }
 
-/// A client that takes its responses slowly does not lose them, however many other clients there
-/// are.
+/// A client that takes its responses slowly does not lose any, no matter how many other clients
+/// there are.
 pub fn responses_are_displaced_by_no_others(fixture: &dyn Fixture) {
     const OWN: u32 = 30;
     let (near, far) = test_nodes(fixture);
@@ -198,7 +198,7 @@ pub fn responses_are_displaced_by_no_others(fixture: &dyn Fixture) {
     }
 }
 
-/// If more requests arrive than the history keeps, the lost requests are counted.
+/// If more requests arrive than the server's history keeps, the lost requests are counted.
 pub fn lost_requests_are_counted(fixture: &dyn Fixture) {
     const REQUESTS: u32 = 40;
     let (near, far) = test_nodes(fixture);
@@ -242,7 +242,7 @@ pub fn availability_is_notified(fixture: &dyn Fixture) {
     }
 }
 
-/// Responses may be sent in any order and after any time, because the caller keeps the requests.
+/// Responses may be sent in any order and after any time, because the caller keeps the request ids.
 pub fn late_responses_are_accepted(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/late");
@@ -292,7 +292,7 @@ pub fn servers_and_clients_announce(fixture: &dyn Fixture) {
 }
 
 /// For a request that came over another transport, a server can send the response to the endpoint
-/// that the client names, with any number.
+/// that the client names, with any number as the identity.
 pub fn responses_find_a_client_by_its_endpoint(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/other_way");
@@ -311,8 +311,8 @@ pub fn responses_find_a_client_by_its_endpoint(fixture: &dyn Fixture) {
     }
 }
 
-/// A response to a client that has left fails with an error of its own kind, and the server
-/// continues to work.
+/// A response to a client that has left fails with a specific error, and the server continues to
+/// work.
 pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for mapping in BOTH {
@@ -326,8 +326,8 @@ pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
         near.wait_for_graph("the client's end", |graph| {
             (graph.count(feros_engine::EndpointKind::Client, &service) == 0).then_some(())
         });
-        // The end of the client's other endpoint may be noticed a little later. Until then,
-        // responses are sent.
+        // The server may notice a little later that the client's other endpoint has ended. Until
+        // then, it sends responses.
         let refused =
             std::iter::repeat_with(|| server.respond_once(&id, &numbered(1))).find_map(Result::err);
         assert!(
@@ -356,9 +356,9 @@ fn raw<'a>(
     (publisher, subscription)
 }
 
-/// A request without an identity counts as its writer's request, and every reader of replies gets
-/// the response. If the engine's services do not consist of topics, a publisher with the name of
-/// such a topic does not reach the service.
+/// A request without an identity counts as a request of its writer, and every reader of replies
+/// gets the response. If the engine's services do not consist of topics, a publisher with the name
+/// of such a topic does not reach the service.
 pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/raw");
@@ -393,8 +393,8 @@ pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     assert_eq!(replies.next_number(), 5);
 }
 
-/// A client refuses and counts responses that are too short for a header, and finds the next
-/// response after them. If the engine's services do not consist of topics, a publisher with the
+/// A client refuses and counts responses that are too short for a header, and then still receives
+/// the next valid response. If the engine's services do not consist of topics, a publisher with the
 /// name of such a topic reaches no client.
 pub fn truncated_headers_are_refused(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
@@ -417,7 +417,7 @@ pub fn truncated_headers_are_refused(fixture: &dyn Fixture) {
     for size in [4, 5, 12, 16] {
         hostile.publish(&patterned(size, 0));
     }
-    hostile.publish(&patterned(20, 0)); // long enough, but for no client
+    hostile.publish(&patterned(20, 0)); // long enough, but addressed to no client
     hostile.publisher.wait_for_all_acked(std::time::Duration::from_secs(60)).unwrap();
     let asked = client.ask(1);
     server.answer_one(0);

@@ -33,7 +33,7 @@ pub fn reliable_messages_arrive_in_order(fixture: &dyn Fixture) {
     assert!(subscription.subscription.take().unwrap().is_none());
 }
 
-/// Messages that the engine need not send also get numbers.
+/// Numbers also count messages that the engine did not have to send.
 pub fn skipped_messages_count(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/skipped");
@@ -47,7 +47,7 @@ pub fn skipped_messages_count(fixture: &dyn Fixture) {
     }
 }
 
-/// Some best-effort messages may be lost, but not all. Those that arrive are in order.
+/// Best-effort messages may be lost, but not all of them. Those that arrive are in order.
 pub fn best_effort_messages_arrive(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/best_effort");
@@ -59,8 +59,8 @@ pub fn best_effort_messages_arrive(fixture: &dyn Fixture) {
     assert!(received.is_sorted_by(|a, b| a < b), "{received:?}");
 }
 
-/// Messages of all sizes, from the smallest, arrive whole, and the bytes after the header are
-/// aligned.
+/// Messages of all sizes, including the smallest, arrive complete, and the bytes after the header
+/// are aligned.
 pub fn sizes_are_kept(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/sizes");
@@ -78,7 +78,7 @@ pub fn sizes_are_kept(fixture: &dyn Fixture) {
     }
 }
 
-/// Samples of 300 KB to 4 MB arrive whole, even if several are being sent at once.
+/// Samples of 300 KB to 4 MB arrive complete, even if several are being sent at once.
 pub fn large_messages_arrive_whole(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/large");
@@ -94,7 +94,7 @@ pub fn large_messages_arrive_whole(fixture: &dyn Fixture) {
 }
 
 /// A sample that is too small for its header or exceeds the engine's limit is refused before `fill`
-/// runs. The error contains the sizes.
+/// is called. The error contains the sizes.
 pub fn impossible_sizes_are_refused(fixture: &dyn Fixture) {
     let (near, _far) = test_nodes(fixture);
     let publisher = near.publisher(&unique("/impossible"), QosProfile::default());
@@ -108,7 +108,7 @@ pub fn impossible_sizes_are_refused(fixture: &dyn Fixture) {
     }
 }
 
-/// If `fill` gives up, nothing is published and no number is used.
+/// If `fill` returns false, nothing is published and no number is used.
 pub fn aborted_fill_publishes_nothing(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/aborted");
@@ -140,8 +140,8 @@ pub fn message_information(fixture: &dyn Fixture) {
     assert!(before <= source && source <= received && received <= after);
 }
 
-/// Source timestamps arrive unchanged, exact to the nanosecond. Messages stay in the order in which
-/// they were published, regardless of their timestamps.
+/// Source timestamps arrive unchanged, to the nanosecond. Messages stay in the order in which they
+/// were published, regardless of their timestamps.
 pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/stamps");
@@ -189,7 +189,7 @@ pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
     }
 }
 
-/// A timestamp that cannot go on the wire is refused before `fill` runs, and no number is used.
+/// A timestamp that cannot be sent is refused before `fill` is called, and no number is used.
 pub fn impossible_stamps_are_refused(fixture: &dyn Fixture) {
     let (near, _far) = test_nodes(fixture);
     let publisher = near.publisher(&unique("/out_of_time"), QosProfile::default());
@@ -287,8 +287,8 @@ pub fn several_subscriptions_receive_each_message(fixture: &dyn Fixture) {
     }
 }
 
-/// An asynchronous publisher keeps the order. Acknowledgements include messages that are still
-/// queued. Dropping the publisher sends the remaining messages.
+/// An asynchronous publisher keeps the order. The wait for acknowledgements includes messages that
+/// are still queued. Dropping the publisher sends the remaining messages.
 pub fn asynchronous_publishing(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/asynchronous");
@@ -314,8 +314,8 @@ pub fn asynchronous_publishing(fixture: &dyn Fixture) {
     }
 }
 
-/// A full queue drops the oldest messages and counts them. The sent and the dropped messages add up
-/// to all messages.
+/// When the queue is full, the oldest messages are dropped and counted. The sent and the dropped
+/// messages add up to all messages.
 pub fn asynchronous_publishing_counts_drops(fixture: &dyn Fixture) {
     const MESSAGES: u32 = 300;
     let (near, far) = test_nodes(fixture);
@@ -340,16 +340,17 @@ pub fn asynchronous_publishing_counts_drops(fixture: &dyn Fixture) {
     assert_eq!(received.len() as u64 + dropped, u64::from(MESSAGES));
 }
 
-/// A subscription that takes messages only when it is notified finds every message, whatever the
-/// interleaving. A slow subscription learns how many messages it has missed.
+/// A subscription that takes messages only when it is notified finds every message, however
+/// publishing and taking interleave. A slow subscription gets the number of messages that it has
+/// missed.
 pub fn readiness_is_never_lost(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/readiness");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
     matched(&publisher, &subscription);
-    // Publishing and taking alternate strictly: each message is published after the previous one
-    // was taken, so each needs its own notification.
+    // Publishing and taking alternate strictly: each message is published after the previous
+    // message was taken, so each needs its own notification.
     let taken = NotificationCounter::new();
     let ring = taken.notify();
     let progress = AtomicU32::new(0);
