@@ -13,7 +13,7 @@ pub struct Circumstances<'a> {
     pub interfaces: &'a [Interface],
     /// The user's own configuration: `CYCLONEDDS_URI`.
     pub user_configuration: Option<&'a str>,
-    /// A number that no other process of this host has, for sessions that no other session may
-    /// join.
+    /// A number that no other process of this host has, for sessions that other sessions must not
+    /// find.
     pub process_id: u32,
 }

@@ -1,10 +1,10 @@
-//! The engine's configuration, which is derived from the session's options and the interfaces of
-//! this host, so users need not write one. The user's own configuration (`CYCLONEDDS_URI`) is
-//! appended and takes precedence.
+//! The engine's configuration. It is derived from the session's options and the interfaces of this
+//! host, so users need not write one. The user's own configuration (`CYCLONEDDS_URI`) is appended
+//! and takes precedence.
 //!
 //! Sizes: the loopback interface loses no packets, so fragments and datagrams on it are as large as
 //! UDP allows. On a real network, both fit into an Ethernet MTU, because the loss of one IP
-//! fragment of a 64 KB datagram would lose the whole datagram. On a real network, too, datagrams to
+//! fragment of a 64 KB datagram would lose the whole datagram. Even on a real network, datagrams to
 //! an address of this host are large and carry many fragments each
 //! (`crates/engines/cyclonedds-sys/build/large_packets.rs`).
 
@@ -15,7 +15,7 @@ use feros_engine::{DiscoveryRange, SessionOptions};
 pub use crate::circumstances::Circumstances;
 pub use crate::interface::{Interface, interfaces};
 
-/// Sizes in bytes for one kind of network.
+/// The sizes of packets and buffers for one kind of network, in bytes.
 struct Tuning {
     datagram: u32,
     fragment: u32,
@@ -82,8 +82,8 @@ fn general(
     tuning: &Tuning,
 ) {
     xml.push_str("<General>");
-    // Cyclone DDS would use the interfaces of both configurations, so ours is left out if the user
-    // chose interfaces.
+    // Cyclone DDS would use the interfaces of both configurations, so our configuration names no
+    // interfaces if the user's does.
     if local_only && !user.contains("NetworkInterface") {
         xml.push_str("<Interfaces><NetworkInterface address=\"127.0.0.1\"/></Interfaces>");
     }
@@ -108,7 +108,7 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
     let static_peers = crate::peers::addresses(of.options);
     xml.push_str("<Discovery>");
     let no_multicast = crate::multicast::is_impossible(of.interfaces);
-    // Without multicast, other sessions find this session only at the ports that follow from its
+    // Without multicast, other sessions find this session only at ports that follow from its
     // participant index.
     if local_only
         || no_multicast
@@ -138,13 +138,14 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
 }
 
 fn internal(xml: &mut String, user: &str, tuning: &Tuning) {
-    // Fast DDS notices that a participant or endpoint leaves only if the message contains the hash
-    // of the key. Without the hash, it keeps the participant or endpoint for the lease of ten
-    // seconds and answers badly to the next process on the same ports.
+    // Fast DDS notices that a participant or endpoint leaves only if the message about it contains
+    // the hash of the key. Without the hash, Fast DDS keeps the participant or endpoint until the
+    // lease of ten seconds ends, and until then fails to answer the next process on the same ports
+    // properly.
     //
     // A message of many fragments needs several rounds of heartbeat, request and retransmission,
-    // and a lossy network loses each of these as often as data. So the steps follow each other
-    // quickly, and the reader repeats its request without waiting for a heartbeat.
+    // and a lossy network loses these packets as often as data. So the intervals between these
+    // steps are short, and the reader repeats its request without waiting for a heartbeat.
     xml.push_str(
         "<Internal>\
          <GenerateKeyhash>true</GenerateKeyhash>\

@@ -1,4 +1,4 @@
-//! Wrappers that own C handles, so every entity, listener and QoS is released exactly once.
+//! Wrappers that own C handles, so that every entity, listener and QoS is released exactly once.
 
 use std::ffi::{CStr, c_void};
 use std::fmt;
@@ -43,8 +43,8 @@ impl Entity {
         self.handle
     }
 
-    /// Deletes the entity before the drop, so that calls that wait on the entity return. Later
-    /// calls fail.
+    /// Deletes the entity before it is dropped, so that calls that wait on the entity return. Later
+    /// calls on it fail.
     pub(crate) fn delete(&self) {
         if self.deleted.swap(true, Ordering::AcqRel) {
             return;
@@ -76,8 +76,8 @@ impl Drop for Entity {
     }
 }
 
-/// Callbacks for an entity that is about to be created. They are called with `arg`, which must
-/// outlive the entity.
+/// The callbacks for an entity that is about to be created. The engine calls them with `arg`, which
+/// must outlive the entity.
 pub(crate) struct Listener(NonNull<sys::dds_listener_t>);
 
 impl Listener {
@@ -94,7 +94,8 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // SAFETY: `dds_create_listener` created it, and it is deleted once; entities keep copies.
+        // SAFETY: `dds_create_listener` created the listener, which is deleted only once; entities
+        // keep copies.
         unsafe { sys::dds_delete_listener(self.0.as_ptr()) }
     }
 }
@@ -126,19 +127,19 @@ impl MatchedEndpoint {
     }
 
     pub(crate) fn profile(&self) -> QosProfile {
-        // SAFETY: the pointer is not null and is owned by `self`; its QoS lives as long.
+        // SAFETY: the pointer is not null and `self` owns it; the QoS lives as long as `self`.
         unsafe { crate::qos::profile(self.0.as_ref().qos) }
     }
 
     pub(crate) fn user_data(&self) -> Vec<u8> {
-        // SAFETY: the pointer is not null and is owned by `self`; its QoS lives as long.
+        // SAFETY: the pointer is not null and `self` owns it; the QoS lives as long as `self`.
         unsafe { crate::qos::user_data(self.0.as_ref().qos) }
     }
 }
 
 impl Drop for MatchedEndpoint {
     fn drop(&mut self) {
-        // SAFETY: the engine created the data, and they are freed once.
+        // SAFETY: the engine created the data, and this is the only place that frees them.
         unsafe { sys::dds_builtintopic_free_endpoint(self.0.as_ptr()) }
     }
 }
@@ -157,14 +158,14 @@ pub(crate) fn matched_handles(
 ) -> Vec<sys::dds_instance_handle_t> {
     let mut handles = vec![0; 16];
     loop {
-        // SAFETY: `handles` has room for as many handles as the call is told; the entity is alive.
+        // SAFETY: `handles` has room for `handles.len()` handles; the entity is alive.
         let count = unsafe { list(entity.handle(), handles.as_mut_ptr(), handles.len()) };
         let count = usize::try_from(count).unwrap_or(0);
         if count <= handles.len() {
             handles.truncate(count);
             return handles;
         }
-        // More endpoints match than fit, and more may appear before the next call.
+        // There was no room for all matches, and more may appear before the next call.
         handles.resize(count + 16, 0);
     }
 }

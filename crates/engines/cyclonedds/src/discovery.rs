@@ -1,5 +1,5 @@
-//! The readers that update the graph: readers of three built-in topics of the engine, and a reader
-//! of `ros_discovery_info`.
+//! The readers that update the graph: the readers of three built-in topics of the engine, and a
+//! reader of `ros_discovery_info`.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use feros_dds::names::EndpointNames;
 use feros_engine::dds::discovery_info::ParticipantEntities;
 use feros_engine::dds::user_data::{EndpointData, parse_enclave};
 
-/// Updates a graph as long as this value lives.
+/// Updates a graph while this value exists.
 #[derive(Debug)]
 pub(crate) struct Discovery {
     // The readers are dropped before the topic and the graph, because their listeners use both.
@@ -122,14 +122,15 @@ unsafe fn text(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// Calls `each` with every sample of a built-in topic and with a flag that is true if the sample's
-/// participant or endpoint is alive. `T` is the topic's C type.
+/// Calls `each` with every sample of a built-in topic, and with a flag that is true if the
+/// participant or endpoint in the sample is alive. `T` is the topic's C type.
 fn take_all<T>(reader: sys::dds_entity_t, mut each: impl FnMut(&T, bool)) {
     const BATCH: usize = 16;
     loop {
         let mut samples = [std::ptr::null_mut::<c_void>(); BATCH];
         let mut infos = [sys::dds_sample_info_t::default(); BATCH];
-        // SAFETY: both arrays have room for the batch; null pointers request loans.
+        // SAFETY: both arrays have room for the batch; null sample pointers ask the engine to lend
+        // samples.
         let count = unsafe {
             sys::dds_take(reader, samples.as_mut_ptr(), infos.as_mut_ptr(), BATCH, BATCH as u32)
         };
@@ -137,7 +138,7 @@ fn take_all<T>(reader: sys::dds_entity_t, mut each: impl FnMut(&T, bool)) {
             return;
         }
         for (sample, info) in samples.iter().zip(&infos).take(count as usize) {
-            // SAFETY: the engine lent `count` samples of the topic's type, which are returned
+            // SAFETY: the engine has lent `count` samples of the topic's type; they are returned
             // below.
             if let Some(sample) = unsafe { sample.cast::<T>().as_ref() } {
                 each(
@@ -146,7 +147,7 @@ fn take_all<T>(reader: sys::dds_entity_t, mut each: impl FnMut(&T, bool)) {
                 );
             }
         }
-        // SAFETY: the call returns the samples that were lent above.
+        // SAFETY: this returns the samples that the engine lent above.
         unsafe { sys::dds_return_loan(reader, samples.as_mut_ptr(), count) };
     }
 }

@@ -1,5 +1,5 @@
-//! The domains of this process. Cyclone DDS has one set of sockets and threads per domain id in a
-//! process, which all sessions of the domain share.
+//! The domains of this process. In each process, Cyclone DDS has one set of sockets and threads per
+//! domain id. All sessions of the domain share it.
 
 use feros_sync::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -20,10 +20,10 @@ pub(crate) const ENGINE_NAME: &str = feros_engine::engine::known::CYCLONEDDS.nam
 /// The version of the source code that `feros-cyclonedds-sys` builds.
 pub(crate) const ENGINE_VERSION: &str = "11.0.0";
 
-/// How much memory of freed samples a domain keeps for later samples, in bytes.
+/// The limit on the memory of freed samples that a domain keeps for later samples, in bytes.
 const RETAINED_BYTES: usize = 32 << 20;
-/// The largest number of threads of a domain: three that receive, one for timed events, two that
-/// deliver, one that collects garbage, and one more that a configuration may add.
+/// The largest number of threads that a domain may have: three that receive, one for timed events,
+/// two that deliver, one that collects garbage, and one more that a configuration may add.
 const MOST_THREADS: usize = 8;
 /// The largest domain id whose ports exist.
 const LARGEST_DOMAIN_ID: u32 = 232;
@@ -51,22 +51,21 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // SAFETY: this releases the reference that `new` received; samples hold their own
-        // references.
+        // SAFETY: this releases the reference that `new` got; samples hold their own references.
         unsafe { sys::feros_pool_unref(self.0.as_ptr()) }
     }
 }
 
 struct Open {
-    // Dropped before the pool. The domain's sertypes hold their own references to the pool.
+    // The entity is dropped before the pool. Its sertypes hold their own references to the pool.
     _entity: Entity,
     pool: std::sync::Arc<Pool>,
     configuration: String,
     users: usize,
 }
 
-/// The domains that are open now, by id. Domains are opened and closed while this lock is held, so
-/// a domain cannot be opened while it is being closed.
+/// The domains that are open now, by id. The lock is held while a domain is opened or closed, so a
+/// domain cannot be opened while it is being closed.
 static OPEN: Mutex<Option<HashMap<u32, Open>>> = Mutex::new(None);
 
 fn open_domains() -> MutexGuard<'static, Option<HashMap<u32, Open>>> {
@@ -159,8 +158,8 @@ impl Drop for Domain {
     }
 }
 
-/// Checks that the operating system can start as many threads as the engine may need. With too few
-/// threads, the engine ends the process with SIGABRT and no message.
+/// Checks that the operating system can start as many threads as the engine may need. If it cannot,
+/// the engine would end the process with SIGABRT and without a message.
 fn check_threads() -> std::io::Result<()> {
     let gate = Mutex::new(());
     std::thread::scope(|scope| {
@@ -173,7 +172,7 @@ fn check_threads() -> std::io::Result<()> {
     })
 }
 
-/// Opens the domain. Also returns what the engine logged while it opened the domain.
+/// Opens the domain. Also returns the lines that the engine logged in the meantime.
 fn create(
     id: u32,
     configuration: &str,
@@ -199,7 +198,7 @@ fn create(
     }
 }
 
-/// Converts the engine's log to an error that helps the user.
+/// Converts the engine's log to an error that names the cure.
 fn explain(domain_id: u32, code: Code, said: &[String], user_configured: bool) -> OpenError {
     let detail = if said.is_empty() { code.to_string() } else { said.join("; ") };
     let lower = detail.to_lowercase();
@@ -232,7 +231,7 @@ fn explain(domain_id: u32, code: Code, said: &[String], user_configured: bool) -
     }
 }
 
-/// The engine's own log. Warnings and errors go to `tracing`; a thread can also collect the lines
+/// The engine's own log. Warnings and errors go to `tracing`. A thread can also collect the lines
 /// that it causes.
 mod log {
     use super::*;
@@ -263,16 +262,16 @@ mod log {
 
     /// The limit on collected lines per call.
     const MAX_LINES: usize = 20;
-    /// The limit on logged lines per second. Further lines are only counted. The engine writes a
-    /// line for each malformed message that a participant sends.
+    /// The limit on logged lines per second. Further lines are only counted, since the engine
+    /// writes a line for each malformed message that it receives.
     const MAX_PER_SECOND: u64 = 10;
 
-    /// The current second, the lines written in it, and the lines left out since the last written
-    /// line.
+    /// The current second, the number of lines logged in it, and the number of lines left out since
+    /// the last logged line.
     static RATE: Mutex<(u64, u64, u64)> = Mutex::new((0, 0, 0));
 
-    /// Returns the number of lines left out before this line, or `None` if this line is left out,
-    /// too.
+    /// Returns the number of lines left out before this line, or `None` if this line must be left
+    /// out, too.
     pub(super) fn admit(second: u64) -> Option<u64> {
         let mut rate = RATE.lock();
         if rate.0 != second {

@@ -1,5 +1,5 @@
 //! A writer and a reader of the engine with their topics, listeners and statuses. Publishers,
-//! subscriptions, services and clients consist of them.
+//! subscriptions, services and clients are made of these.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -29,25 +29,25 @@ use crate::sample::{SampleRef, Taken};
 use crate::topic::{Topic, failed};
 
 /// How long a write waits for room in a reader of this process; the intra-process transport waits
-/// as long.
+/// for the same time.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 /// The interval between checks for room.
 const ROOM_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The counts of an endpoint's listener, and the notifications that the listener calls.
+/// The counters of an endpoint's listener, and the notifications that it calls.
 pub(crate) struct ListenerState<S> {
     status: Mutex<S>,
     /// The number of endpoints that match now.
     matched: AtomicUsize,
     /// Incremented with each change of the matches, so that values derived from older matches are
-    /// recognized as stale.
+    /// recognized as outdated.
     match_generation: AtomicU64,
     on_data: Option<Notify>,
     on_sample: Option<OnSample<Taken>>,
     on_event: Option<Notify>,
     /// Called on each change of the matches, in addition to `on_event`.
     on_match: Option<Notify>,
-    /// The endpoint in trace points; set only for subscriptions.
+    /// The endpoint for trace points; set only for subscriptions.
     traced: OnceLock<feros_trace::Endpoint>,
 }
 
@@ -65,7 +65,7 @@ impl<S: Default> ListenerState<S> {
         })
     }
 
-    /// Changes the status and calls the notification after it has released the lock.
+    /// Changes the status, releases the lock, and then calls the notification.
     fn change(&self, change: impl FnOnce(&mut S)) {
         change(&mut self.status.lock());
         wake(self.on_event.as_ref());
@@ -85,7 +85,7 @@ fn wake(notify: Option<&Notify>) {
     }
 }
 
-/// Returns the `ListenerState` that a listener was created with.
+/// Returns the `ListenerState` that the listener was created with.
 ///
 /// # Safety
 /// `arg` must come from `Arc::as_ptr` of a `ListenerState<S>` that lives during the call. This
@@ -98,16 +98,16 @@ unsafe fn listener_state<'a, S>(arg: *mut c_void) -> &'a ListenerState<S> {
 
 /// A writer of the engine.
 pub(crate) struct Writer {
-    // The entity is declared first so that it is dropped first: its drop waits for its listeners,
-    // which use `listener_state`.
+    // The entity is declared first so that it is dropped first. Dropping it waits for its
+    // listeners, which use `listener_state`.
     entity: Entity,
     listener_state: Arc<ListenerState<WriterStatus>>,
     topic: Arc<Topic>,
     gid: Gid,
     names: EndpointNames,
     matches: MatchCache,
-    /// The number of the next sample. Samples are written under this lock; the engine also writes
-    /// under a lock of its own.
+    /// The number of the next sample. This lock is held while a sample is written; the engine, too,
+    /// writes under a lock.
     next_sequence_number: Mutex<i64>,
     /// The number of messages that were published without the engine.
     skipped: AtomicU64,
@@ -149,7 +149,7 @@ impl Writer {
         })
     }
 
-    /// Returns the result of `read` for each subscription that matches now.
+    /// Returns the results of `read` for all subscriptions that match now.
     fn read_matches<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
         matched_handles(&self.entity, sys::dds_get_matched_subscriptions)
             .into_iter()
@@ -159,7 +159,7 @@ impl Writer {
     }
 }
 
-/// Returns the content of an endpoint's USER_DATA.
+/// Returns the text of an endpoint's USER_DATA.
 fn user_data(data: Option<&EndpointData>) -> String {
     data.map(EndpointData::encode).unwrap_or_default()
 }
@@ -218,8 +218,8 @@ macro_rules! endpoint_members {
             self.entity.set_user_data(&data.encode()).map_err(|code| code.to_string())
         }
 
-        /// Also true for an endpoint of the same process, which needs no announcement over the
-        /// network.
+        /// Returns true for an endpoint of the same process, too, since it needs no announcement
+        /// over the network.
         fn is_announced_to(&self, other: Gid, patience: Duration) -> bool {
             // SAFETY: the entity is alive; the engine only compares the GUID.
             let code = unsafe {
@@ -319,8 +319,8 @@ impl library::Writer for Writer {
         self.skipped.fetch_add(messages, Ordering::Relaxed);
     }
 
-    /// The engine delivers to readers of this process while it writes, and does not check whether
-    /// they have room.
+    /// While the engine writes, it delivers to readers of this process without checking whether
+    /// they have room. Therefore this function waits for room first.
     fn wait_for_local_room(&self) -> Result<(), PublishError> {
         let started = Instant::now();
         // SAFETY: the writer is alive.
@@ -406,7 +406,7 @@ impl Reader {
         Ok(Self { entity, listener_state, topic, gid, names, matches, _participant })
     }
 
-    /// Returns the result of `read` for each publication that matches now.
+    /// Returns the results of `read` for all publications that match now.
     fn read_matches<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
         matched_handles(&self.entity, sys::dds_get_matched_publications)
             .into_iter()
@@ -451,7 +451,8 @@ impl library::Reader for Reader {
 /// Takes the oldest sample of a reader. The reader must be alive.
 pub(crate) fn take(reader: sys::dds_entity_t) -> Result<Option<Taken>, Code> {
     let (mut sample, mut publication) = (std::ptr::null_mut(), 0);
-    // SAFETY: the out parameters are valid; if the result is 1, we own a reference.
+    // SAFETY: the out parameters are valid; if the result is 1, this function owns the returned
+    // reference.
     let sample = unsafe {
         check(sys::feros_take(reader, &raw mut sample, &raw mut publication))?;
         SampleRef::from_owned(sample)
@@ -459,7 +460,7 @@ pub(crate) fn take(reader: sys::dds_entity_t) -> Result<Option<Taken>, Code> {
     Ok(sample.map(Taken::new))
 }
 
-/// Passes each available sample to `on_sample`.
+/// Passes each sample that can be taken to `on_sample`.
 fn hand_over(reader: sys::dds_entity_t, on_sample: &OnSample<Taken>) {
     loop {
         match take(reader) {

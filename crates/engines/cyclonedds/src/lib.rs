@@ -1,8 +1,9 @@
 //! The Feros engine on Cyclone DDS.
 //!
-//! The engine uses the wire protocol of stock ROS 2. Its services and clients work with both RMW
-//! families. It needs no configuration: [`config`] derives one from the session's options and this
-//! host's interfaces. `CYCLONEDDS_URI` is appended to the configuration and takes precedence.
+//! The engine uses the wire protocol of stock ROS 2. Its services and clients work with those of
+//! rmw_fastrtps and of rmw_cyclonedds. It needs no configuration from the user: [`config`] derives
+//! one from the session's options and this host's interfaces. `CYCLONEDDS_URI` is appended to that
+//! configuration and takes precedence.
 //!
 //! ```no_run
 //! use feros_engine::{Engine, SessionOptions};
@@ -11,10 +12,10 @@
 //! # Ok::<(), feros_engine::OpenError>(())
 //! ```
 //!
-//! How a message travels: `publish` lends memory from the engine's pool, the caller serializes the
-//! message into it, and the engine sends it from there. On the receiving side, the engine copies
-//! the message once, from the received datagrams into a contiguous sample, which `take` lends to
-//! the caller.
+//! A message travels as follows. `publish` lends memory from the engine's pool, the caller
+//! serializes the message into it, and the engine sends it from there. On the receiving side, the
+//! engine copies the message once, from the received datagrams into a contiguous sample, which
+//! `take` lends to the caller.
 //!
 //! # Invariants
 //!
@@ -71,8 +72,8 @@ impl Engine for CycloneEngine {
     }
 }
 
-/// The engine with a configuration of its own instead of `CYCLONEDDS_URI`. The configuration is
-/// appended to the one that [`config`] derives, and takes precedence.
+/// The engine with a given configuration instead of `CYCLONEDDS_URI`. It is appended to the
+/// configuration that [`config`] derives, and takes precedence.
 #[derive(Debug, Clone, Default)]
 pub struct ConfiguredCycloneEngine {
     /// The configuration in the format of Cyclone DDS: XML, or a `file://` URI.

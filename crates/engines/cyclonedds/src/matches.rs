@@ -1,5 +1,5 @@
-//! The remote endpoints that match an endpoint, in the form for users and in a cached form for
-//! services and clients, which is read again only after a change.
+//! The remote endpoints that match an endpoint: as [`Match`] for users, and with their USER_DATA
+//! for services and clients. The latter list is cached, and read again only after a change.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use feros_dds::announced_qos::as_announced;
 use feros_engine::dds::user_data::EndpointData;
 use feros_sync::Mutex;
 
-/// Converts a matched endpoint to the form for users.
+/// Converts a matched endpoint to a [`Match`].
 pub(crate) fn as_match(endpoint: &MatchedEndpoint) -> Match {
     let announcement = EndpointData::parse(&endpoint.user_data()).announcement;
     let gid = endpoint.gid();
@@ -29,14 +29,15 @@ pub(crate) type Matches = Arc<[(Gid, EndpointData)]>;
 pub(crate) struct MatchCache(Mutex<Option<(u64, Matches)>>);
 
 impl MatchCache {
-    /// Returns the result of `list`, from the cache if the `generation` of the matches has not
-    /// changed.
+    /// Returns the result of `list`. It comes from the cache if the `generation` of the matches has
+    /// not changed.
     pub(crate) fn get(
         &self,
         generation: &AtomicU64,
         list: impl FnOnce() -> Vec<(Gid, EndpointData)>,
     ) -> Matches {
-        // The generation is read first, so a change during the listing makes the cached list stale.
+        // The generation is read first, so a change during the listing makes the cached list
+        // outdated.
         let generation = generation.load(Ordering::Acquire);
         if let Some((cached, matches)) = &*self.0.lock()
             && *cached == generation

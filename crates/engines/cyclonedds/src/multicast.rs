@@ -1,5 +1,5 @@
-//! A warning, logged once per process, if multicast is impossible and a node would find no nodes on
-//! other hosts.
+//! Warns once per process if multicast is impossible, so that a node would find no nodes on other
+//! hosts.
 
 use std::sync::Once;
 
@@ -18,8 +18,8 @@ pub(crate) fn warn_if_impossible(of: &Circumstances<'_>) {
     }
 }
 
-/// The interfaces that the engine uses by default: interfaces that lead to a network, or else the
-/// loopback interface.
+/// The interfaces that the engine uses by default: all interfaces that lead to a network, or the
+/// loopback interface if there are none of these.
 fn used(interfaces: &[Interface]) -> Vec<&Interface> {
     let up = |loopback| {
         interfaces.iter().filter(move |interface| interface.up && interface.loopback == loopback)
@@ -39,7 +39,7 @@ fn warning(of: &Circumstances<'_>) -> Option<String> {
         of.options.discovery_range,
         DiscoveryRange::Subnet | DiscoveryRange::SystemDefault
     );
-    // A user who configures interfaces or peers for the engine needs no warning.
+    // Users who configure interfaces or peers for the engine need no warning.
     let user = of.user_configuration.unwrap_or("");
     let arranged = !of.options.static_peers.is_empty()
         || ["NetworkInterface", "<Peer", "AllowMulticast"]

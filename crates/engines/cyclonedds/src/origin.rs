@@ -1,8 +1,8 @@
 //! Decides whether a sample came from this host, by the source address of its datagrams.
 //!
 //! A sender can choose the content of a datagram but not its source address: the kernel drops
-//! datagrams from outside that carry an address of this host (unless `accept_local` is set), and
-//! accepts 127.0.0.0/8 only from this host. A container with its own network counts as another
+//! datagrams from other hosts that carry an address of this host (unless `accept_local` is set),
+//! and accepts 127.0.0.0/8 only from this host. A container with its own network counts as another
 //! host.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -25,7 +25,7 @@ fn is_of_this_host(info: &sys::feros_sample_info) -> bool {
     }
 }
 
-/// The source address as a string for messages.
+/// Formats the source address for messages.
 fn source(info: &sys::feros_sample_info) -> String {
     match info.source_kind {
         sys::FEROS_SOURCE_THIS_PROCESS => "this process".to_owned(),

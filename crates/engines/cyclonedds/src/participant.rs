@@ -15,14 +15,14 @@ use feros_sync::Mutex;
 
 #[derive(Debug)]
 pub(crate) struct Participant {
-    /// The parents of all writers and of all readers. Without them, the engine would create a
-    /// parent for each writer and reader, which costs memory.
+    /// The publisher and the subscriber that all writers and readers belong to. Without them, the
+    /// engine would create a publisher or subscriber for each writer or reader, which costs memory.
     // Dropped before the participant, which is dropped before the domain.
     pub(crate) publisher: Entity,
     pub(crate) subscriber: Entity,
     pub(crate) entity: Entity,
-    /// The existing topics of writers, by name and type. For example, all nodes share the topic of
-    /// `/rosout`.
+    /// The existing topics of writers, by name and type. Writers with the same name and type share
+    /// a topic; for example, all nodes share the topic of `/rosout`.
     topics: Mutex<HashMap<(String, String), Weak<Topic>>>,
     pub(crate) gid: Gid,
     pub(crate) domain: Domain,
@@ -54,7 +54,7 @@ impl Participant {
             sys::dds_create_publisher(entity.handle(), std::ptr::null(), std::ptr::null())
         };
         let publisher = Entity::new(publisher).map_err(failed("creating the publisher"))?;
-        // SAFETY: as above.
+        // SAFETY: the participant is alive; there is neither QoS nor listener.
         let subscriber = unsafe {
             sys::dds_create_subscriber(entity.handle(), std::ptr::null(), std::ptr::null())
         };
@@ -67,8 +67,8 @@ impl Participant {
         Topic::new(&self.entity, &self.domain.pool, names)
     }
 
-    /// Returns the topic of a writer, which writers with the same name and type share. A reader has
-    /// a topic of its own, which counts the samples that it refuses.
+    /// Returns the topic of a writer; all writers with the same name and type share it. Each reader
+    /// has its own topic, which counts the samples that the reader refuses.
     pub(crate) fn topic_of_writer(
         &self,
         names: &EndpointNames,

@@ -14,7 +14,7 @@ pub(crate) struct Qos(NonNull<sys::dds_qos_t>);
 
 impl Drop for Qos {
     fn drop(&mut self) {
-        // SAFETY: `dds_create_qos` created it, and it is deleted once.
+        // SAFETY: `dds_create_qos` created the QoS, which is deleted only once.
         unsafe { sys::dds_delete_qos(self.0.as_ptr()) }
     }
 }
@@ -119,11 +119,11 @@ impl Qos {
         };
         let (kind, depth) = history(profile);
         let xcdr1 = [0_i16];
-        // SAFETY: the QoS is alive; the engine copies the data that it is given.
+        // SAFETY: the QoS is alive; the engine copies the data that the calls pass.
         unsafe {
             sys::dds_qset_history(qos.as_ptr(), kind, depth);
-            // As in stock rmw_cyclonedds, a reliable publisher waits without limit if a link is
-            // full.
+            // Like stock rmw_cyclonedds, a reliable publisher waits without a time limit while a
+            // link is full.
             sys::dds_qset_reliability(qos.as_ptr(), reliability, sys::DDS_INFINITY);
             sys::dds_qset_durability(qos.as_ptr(), durability);
             sys::dds_qset_deadline(qos.as_ptr(), nanos(profile.deadline));
@@ -159,7 +159,7 @@ fn duration(nanos: sys::dds_duration_t) -> QosDuration {
     }
 }
 
-/// Returns the USER_DATA of a QoS object; empty if it has none.
+/// Returns the USER_DATA of a QoS object; empty if the QoS has no USER_DATA.
 ///
 /// # Safety
 /// `qos` must be null or point to a QoS object that is alive during the call.
@@ -181,8 +181,8 @@ pub(crate) unsafe fn user_data(qos: *const sys::dds_qos_t) -> Vec<u8> {
     }
 }
 
-/// Returns the profile of an announced endpoint. Policies that the endpoint does not announce have
-/// the defaults of the DDS specification.
+/// Returns the profile of an announced endpoint. For policies that the endpoint does not announce,
+/// the profile has the defaults of the DDS specification.
 ///
 /// # Safety
 /// `qos` must be null or point to a QoS object that is alive during the call.
@@ -265,7 +265,8 @@ mod tests {
             // SAFETY: `qos` is alive.
             unsafe { profile(qos.as_ptr()) }
         });
-        // The prefix of the topic name already shows whether the name follows the ROS conventions.
+        // The profile need not contain this policy, since the prefix of the topic name shows
+        // whether the name follows the ROS conventions.
         assert_eq!(lost, [QosPolicy::AvoidRosNamespaceConventions]);
     }
 

@@ -1,12 +1,12 @@
-//! Trace points of the thread in which the engine receives.
+//! Trace points on the thread on which the engine receives.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use feros_cyclonedds_sys as sys;
 use feros_trace::{Endpoint, Event, MessageId, Point, Transport};
 
-/// Records two trace points for the sample that this thread received last: its arrival, and now its
-/// announcement to a subscription.
+/// Records two trace points for the sample that this thread received last: the arrival of the
+/// sample, and its announcement to a subscription, which happens now.
 #[cold]
 pub(crate) fn trace_latest(subscription: &Endpoint) {
     let mut latest = sys::feros_reception::default();
@@ -20,8 +20,8 @@ pub(crate) fn trace_latest(subscription: &Endpoint) {
         number: latest.sequence_number.unsigned_abs(),
     };
     let now = feros_trace::now_nanos();
-    // The engine recorded the arrival on the system clock. Since then, the system clock and the
-    // trace clock have run at the same rate.
+    // The engine recorded the arrival on the system clock. The time since then is the same on the
+    // system clock and on the trace clock.
     let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let ago =
         u64::try_from(unix.saturating_sub(u128::from(latest.received_timestamp.unsigned_abs())));

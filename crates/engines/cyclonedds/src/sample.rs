@@ -1,4 +1,5 @@
-//! Samples of the engine, which are loaned for writing and lent after reading.
+//! Samples of the engine. A writer lends them for writing, and a reader lends them after taking
+//! them.
 
 use std::ptr::NonNull;
 
@@ -13,10 +14,9 @@ use crate::origin::origin;
 #[derive(Debug)]
 pub(crate) struct SampleRef(NonNull<sys::feros_sample>);
 
-// SAFETY: samples are counted atomically, and only the sole holder writes bytes, through
-// `&mut self`.
+// SAFETY: the reference count is atomic, and only a sole holder writes bytes, through `&mut self`.
 unsafe impl Send for SampleRef {}
-// SAFETY: as above; shared access only reads.
+// SAFETY: see above; shared access only reads.
 unsafe impl Sync for SampleRef {}
 
 impl SampleRef {
@@ -39,7 +39,7 @@ impl SampleRef {
         }
     }
 
-    /// The bytes for writing, or `None` if there are other references.
+    /// Returns the bytes for writing, or `None` if there are other references.
     pub(crate) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         // SAFETY: as for `bytes`; the access is exclusive because this is the only reference and it
         // is borrowed mutably.
@@ -66,7 +66,7 @@ impl SampleRef {
         unsafe { sys::feros_sample_set_related(self.0.as_ptr(), related) }
     }
 
-    /// Gives up the reference without releasing it.
+    /// Returns the raw reference, which is then no longer released automatically.
     pub(crate) fn into_raw(self) -> *mut sys::feros_sample {
         let raw = self.0.as_ptr();
         std::mem::forget(self);
@@ -87,7 +87,7 @@ impl PayloadBytes for SampleRef {
     }
 }
 
-/// A sample whose message starts after a service header.
+/// A sample as a payload: the message after the service header.
 struct Behind {
     sample: SampleRef,
     offset: usize,
@@ -99,8 +99,8 @@ impl PayloadBytes for Behind {
     }
 }
 
-/// Returns the message after a service header, preceded by its encapsulation. The message is not
-/// copied unless the sample has another reader.
+/// Returns the message after a service header, preceded by its encapsulation. The message is only
+/// copied if the sample is referenced elsewhere.
 ///
 /// The sample must be at least as long as both headers.
 fn without_service_header(mut sample: SampleRef) -> Payload {
@@ -115,7 +115,7 @@ fn without_service_header(mut sample: SampleRef) -> Payload {
     }
 }
 
-/// A copy of a message. After its encapsulation, the copy is aligned like a sample of the engine.
+/// A copy of a message, aligned after its encapsulation like a sample of the engine.
 struct Copied {
     memory: Vec<u8>,
     start: usize,

@@ -8,7 +8,7 @@ use crate::c_string::c_string;
 use crate::dds::{Code, Entity};
 use crate::domain::Pool;
 
-/// Creates the error of a failed operation on an endpoint with these names.
+/// Creates the error for an operation that failed on an endpoint with these names.
 pub(crate) fn failed(
     names: &EndpointNames,
     operation: &'static str,
@@ -33,7 +33,7 @@ pub(crate) struct Topic {
 // SAFETY: the sertype is immutable except for an atomic counter, and lives as long as the topic
 // entity.
 unsafe impl Send for Topic {}
-// SAFETY: as above.
+// SAFETY: see above.
 unsafe impl Sync for Topic {}
 
 impl Topic {

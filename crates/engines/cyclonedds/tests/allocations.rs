@@ -1,6 +1,6 @@
 //! After warm-up, publishing and taking samples of a known size allocates nothing in Rust: within a
-//! session, between two sessions of a process, and across the network. Allocations of Cyclone DDS
-//! in C are not counted; payloads come from the shim's pool.
+//! session, between two sessions of a process, and across the network. The allocations of Cyclone
+//! DDS in C are not counted; the memory of payloads comes from the shim's pool.
 #![allow(clippy::unwrap_used)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -21,18 +21,18 @@ struct Counting;
 static COUNTING: AtomicBool = AtomicBool::new(false);
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: it passes every call on to the system's allocator.
+// SAFETY: every call is passed on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if COUNTING.load(Ordering::Relaxed) {
             ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
         }
-        // SAFETY: by the caller's contract.
+        // SAFETY: guaranteed by the caller's contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: by the caller's contract.
+        // SAFETY: guaranteed by the caller's contract.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -48,7 +48,7 @@ fn allocations(work: impl FnOnce()) -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
 
-/// Waits without allocating.
+/// A doorbell whose wait does not allocate.
 #[derive(Default)]
 struct Bell {
     count: Mutex<u64>,
@@ -138,7 +138,7 @@ impl Link {
 }
 
 fn open(domain_id: u32) -> Arc<dyn Session> {
-    // Two stacks in this process, which form one domain on the wire.
+    // There are two stacks in this process, which form one domain on the wire.
     let configuration = "<CycloneDDS><Domain id=\"62\"><Discovery><ExternalDomainId>61</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let engine = ConfiguredCycloneEngine { configuration: configuration.into() };
@@ -148,7 +148,7 @@ fn open(domain_id: u32) -> Arc<dyn Session> {
         .unwrap()
 }
 
-// This is a single test because the allocations of all threads are counted.
+// There is only one test, because the allocations of all threads are counted.
 #[test]
 fn equal_samples_allocate_nothing() {
     let counted = allocations(|| drop(std::hint::black_box(Box::new(1))));
@@ -169,8 +169,8 @@ fn equal_samples_allocate_nothing() {
             let link = Link::new(&*first, &*to, &topic, mode);
             for size_bytes in [256, 300_000] {
                 (0..100).for_each(|_| drop(link.send_and_take(size_bytes)));
-                // Discovery may still run in the engine's threads and allocate. If a message
-                // allocated, every round would show it.
+                // Discovery may still run in the engine's threads and allocate. If messages
+                // allocated memory, every round would show that.
                 let mut rounds = (0..50).map(|_| {
                     allocations(|| (0..500).for_each(|_| drop(link.send_and_take(size_bytes))))
                 });

@@ -10,8 +10,8 @@ use feros_cyclonedds::CycloneEngine;
 use feros_engine::{DiscoveryRange, Engine, NodeName, SessionOptions};
 use feros_test_support::own_domain;
 
-/// The descriptors that a child process inherits, except its standard streams and the folder that
-/// it lists.
+/// Returns the descriptors that a child process inherits, except its standard streams and the
+/// folder that it lists.
 fn inherited() -> BTreeSet<String> {
     let listed = Command::new("sh").args(["-c", "ls -l /proc/self/fd"]).output().unwrap();
     assert!(listed.status.success(), "{listed:?}");

@@ -1,5 +1,4 @@
-//! A keep-all subscription is also bounded for publishers of its own process, and loses no
-//! messages.
+//! A keep-all subscription also limits publishers of its own process, and loses no messages.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -18,7 +17,7 @@ fn open() -> Arc<dyn Session> {
     ConfiguredCycloneEngine::default().open(&options).unwrap()
 }
 
-/// Publishes a message of this size that begins with its number, and tries again while there is no
+/// Publishes a message of this size that begins with its number. Tries again while there is no
 /// room.
 fn publish(publisher: &dyn Publisher, number: u64, size: usize, on_timeout: impl Fn()) {
     let fill = &mut |memory: &mut [u8]| {
@@ -35,8 +34,8 @@ fn publish(publisher: &dyn Publisher, number: u64, size: usize, on_timeout: impl
     }
 }
 
-/// Publishes more messages than a subscription keeps (`most` messages of this size) before it takes
-/// any.
+/// Publishes more messages than a subscription keeps (it keeps `most` messages of this size) before
+/// the subscription takes any message.
 fn check(near: &Arc<dyn Session>, far: &Arc<dyn Session>, size: usize, most: u64) {
     let node = |session: &Arc<dyn Session>| {
         session.create_node(&NodeName::new("/", "keep_all").unwrap()).unwrap()

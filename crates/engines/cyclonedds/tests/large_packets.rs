@@ -24,7 +24,7 @@ const OTHER_HOST: &str = "FEROS_TEST_LARGE_PACKETS_OTHER_HOST";
 const BYTES: usize = 1_000_000;
 const MESSAGES: usize = 10;
 
-/// Creates a host and another host that are connected by Ethernet, and runs a command on the first.
+/// Creates two hosts that are connected by Ethernet, and runs a command on the first.
 const TWO_HOSTS: &str = r#"
     set -e
     ip link set lo up
@@ -41,7 +41,7 @@ const TWO_HOSTS: &str = r#"
 "#;
 
 /// Runs `child` on the first of two hosts and returns its output. If namespaces are not permitted
-/// or not installed, prints this and returns `None`.
+/// or not installed, reports that and returns `None`.
 fn on_two_hosts(case: &str) -> Option<String> {
     let run = |program: &[&str]| {
         let mut command = Command::new("unshare");
@@ -83,8 +83,8 @@ fn counter(protocol: &str, name: &str) -> u64 {
 fn what_stays_on_the_host_travels_in_large_packets() {
     let Some(output) = on_two_hosts("near") else { return };
     let sent = value(&output, "datagrams");
-    // A message takes 16 packets on loopback or 780 on Ethernet. Some acknowledgements are sent in
-    // addition.
+    // A message takes 16 packets on loopback or 780 on Ethernet. There are also some
+    // acknowledgements.
     assert!(sent < 40 * MESSAGES as u64, "{sent} datagrams: {output}");
     assert_eq!(value(&output, "fragmented"), 0, "{output}");
 }
@@ -110,7 +110,7 @@ fn what_is_lost_is_repeated_in_packets_of_the_same_sizes() {
     assert_eq!(value(&output, "fragmented"), 0, "{output}");
 }
 
-/// Opens a session on a stack of its own, which is domain 63 on the wire.
+/// Opens a session on its own stack, which is in domain 63 on the wire.
 fn open(stack: u32, configuration: &str) -> Arc<dyn Session> {
     let configuration = format!(
         "<CycloneDDS><Domain id=\"any\"><Discovery><ExternalDomainId>63</ExternalDomainId>\
@@ -166,8 +166,8 @@ impl Listener {
     }
 }
 
-/// The program that runs in a namespace: either the remote listener, or the talker and a listener
-/// on its host.
+/// The code that runs in a namespace: either the remote listener, or the talker with a listener on
+/// its host.
 #[test]
 #[ignore = "run by the other tests, in network namespaces"]
 fn child() {

@@ -1,5 +1,5 @@
 //! A publisher reaches each of many subscriptions while other subscriptions of the same participant
-//! come and go. The engine recomputes only the addresses that change (`cyclonedds-sys`,
+//! appear and disappear. The engine recomputes only the addresses that change (`cyclonedds-sys`,
 //! `build/addresses.rs`).
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +15,7 @@ use feros_test_support::own_domain;
 const MANY: usize = 20;
 const TOPIC: &str = "/many_readers";
 
-/// Opens a session on a stack of its own, so that its endpoints are remote to the other sessions of
+/// Opens a session on its own stack, so that its endpoints are remote for the other sessions of
 /// this process.
 fn open(stack: u32, domain: u32) -> Arc<dyn Session> {
     let configuration = format!(
@@ -34,7 +34,8 @@ fn listen(node: &TestNode) -> Vec<TestSubscription> {
     (0..MANY).map(|_| node.subscription(TOPIC, QosProfile::default())).collect()
 }
 
-/// Publishes a number once exactly these subscriptions match, and checks that each receives it.
+/// Waits until exactly these subscriptions match, publishes a number, and checks that each of them
+/// receives it.
 fn reaches(talker: &TestPublisher, number: u32, listeners: &[&[TestSubscription]]) {
     let listeners: Vec<&TestSubscription> = listeners.iter().copied().flatten().collect();
     talker.wait_for_matches(listeners.len());

@@ -40,7 +40,7 @@ fn in_namespace(setup: &str, case: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// Checks the output of each case, and prints a list of all cases that could not run.
+/// Checks the output of each case, and reports all cases that could not run.
 fn in_namespaces(cases: &[(&str, &str)], check: impl Fn(&str, &str)) {
     let mut missing = Vec::new();
     for (setup, case) in cases {
@@ -64,7 +64,7 @@ const LOOPBACK: &str = "ip link set lo up";
 const TUNNEL: &str = "ip link set lo up && ip link add t0 type veth peer name t1 && ip addr add 10.9.0.1/24 dev t0 && \
     ip link set t0 multicast off up && ip link set t1 up";
 
-/// The engine's lines about multicast.
+/// Returns the engine's log lines about multicast.
 fn warnings(output: &str) -> Vec<&str> {
     output.lines().filter(|line| line.contains("multicast is not possible")).collect()
 }
@@ -92,7 +92,7 @@ fn nothing_is_said_where_it_is_meant_or_possible() {
 }
 
 fn open(domain_id: u32, case: &str) -> Arc<dyn Session> {
-    // Two stacks in this process, which form one domain on the wire.
+    // There are two stacks in this process, which form one domain on the wire.
     let configuration = "<CycloneDDS><Domain id=\"64\"><Discovery><ExternalDomainId>63</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let (discovery_range, static_peers) = match case {
@@ -105,7 +105,7 @@ fn open(domain_id: u32, case: &str) -> Arc<dyn Session> {
     ConfiguredCycloneEngine { configuration: configuration.into() }.open(&options).unwrap()
 }
 
-/// The program that the tests above run in a namespace.
+/// The code that the tests above run in a namespace.
 #[test]
 #[ignore = "run by the other tests, in a network namespace"]
 fn child() {

@@ -1,4 +1,4 @@
-//! The errors of opening a session give cause and cure, and a failed attempt leaves nothing behind.
+//! The errors of opening a session name cause and cure, and a failed attempt leaves nothing behind.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -42,8 +42,8 @@ fn faulty_configuration() {
 
 #[test]
 fn no_free_port() {
-    // There are three participant slots and five stacks, all in one domain on the wire. Other
-    // programs on this host may also use a slot.
+    // Five stacks, all in one domain on the wire, compete for three participant indices. Other
+    // programs on this host may use some of these indices, too.
     let few = "<CycloneDDS><Domain><Discovery><MaxAutoParticipantIndex>2</MaxAutoParticipantIndex>\
         <ExternalDomainId>125</ExternalDomainId></Discovery></Domain></CycloneDDS>";
     let opened: Vec<_> = (132..137).map(|id| (id, open(id, few))).collect();

@@ -20,8 +20,8 @@ fn popper(queue: &Arc<Queue<usize>>) -> thread::JoinHandle<Vec<usize>> {
     thread::spawn(move || std::iter::from_fn(|| queue.pop()).collect())
 }
 
-/// Pushed messages are popped in order or counted as dropped, the newest message is never dropped,
-/// and no wake-up is lost.
+/// Pushed messages are either popped in order or counted as dropped. The newest message is never
+/// dropped, and no wake-up is lost.
 #[test]
 fn pushed_is_popped_or_counted() {
     loom::model(|| {
@@ -51,7 +51,8 @@ fn two_pushers() {
     });
 }
 
-/// When the wait ends, every message that was pushed before has been processed, not merely popped.
+/// When the wait returns, every message that was pushed before has been processed, not merely
+/// popped.
 #[test]
 fn done_means_worked_on() {
     loom::model(|| {
@@ -72,7 +73,8 @@ fn done_means_worked_on() {
     });
 }
 
-/// Discarding the queue ends the calls that wait for it, and the discarded messages are counted.
+/// Discarding the queue ends the calls that wait for the queue, and the discarded messages are
+/// counted.
 #[test]
 fn discarded_is_counted_and_ends_waiting() {
     loom::model(|| {
