@@ -1,10 +1,11 @@
-//! The part of the change that computes the addresses of a writer less often.
+//! The part of the patch that makes a writer compute its addresses less often.
 //!
-//! Cyclone DDS computes the addresses of a writer anew for each reader that comes or goes, and
-//! looks at all its readers for that. Where hundreds of endpoints share a topic, this is most of
-//! the cost of discovery and of the end of a process. A reader changes nothing if another matched
-//! reader of its participant has the same addresses. A writer with few readers always computes, so
-//! that it chooses between one address and several as before.
+//! Cyclone DDS computes the addresses of a writer again whenever a reader appears or disappears,
+//! and each time goes through all readers of the writer. If hundreds of endpoints share a topic,
+//! this is most of the cost of discovery and of the end of a process. A reader makes no difference
+//! to the addresses if another matched reader of the same participant has the same addresses, so
+//! the computation is skipped in that case. A writer with few readers always computes its
+//! addresses, so that it still chooses between one address and several as before.
 
 use crate::edit::Edit;
 

@@ -1,10 +1,11 @@
-//! The part of the change that avoids overflows of other programs' receive buffers on this host.
+//! The part of the patch that keeps the receive buffers of other programs on this host from
+//! overflowing.
 //!
-//! Cyclone DDS asks the system for a large receive buffer. Fast DDS takes the usual 208 KiB, into
-//! which three datagrams of 64 KB fit: most datagrams of a message of 1 MB, sent at once over
-//! loopback, were dropped there, and came with the repetitions of several heartbeats. So a writer
-//! with such a reader on this host pauses after each two of them, for as long as the reader takes
-//! to read.
+//! Cyclone DDS asks the system for a large receive buffer. Fast DDS takes the usual 208 KiB, which
+//! holds three datagrams of 64 KB. When a message of 1 MB was sent at once over loopback, most of
+//! its datagrams were dropped there, and only arrived when they were repeated after several
+//! heartbeats. So a writer with such a reader on this host pauses after every two datagrams, for as
+//! long as the reader takes to read them.
 
 use crate::edit::Edit;
 

@@ -1,7 +1,7 @@
-//! Keeps finished builds of the library, for repeated builds of Feros with other profiles and flags
-//! of Rust: the library is the same each time, and takes most of a minute to compile.
+//! Keeps finished builds of the library. Building Feros with other profiles and flags of Rust needs
+//! the same library each time, which takes most of a minute to compile.
 //!
-//! The variable `FEROS_CYCLONEDDS_CACHE` names a folder; without it nothing is kept.
+//! The variable `FEROS_CYCLONEDDS_CACHE` names a folder; without it, no build is kept.
 
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::OsString;
@@ -11,14 +11,14 @@ use std::process::Command;
 use std::{env, fs, io, process};
 
 const VARIABLE: &str = "FEROS_CYCLONEDDS_CACHE";
-/// The variables that the library depends on besides its source.
+/// The variables, besides the source, that the library depends on.
 const MADE_WITH: &[&str] =
     &["TARGET", "CC", "CFLAGS", "CMAKE", "CMAKE_GENERATOR", "CMAKE_TOOLCHAIN_FILE"];
 /// The parts of an installed library that are kept.
 const KEPT: &[&str] = &["include", "lib"];
 
-/// Returns the folder in which the library of this source is installed: that in the cache if it
-/// exists, else that of `build`. `options` are the options of the build.
+/// Returns the folder in which the library of this source is installed: the folder in the cache if
+/// it exists, otherwise the folder that `build` returns. `options` are the options of the build.
 pub(crate) fn installed(
     source: &Path,
     options: &[&str],
@@ -33,13 +33,14 @@ pub(crate) fn installed(
         println!("cargo::rerun-if-changed={}", kept.display());
         return Ok(kept);
     }
-    // A copy that is kept now is newer than this run, which cargo would take for a change.
+    // The folder in the cache is newer than this run of the build script, so cargo would see it as
+    // a change. Therefore this run returns the folder of the build.
     let installed = build();
     keep(&installed, &kept)?;
     Ok(installed)
 }
 
-/// Copies an installed library; another process may do the same at the same time.
+/// Copies an installed library to the cache. Another process may do the same at the same time.
 fn keep(installed: &Path, kept: &Path) -> io::Result<()> {
     let unfinished = kept.with_extension(process::id().to_string());
     for part in KEPT {
@@ -79,7 +80,7 @@ fn version(mut compiler: Command) -> Vec<u8> {
     compiler.arg("--version").output().map(|output| output.stdout).unwrap_or_default()
 }
 
-/// Hashes the names and contents of all files of a folder.
+/// Hashes the names and contents of all files below a path.
 fn hash(path: &Path, hasher: &mut DefaultHasher) -> io::Result<()> {
     path.file_name().hash(hasher);
     if !path.is_dir() {

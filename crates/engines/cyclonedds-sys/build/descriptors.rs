@@ -1,10 +1,11 @@
-//! The part of the change that keeps descriptors from programs that this process starts.
+//! The part of the patch that keeps descriptors from programs that this process starts.
 //!
-//! The sockets had no close-on-exec. So each program that a process started kept its ports and the
-//! datagrams that arrived there, also after the process had ended, and looked like a participant of
-//! its domain. The two descriptors of the thread that waits for sockets got the flag shortly after
-//! their creation, and in between another thread could start a program. TCP, which would accept
-//! sockets, is not built.
+//! The sockets of Cyclone DDS lacked the close-on-exec flag. A program that a process started
+//! therefore kept the process's ports and the datagrams that arrived there, even after the process
+//! had ended, and looked like a participant of its domain. The two descriptors of the thread that
+//! waits for sockets got the flag only shortly after they were created; in between, another thread
+//! could start a program. The patch does not cover the sockets that TCP would accept, because TCP
+//! is not built.
 
 use crate::edit::Edit;
 

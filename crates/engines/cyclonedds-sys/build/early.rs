@@ -1,12 +1,12 @@
-//! The part of the change that keeps samples that arrive before their writer is known.
+//! The part of the patch that keeps samples that arrive before their writer is known.
 //!
-//! The thread that receives puts announcements into a queue, whose thread makes writers known and
-//! matches them. A participant that had found our reader could publish at once, so its data met a
-//! writer that was unknown or just being matched: best effort lost its first samples.
-//! `engine/feros_early.c` keeps them for that moment; the receiving thread then handles them as if
-//! they arrived at that time.
+//! The receiving thread puts announcements into a queue; the thread of that queue makes writers
+//! known and matches them. A participant that had found our reader could publish at once, so its
+//! data could arrive while the writer was still unknown or being matched. Best-effort readers then
+//! lost the first samples. Now `engine/feros_early.c` keeps such samples until the writer is
+//! matched; the receiving thread then handles them as if they arrived at that time.
 //!
-//! Reliable readers get them a second time, and are served as before.
+//! Reliable readers need no kept samples, since writers send them the missing samples again.
 
 use crate::edit::Edit;
 

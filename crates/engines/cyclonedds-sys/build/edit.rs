@@ -1,10 +1,10 @@
-//! One change to one file of the source of Cyclone DDS.
+//! One edit to one file of the source of Cyclone DDS.
 
-/// Replaces a text that occurs exactly `times` times.
+/// An edit that replaces a text that occurs exactly `times` times.
 pub(crate) struct Edit {
     /// A path inside the source tree.
     pub(crate) file: &'static str,
-    /// Text that must occur exactly `times` times.
+    /// The text to replace. It must occur exactly `times` times.
     pub(crate) anchor: &'static str,
     pub(crate) times: usize,
     pub(crate) replacement: &'static str,

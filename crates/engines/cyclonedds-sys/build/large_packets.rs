@@ -1,14 +1,16 @@
-//! The part of the change that makes packets to addresses of this host as large as loopback allows,
+//! The part of the patch that makes packets to addresses of this host as large as loopback allows,
 //! while packets that leave the host keep the configured sizes.
 //!
-//! Fragments have one size for all readers (`FragmentSize`), but a DATA_FRAG submessage may have
-//! several of them (`fragmentsInSubmessage`), and the engine reads such submessages. A writer keeps
-//! the addresses of its readers on this host (`as_here`) apart from those of the others (`as_far`),
-//! and sends a large sample to each with as many fragments per packet as the addresses allow.
-//! Repetitions go to one reader, whose address decides.
+//! Fragments have one size for all readers (`FragmentSize`), but a DATA_FRAG submessage may contain
+//! several fragments (`fragmentsInSubmessage`), and the engine can read such submessages. A writer
+//! keeps the addresses of its readers on this host (`as_here`) apart from the addresses of its
+//! other readers (`as_far`). It sends a large sample to both groups, each time with as many
+//! fragments per packet as the addresses allow. Repetitions go to one reader, and that reader's
+//! address decides.
 //!
-//! Large samples go to readers of this host one by one, never by multicast, which would leave the
-//! host: for a megabyte, seventeen packets to each reader instead of 700 to all.
+//! Large samples go to the readers of this host one by one, never by multicast, which would also
+//! leave the host. For a megabyte, this means seventeen packets to each reader instead of 700
+//! packets to all.
 
 use crate::edit::Edit;
 
@@ -137,7 +139,7 @@ static int ddsi_xpack_mayaddmsg (const struct ddsi_xpack *xp, const struct ddsi_
         times: 1,
         replacement: "    xp->call_flags = flags;\n    if (m->here)\n      xp->here = true;\n    if (ddsi_xmsg_is_rexmit (m))\n",
     },
-    // The addresses of a writer's readers, on this host and on others.
+    // The addresses of a writer's readers, separately for this host and for other hosts.
     Edit {
         file: "src/core/ddsi/include/dds/ddsi/ddsi_endpoint.h",
         anchor: "  struct ddsi_addrset *as; /* set of addresses to publish to */\n",
@@ -211,7 +213,8 @@ void ddsi_rebuild_writer_addrset (struct ddsi_writer *wr)
         times: 1,
         replacement: "  wr->as = ddsi_compute_writer_addrset (wr);\n  ddsi_unref_addrset (oldas);\n  split_writer_addrset (wr);\n",
     },
-    // The addresses of readers on other hosts, chosen as the engine chooses those of all.
+    // The addresses of readers on other hosts, chosen in the same way as the engine chooses the
+    // addresses of all readers.
     Edit {
         file: "src/core/ddsi/src/ddsi__wraddrset.h",
         anchor: "struct ddsi_addrset *ddsi_compute_writer_addrset (const struct ddsi_writer *wr);\n",
@@ -417,7 +420,7 @@ static void create_HeartbeatFrag (struct ddsi_writer *wr, struct ddsi_addrset *a
 
 static void transmit_sample_unlocks_wr (",
     },
-    // Fragments that are repeated, or sent to a late reader.
+    // Fragments that are sent again, or to a late reader.
     Edit {
         file: "src/core/ddsi/src/ddsi_transmit.c",
         anchor: "  if (!isnew && nfrags > gv->config.max_frags_in_rexmit_of_sample)\n",

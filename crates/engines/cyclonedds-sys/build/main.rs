@@ -1,6 +1,6 @@
-//! Builds Cyclone DDS as a static library: copies the source that the crate `cyclonedds-src`
-//! carries, applies the small change of `patch.rs`, adds the files of `engine`, runs CMake, and
-//! compiles our shim with it.
+//! Builds Cyclone DDS as a static library: copies the source from the crate `cyclonedds-src`,
+//! applies the patch of `patch.rs`, adds the files of `engine`, runs CMake, and compiles our shim
+//! with the library's headers.
 //!
 //! Crates that depend on this one find the installed headers and library as
 //! `DEP_FEROS_DDSC_INCLUDE`, `DEP_FEROS_DDSC_LIB` and the shim's own header directory as
@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio, exit};
 use std::{env, fs, io};
 
-/// The parts of the source tree that the library needs; the rest (documents, examples, tests) is
-/// not copied.
+/// The parts of the source tree that the library needs. Other parts, such as documents, examples
+/// and tests, are not copied.
 const NEEDED: &[&str] = &[
     "CMakeLists.txt",
     "CMakeCPack.cmake",
@@ -85,7 +85,8 @@ fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// Reports in one sentence which tool is missing and how to get it, instead of a failure of CMake.
+/// Fails with one sentence that says which tool is missing and how to get it, before CMake would
+/// fail less clearly.
 fn require_tools() -> Result<(), String> {
     let cmake = env::var("CMAKE").unwrap_or_else(|_| "cmake".into());
     if !runs(&cmake) {
@@ -128,7 +129,7 @@ fn copy_source(from: &Path, to: &Path) -> Result<(), String> {
     patch::all_used()
 }
 
-/// Files of ours that become part of the library, since it calls them.
+/// Adds our own files to the library, because the patched library calls them.
 fn add_own_files(to: &Path) -> Result<(), String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("engine");
     let say = |error: io::Error| format!("Copying {} failed: {error}", folder.display());
@@ -143,7 +144,7 @@ fn add_own_files(to: &Path) -> Result<(), String> {
 fn copy(from: &Path, to: &Path, relative: &Path) -> Result<(), String> {
     let say = |error: io::Error| format!("Copying {} failed: {error}", from.display());
     if from.is_dir() {
-        // The upstream test folders are half of the tree and are not built.
+        // The upstream test folders are half of the tree and are not built, so stubs replace them.
         if relative.file_name().is_some_and(|name| name == "tests" || name == "xtests") {
             return stub_tests(to).map_err(say);
         }
@@ -162,8 +163,8 @@ fn stub_tests(to: &Path) -> io::Result<()> {
     write_if_changed(&to.join("CMakeLists.txt"), b"# left out: tests are not built\n")
 }
 
-/// Keeps the time stamp of unchanged files, so that a rerun of this script does not compile
-/// everything again.
+/// Writes a file only if its content changes. Unchanged files keep their time stamps, so running
+/// this script again does not compile everything again.
 fn write_if_changed(path: &Path, content: &[u8]) -> io::Result<()> {
     if fs::read(path).is_ok_and(|existing| existing == content) {
         return Ok(());
@@ -212,7 +213,8 @@ fn build_shim(include: &Path) -> Result<(), String> {
             "shim/layout.c",
         ])
         .include(include)
-        // The installed headers' layouts depend on it, and the library is built with it.
+        // The library is built with this macro, and the layouts in the installed headers depend on
+        // it.
         .define("NDEBUG", None)
         .std("gnu11")
         .warnings(true)

@@ -1,11 +1,11 @@
-//! The part of the change that slows a publisher of large messages down to the rate of a link.
+//! The part of the patch that slows a publisher of large messages down to the rate of a link.
 //!
-//! A writer that keeps the last messages sends each new message at once, and a full link drops a
-//! part of each: none is complete before the history drops it. So while fragments are repeated, a
-//! write of a sample of several fragments waits until a reader on another host lacks less than half
-//! of the history. A write never waits for a silent reader, for more than a second, while another
-//! remote reader keeps up, or while a reader exists on this host: a remote viewer does not slow a
-//! robot down.
+//! A writer that keeps only the last messages sends each new message at once. A full link drops a
+//! part of each message, so none is complete before the history drops it. Therefore, while
+//! fragments are being repeated, a write of a sample of several fragments waits until a reader on
+//! another host lacks less than half of the history. A write does not wait for a silent reader, and
+//! never for more than a second. It does not wait either while another remote reader keeps up or
+//! while a reader exists on this host, so a remote viewer does not slow a robot down.
 
 use crate::edit::Edit;
 

@@ -1,75 +1,78 @@
-//! The change that Feros makes to Cyclone DDS, as anchored edits: each anchor must occur in its
-//! file exactly as often as the edit says, or the build fails. So a new upstream version can never
-//! be built without the change, or with half of it.
+//! The patch that Feros applies to Cyclone DDS. It consists of anchored edits: each anchor must
+//! occur in its file exactly as often as the edit says, or the build fails. A new upstream version
+//! can therefore never be built without the patch or with a part of it.
 //!
-//! It adds two last, optional serdata operations. `add_inline_qos` is called where DATA and
-//! DATA_FRAG are made (services need the request's identity there). `received_from` gives a
-//! received sample its writer and number (a packet's own header does not, since participants of one
-//! process share packets), and the address that its datagrams came from, if it is a single one. It
-//! also adds the participant's GUID to endpoint discovery (stock ROS 2 tools need it to name the
-//! node of an endpoint).
+//! The patch adds two last, optional serdata operations. `add_inline_qos` is called where DATA and
+//! DATA_FRAG are made, because services need the request's identity there. `received_from` gives a
+//! received sample its writer and number (the packet's own header does not, since participants of
+//! one process share packets), and the address from which its datagrams came, if it is a single
+//! address. The patch also adds the participant's GUID to the discovery of endpoints, because stock
+//! ROS 2 tools need it to name the node of an endpoint.
 //!
-//! It repairs discovery between processes with several participants. The discovery readers of all
-//! participants but one skip the announcements that a new remote participant has already made,
-//! because that one participant receives them. When it is deleted meanwhile, the others never learn
-//! of those endpoints. Now they skip announcements only once these were received. And a reliable
-//! volatile reader took all samples that a Fast DDS writer had sent by its first heartbeat for
-//! history, also samples to this very reader that were still under way, in fragments or lost:
-//! requests of a service, or a first image, never arrived. Now the reader waits for them.
+//! Discovery between processes with several participants is repaired. The discovery readers of all
+//! local participants but one skip the announcements that a new remote participant has already
+//! made, because that one participant receives them. If that one was deleted in the meantime, the
+//! others never learned of the endpoints. Now readers skip announcements only once these have been
+//! received. In addition, a reliable volatile reader took all samples that a Fast DDS writer had
+//! sent before its first heartbeat for history, even samples for this very reader that were still
+//! on the way (as fragments, or lost and to be repeated). Requests of a service, or a first image,
+//! never arrived. Now the reader waits for such samples.
 //!
-//! A GAP for a message of several fragments that had left the history made the take of a Fast DDS
-//! reader loop forever if the reader had some of the fragments. Now a heartbeat with the first
-//! message of the history precedes each GAP; at that heartbeat the reader drops its parts of older
+//! A GAP for a message of several fragments that had left the history made a Fast DDS reader loop
+//! forever in its take, if the reader had some of the fragments. Now a heartbeat with the first
+//! message of the history precedes each GAP; when it arrives, the reader drops its parts of older
 //! messages.
 //!
-//! Reading matches copied the other side's QoS without the lock under which discovery replaces its
-//! USER_DATA, and waited for a write that waits for room. Now it takes the lock of the QoS, and
-//! pins the entity instead of locking it.
+//! Reading the matches copied the other side's QoS without the lock under which discovery replaces
+//! its USER_DATA. It also waited for any write that was waiting for room. Now it takes the lock of
+//! the QoS, and pins the entity instead of locking it.
 //!
-//! Without multicast, a participant whose lease ran out was called again only after 30 seconds: two
-//! participants that had been apart, or of which one was stopped, stayed deaf for as long. Now the
-//! first call follows after half a second, and each further one after twice the previous time.
+//! Without multicast, a participant whose lease ran out was called again only after 30 seconds. Two
+//! participants that had been apart, or one of which had been stopped, did not hear each other for
+//! that long. Now the first call follows after half a second, and each further call after twice the
+//! previous time.
 //!
-//! A full reliable reader (RESOURCE_LIMITS) blocked the thread that delivers to all readers of the
-//! process, then the thread that receives: a callback that waited for a service could wait forever.
-//! Such a reader now accepts no further samples from its writers, as if these were lost on the way,
-//! and asks again once it has room; so a writer that keeps all messages is slowed. The limit also
-//! bounds the bytes, to 64 MiB. A writer of the same process delivers by itself, and checks for
-//! room before.
+//! A full reliable reader (RESOURCE_LIMITS) blocked first the thread that delivers to all readers
+//! of the process, and then the receiving thread, so a callback that waited for a service could
+//! wait forever. Now such a reader accepts no further samples from its writers, as if they were
+//! lost on the way, and requests them again once it has room. A writer that keeps all messages is
+//! slowed down in this way. The limit also covers the bytes, at most 64 MiB. A writer of the same
+//! process delivers to the reader itself, and checks for room first.
 //!
-//! Two more waits are possible. One waits until a single reader has acknowledged. The engine can do
-//! that, but only offers to wait for all readers, among them killed ones until they are forgotten.
-//! The wait also requests the acknowledgement, since the engine requests none while samples follow
-//! each other within a few milliseconds. The other wait ends when another participant has
-//! acknowledged the announcement of a reader: a client that calls earlier may get no reply, since
-//! the server does not know yet where replies go.
+//! Two more waits are possible. The first waits until a single reader has acknowledged. The engine
+//! can do that, but only offers to wait for all readers, including killed readers until they are
+//! forgotten. The wait also requests the acknowledgement, since the engine requests none while
+//! samples follow each other within a few milliseconds. The second wait ends when another
+//! participant has acknowledged the announcement of a reader. Without this wait, a client that
+//! calls too early may get no reply, since the server does not know yet where to send replies.
 //!
-//! The engine kept the key of each known endpoint, its own and those of others, twice for the
-//! lifetime of the endpoint: once with the whole announcement, once with room for a whole QoS. Now
-//! it keeps only the keys, which saves 0.7 KB per endpoint.
+//! The engine kept the key of each known endpoint, local or remote, twice for the lifetime of the
+//! endpoint: once with the whole announcement, and once with room for a whole QoS. Now it keeps
+//! only the keys, which saves 0.7 KB per endpoint.
 //!
-//! Time and inline QoS go with every fragment, not only with the first. Fast DDS takes both from
-//! the fragment that comes first; if that was a different one, a client took the large reply to
-//! another client's request for its own. And a reader that missed a writer's first heartbeat asks
-//! for one with an empty ACKNACK. Fast DDS answers at once only if that has base 0 and a count
-//! above 0; otherwise it waits for its period of one to three seconds, in which stock nodes are
-//! unknown.
+//! The time and the inline QoS are sent with every fragment, not only with the first. Fast DDS
+//! takes both from the fragment that arrives first. If that was not the first fragment, a client
+//! took the large reply to another client's request for its own reply. In addition, a reader that
+//! missed a writer's first heartbeat requests one with an empty ACKNACK. Fast DDS answers at once
+//! only if this ACKNACK has base 0 and a count above 0; otherwise it waits for its period of one to
+//! three seconds, during which stock nodes are unknown.
 //!
 //! The addresses of writers are computed less often (`addresses`), and packets to addresses of this
 //! host are larger (`large_packets`).
 //!
-//! Requests are delayed while an answer is under way (`requests`), and publishers that a full link
-//! cannot follow are slowed (`pacing`), as are bursts that small receive buffers cannot hold
-//! (`bursts`).
+//! Repeated requests wait while an answer is on its way (`requests`). Publishers that send more
+//! than a full link carries are slowed down (`pacing`), and so are bursts that small receive
+//! buffers cannot hold (`bursts`).
 //!
-//! Best-effort samples of which a full link would only carry a part are left out (`rate_control`).
+//! Best-effort samples that would reach the other side of a full link only in part are left out
+//! (`rate_control`).
 //!
 //! Samples that arrive before their writer is known are kept for a moment (`early`).
 //!
 //! Programs that the process starts no longer inherit its descriptors (`descriptors`).
 //!
-//! A peer whose address is not found, or a thread whose priority is refused, ended the process.
-//! Both depend on the environment, and are now named in a warning.
+//! The process ended if a peer's address could not be resolved, or if the system refused the
+//! priority of a thread. Both depend on the environment, and now only cause a warning.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -131,7 +134,8 @@ const EDITS: &[Edit] = &[
         file: "CMakeLists.txt",
         anchor: "project(CycloneDDS VERSION 11.0.0 LANGUAGES C CXX)",
         times: 1,
-        // C++ is only for a plug-in that we leave out; keeping it would require a C++ compiler.
+        // C++ is only needed for a plug-in that we leave out. Naming it here would require a C++
+        // compiler.
         replacement: "project(CycloneDDS VERSION 11.0.0 LANGUAGES C)",
     },
     Edit {
@@ -252,7 +256,7 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_receive.c",
         anchor: "    gap_end_seq = lastseq + 1;\n",
         times: 1,
-        // The gap is closed again where the writer itself announces which samples are history.
+        // The gap ends where the writer itself announces which samples are history.
         replacement: "    gap_end_seq = lastseq + 1;\n    /* Feros: Fast DDS sends a volatile reader GAPs for all samples from before the match, so the rest is awaited. */\n    if (ddsi_vendor_is_eprosima (pwr->c.vendor) && pwr->n_readers_out_of_sync == 0)\n      gap_end_seq = firstseq;\n",
     },
     Edit {
@@ -558,7 +562,7 @@ fn edits() -> impl Iterator<Item = &'static Edit> {
 
 static USED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-/// Applies the edits of `file` (a path inside the source tree) to its content.
+/// Applies the edits for `file` (a path inside the source tree) to its content.
 pub(crate) fn apply(file: &Path, content: Vec<u8>) -> Result<Vec<u8>, String> {
     if !edits().any(|edit| file == Path::new(edit.file)) {
         return Ok(content);

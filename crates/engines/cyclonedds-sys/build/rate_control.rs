@@ -1,13 +1,14 @@
-//! The part of the change that adapts best effort to a full link.
+//! The part of the patch that adapts best-effort writers to a full link.
 //!
-//! A best-effort writer learns nothing of its readers, so a full link drops a few fragments of each
-//! large sample, and hardly one arrives whole. While samples arrive in parts or not at all, a Feros
-//! reader reports to a Feros writer on another host, in a submessage of its own, how much arrived.
-//! The writer then leaves out whole samples, which readers count as lost by their numbers.
-//! `engine/feros_rate_control.c`, which is independent of the engine, decides how much is left out.
+//! A best-effort writer gets no feedback from its readers, so a full link drops a few fragments of
+//! each large sample, and hardly any sample arrives complete. While samples arrive in part or not
+//! at all, a Feros reader reports to a Feros writer on another host how much arrived, in a
+//! submessage of Feros. The writer then leaves out whole samples, which readers count as lost by
+//! their numbers. `engine/feros_rate_control.c`, which is independent of the engine, decides how
+//! much is left out.
 //!
-//! Stock nodes neither get nor send reports. Nothing is left out while the writer has a reader on
-//! this host, a reader on another host that gets all samples, or a reliable reader.
+//! Stock nodes neither send nor receive reports. The writer leaves nothing out while it has a
+//! reader on this host, a reader on another host that gets all samples, or a reliable reader.
 
 use crate::edit::Edit;
 
@@ -18,7 +19,7 @@ pub(crate) const EDITS: &[Edit] = &[
         times: 1,
         replacement: "  ddsi_acknack.c\n  feros_rate_control.c\n",
     },
-    // The counts of a reader.
+    // The counters of a reader.
     Edit {
         file: "src/core/ddsi/include/dds/ddsi/ddsi_proxy_endpoint.h",
         anchor: "  struct feros_requests *requests; /* Feros: for its fragments; NULL before the first */\n",
@@ -135,7 +136,7 @@ static void clean_defrag (struct ddsi_proxy_writer *pwr)
       feros_tally_whole (pwr->tally, sampleinfo->seq);
 ",
     },
-    // The reports that a writer gets.
+    // The reports that a writer receives.
     Edit {
         file: "src/core/ddsi/src/ddsi__endpoint_match.h",
         anchor: "  uint32_t rexmit_requests;\n",

@@ -1,16 +1,17 @@
-//! The part of the change that lets a reader ask again only when an answer could have arrived.
+//! The part of the patch that lets a reader request samples again only when an answer could have
+//! arrived.
 //!
-//! A reader asks for missing samples, and again after a configured time, or when the writer sends a
-//! heartbeat after an answer. Where packets wait in a full link's queue, or travel far, an answer
-//! takes longer than that: the reader asked for the same up to twenty times, and the link was full
-//! of repetitions. Now `engine/feros_requests.c`, which is independent of the engine, decides when
-//! it asks again.
+//! A reader requests missing samples. It requests them again after a configured time, or when the
+//! writer sends a heartbeat after an answer. If packets wait in the queue of a full link, or have a
+//! long way, an answer takes longer than that: readers requested the same samples up to twenty
+//! times, and the link was full of repetitions. Now `engine/feros_requests.c`, which is independent
+//! of the engine, decides when the reader requests samples again.
 //!
-//! Samples of one fragment are requested as often as before: they are small, and on a link with
-//! much loss frequent requests bring them sooner.
+//! Samples of one fragment are requested as often as before. They are small, and on a link with
+//! much loss, frequent requests make them arrive sooner.
 //!
-//! A reader asked for the fragments of one incomplete sample after the other, with a round trip for
-//! each. Now it asks for those of several samples at once.
+//! A reader requested the fragments of incomplete samples one sample at a time, with a round trip
+//! for each. Now it requests the fragments of several samples at once.
 
 use crate::edit::Edit;
 
@@ -83,7 +84,7 @@ static enum ddsi_add_acknack_result get_acknack_info (",
         times: 3,
         replacement: "ddsrt_mtime_add_duration (rwn->t_last_nack, request_wait (pwr, rwn, gv->config.nack_delay))",
     },
-    // Asks for fragments of several samples at once.
+    // Requests fragments of several samples at once.
     Edit {
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "static struct ddsi_xmsg *make_and_resched_acknack (",
@@ -119,7 +120,7 @@ static struct ddsi_xmsg *make_and_resched_acknack (",
         times: 1,
         replacement: "    add_NackFrag (msg, pwr, rwn, &info);\n    note_asked (pwr, &info, true);\n    add_further_NackFrags (msg, pwr, rwn, &info, &nack_summary);\n",
     },
-    // The writer sends a heartbeat after each answer, which may be an answer to an older request.
+    // The writer sends a heartbeat after each answer, but it may have answered an older request.
     Edit {
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "      else if (rwn->directed_heartbeat && (!rwn->nack_sent_on_nackdelay || nackdelay_passed))\n",

@@ -8,7 +8,7 @@
 
 struct feros_early {
   ddsrt_mutex_t lock;
-  ddsrt_atomic_uint32_t n_due; /* looked at without the lock before each packet */
+  ddsrt_atomic_uint32_t n_due; /* read without the lock before each packet */
   uint32_t n_samples;
   size_t n_bytes;
   struct feros_early_sample samples[FEROS_EARLY_SAMPLES]; /* the oldest first */
@@ -22,7 +22,7 @@ struct feros_early *feros_early_new (void)
   return early;
 }
 
-/* Moves a sample out; the caller owns its bytes. */
+/* Removes a sample and returns it. The caller owns the sample's bytes. */
 static struct feros_early_sample remove_at (struct feros_early *early, uint32_t i)
 {
   struct feros_early_sample const sample = early->samples[i];

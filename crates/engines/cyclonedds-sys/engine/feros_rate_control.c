@@ -4,36 +4,36 @@
 #define MILLISECONDS(n) ((int64_t) (n) * 1000000)
 #define SECONDS(n) ((int64_t) (n) * 1000000000)
 
-/* The least number of samples and the least length of a span, which ends where a sample begins. */
+/* A span ends when a sample begins, but has at least this many samples and this length. */
 #define SPAN_SAMPLES 8
 #define SPAN MILLISECONDS (250)
-/* Very large samples are few: a span of this length needs only this many. */
+/* Very large samples are rare, so a span of this length needs only this many samples. */
 #define LONG_SPAN MILLISECONDS (1500)
 #define LONG_SPAN_SAMPLES 2
 /* A gap of this length is a pause of the writer, not a fault of the link. */
 #define PAUSE MILLISECONDS (500)
 /* Reports continue for this long after a loss. */
 #define TROUBLE SECONDS (3)
-/* After silence of this length the loss has ended, or the reader is gone. */
+/* Without reports for this long, the losses have ended, or the reader has left. */
 #define SILENCE SECONDS (4)
 
-/* Reports that follow each other faster than any reader sends them are ignored. */
+/* A report that follows the previous one sooner is ignored; no reader reports that often. */
 #define LEAST_BETWEEN_REPORTS MILLISECONDS (100)
 #define FIRST_WAIT_FOR_TRIAL SECONDS (4)
-#define MOST_FAILURES 4 /* so at most 64 s between trials */
-/* A sample is sent this long after the one before it, whatever reports say. */
+#define MOST_FAILURES 4 /* limits the time between trials to 64 s */
+/* After this time without a sample, one is sent regardless of the reports. */
 #define LONGEST_WITHOUT_SAMPLE SECONDS (1)
 
-/* Shares of the link's capacity: a little less, so that its queue empties; a little more once in a
-   while, to see whether it carries more. */
+/* Shares of the link's capacity that are used: usually a little less, so that the link's queue
+   empties; from time to time a little more, to find out whether the link carries more. */
 #define TRIAL_SHARE 0.95
 #define CRUISE_SHARE 0.97
 #define PROBE_SHARE 1.08
 #define TURNS_PER_PROBE 8
-/* The gain that a trial must promise, and the gain over no limit that keeps a limit in force. */
+/* A trial begins only if it promises this gain. A limit stays only if it brings this gain. */
 #define LEAST_GAIN 1.25
 #define LEAST_HELP 1.1
-#define MOST_IN_VAIN 2 /* reports in a row of too little help */
+#define MOST_IN_VAIN 2 /* consecutive reports of too little gain */
 
 static double at_most (double value, double most)
 {
@@ -58,7 +58,7 @@ static uint32_t to_uint32 (uint64_t value)
   return value < UINT32_MAX ? (uint32_t) value : UINT32_MAX;
 }
 
-/* Ends the span where a sample begins, if it is long enough; returns whether to report it. */
+/* Ends the span if it is long enough, when a sample begins. Returns whether to report the span. */
 static bool end_span (struct feros_tally *tally, int64_t now, struct feros_report *report)
 {
   const int64_t lasted = now - tally->t_begin;
@@ -114,7 +114,7 @@ void feros_tally_small (struct feros_tally *tally, uint64_t seq)
     tally->latest_seq = seq;
 }
 
-/* Samples that were sent at nearly the same rate still count. */
+/* Sets the rate. Reports about samples that were sent at nearly the same rate stay valid. */
 static void set_rate (struct feros_rate *rate, double share, uint64_t seq)
 {
   const double allowed = rate->carried * share;
@@ -123,7 +123,7 @@ static void set_rate (struct feros_rate *rate, double share, uint64_t seq)
   rate->allowed = allowed;
 }
 
-/* The link's queue is full: the next sample waits until it has room for two. */
+/* Makes the next sample wait until the link's queue, which is full, has room for two samples. */
 static void let_queue_drain (struct feros_rate *rate, double sample, int64_t now)
 {
   rate->tokens = at_most (rate->tokens, 0) - 2 * sample;
@@ -137,12 +137,12 @@ static void send_all (struct feros_rate *rate, uint64_t seq)
   rate->since_seq = seq;
 }
 
-/* A report as numbers for computing. */
+/* A report, converted for calculations. */
 struct judged {
   double carried; /* bytes per second */
   double whole;   /* samples per second */
-  double share;   /* of the samples, how many were whole */
-  double sample;  /* bytes of one */
+  double share;   /* the share of samples that were complete */
+  double sample;  /* bytes per sample */
 };
 
 static bool judge (const struct feros_report *report, struct judged *judged)
@@ -210,11 +210,11 @@ static void hear_while_limited (struct feros_rate *rate, const struct judged *ju
   }
   const bool probed = rate->turn % TURNS_PER_PROBE == 1;
   const bool more = probed && judged->carried > 1.03 * rate->carried;
-  /* Not all of it, since the ends of a span are not exact. */
+  /* Takes over only a part of the difference, since the ends of a span are not exact. */
   if (probed && judged->carried > rate->carried)
     rate->carried += 0.75 * (judged->carried - rate->carried);
   if (!more)
-    rate->turn++; /* a link that carries more is probed again at once */
+    rate->turn++; /* a link that carries more is probed again immediately */
   set_rate (rate, rate->turn % TURNS_PER_PROBE == 1 ? PROBE_SHARE : CRUISE_SHARE, seq);
 }
 

@@ -4,9 +4,9 @@
 #define MILLISECONDS(n) ((int64_t) (n) * 1000000)
 #define N_TIMES (sizeof (((struct feros_requests *) 0)->times) / sizeof (int64_t))
 
-/* The longest that a reader waits for an answer, however long earlier answers took. */
+/* A reader never waits longer than this for an answer, however long earlier answers took. */
 #define LONGEST_ANSWER MILLISECONDS (500)
-/* A fragment that has not arrived after this time is not expected any more. */
+/* A fragment that has not arrived after this time is no longer expected. */
 #define LONGEST_AWAITED MILLISECONDS (2000)
 
 static int64_t at_most (int64_t value, int64_t most)
@@ -14,14 +14,16 @@ static int64_t at_most (int64_t value, int64_t most)
   return value < most ? value : most;
 }
 
-/* No answer comes for fragments that were received, or given up by the writer. */
+/* Whether an answer is being measured. Fragments that have been received, or that the writer has
+   given up, get no answer. */
 static bool is_measuring (const struct feros_requests *requests, uint64_t next_seq, int64_t now)
 {
   return requests->measured_first.seq >= next_seq && requests->measured_first.seq != 0
     && now - requests->t_measured < LONGEST_AWAITED;
 }
 
-/* Only fragments requested for the first time have no older request that could be answered. */
+/* Starts to measure the answer for fragments that are requested for the first time, since only
+   these cannot be the answer to an older request. */
 static void measure (struct feros_requests *requests, uint64_t seq, uint32_t base, uint32_t end,
   uint64_t next_seq, int64_t now)
 {
@@ -102,7 +104,7 @@ int64_t feros_requests_wait (const struct feros_requests *requests, uint64_t nex
     wait += requests->t_progress - requests->t_asked;
   else if (is_measuring (requests, next_seq, now))
   {
-    /* Longer, the longer an answer is awaited: it may be under way. */
+    /* The longer an answer takes, the longer the wait, since the answer may still be on its way. */
     const bool is_little_known = known == 0 || known > LONGEST_ANSWER / 4;
     const int64_t most = is_little_known ? LONGEST_ANSWER : 4 * known;
     const int64_t awaited = at_most ((now - requests->t_measured) / 2, most);

@@ -1,4 +1,4 @@
-/* Finds the related sample identity in inline QoS. Separate and free of Cyclone DDS, so that it can be fuzzed alone. */
+/* Finds the related sample identity in inline QoS. This file does not need Cyclone DDS, so that it can be fuzzed alone. */
 #include <string.h>
 #include "feros_shim.h"
 

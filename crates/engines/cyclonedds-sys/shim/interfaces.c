@@ -1,5 +1,5 @@
 /* The network interfaces as Cyclone DDS sees them, except that Cyclone DDS treats loopback on Linux as
- * multicast-capable whatever the kernel says. */
+ * capable of multicast even if the kernel does not. */
 #include <string.h>
 #if defined (__linux__)
 #include <net/if.h>
@@ -11,7 +11,7 @@
 #include "dds/ddsrt/sockets.h"
 #include "feros_shim.h"
 
-/* Whether the kernel lets the interface multicast; the value of Cyclone DDS if the kernel does not answer. */
+/* Whether the interface can multicast, according to the kernel, or to Cyclone DDS if the kernel does not answer. */
 static bool multicasts (const ddsrt_ifaddrs_t *interface)
 {
   const bool told = (interface->flags & IFF_MULTICAST) != 0;

@@ -1,4 +1,4 @@
-/* The few public structs of dds.h that src/lib.rs repeats: a difference fails the build here. */
+/* Checks the few public structs of dds.h that src/lib.rs repeats. A difference makes the build fail here. */
 #include <stddef.h>
 #include "feros_shim.h"
 #include "../engine/feros_rate_control.h"

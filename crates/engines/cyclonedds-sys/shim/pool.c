@@ -1,5 +1,5 @@
-/* Memory of samples. A fresh 4 MB block costs a page fault for each 4 KB of it, more than sending it over loopback; so
- * blocks are kept by size class and reused, within a bound. One pool serves all endpoints of a participant. */
+/* Memory of samples. A new 4 MB block costs a page fault for each 4 KB, which is more than sending it over loopback costs. So
+ * blocks are kept by size class, within a limit, and reused. One pool serves all endpoints of a participant. */
 #include <stdlib.h>
 #include "dds/ddsrt/atomics.h"
 #include "dds/ddsrt/sync.h"
@@ -8,7 +8,7 @@
 /* Classes are powers of two from 512 bytes up to 64 MB; larger blocks are not kept. */
 enum { SMALLEST_LOG2 = 9, CLASSES = 18, NOT_KEPT = CLASSES };
 
-/* Blocks kept per class at most: enough for the histories of a few busy endpoints without hoarding. */
+/* The limit on the blocks that are kept per class. It is enough for the histories of a few busy endpoints. */
 enum { MAX_KEPT = 64 };
 
 struct free_block { struct free_block *next; };
@@ -101,7 +101,8 @@ void *feros_pool_alloc (feros_pool *pool, size_t size, uint32_t *size_class)
   ddsrt_mutex_unlock (&pool->lock);
   if (block != NULL)
     return block;
-  /* Zeroed, because a writer's memory is lent out as initialised bytes; large blocks come as zero pages anyway. */
+  /* Zeroed, because a writer's memory is lent as initialised bytes. For large blocks this costs nothing, since the system
+   returns zero pages. */
   block = calloc (1, *size_class == NOT_KEPT ? size : class_bytes (*size_class));
   ddsrt_mutex_lock (&pool->lock);
   if (block == NULL)

@@ -12,7 +12,7 @@
 #include "dds/ddsi/ddsi_sertype.h"
 #include "feros_shim.h"
 
-/* Not in an installed header; its parameter id is 16 bits wide (ddsi__xmsg.h of Cyclone DDS 11). */
+/* No installed header declares this function; its parameter id has 16 bits (ddsi__xmsg.h of Cyclone DDS 11). */
 void *ddsi_xmsg_addpar (struct ddsi_xmsg *m, uint16_t parameter_id, size_t size);
 
 struct feros_sample {
@@ -58,7 +58,7 @@ static void refuse (const struct ddsi_sertype *sertype)
   ddsrt_atomic_inc64 (&((struct feros_sertype *) sertype)->refused);
 }
 
-/* The sample's size, rounded up to the 4 bytes to which RTPS pads, must stay a 32-bit number. */
+/* The largest size is such that it still fits 32 bits when RTPS pads it to a multiple of 4. */
 static feros_sample *sample_new (const struct ddsi_sertype *sertype, enum ddsi_serdata_kind kind, size_t size)
 {
   if (size > FEROS_SAMPLE_MAX_BYTES)
@@ -129,8 +129,8 @@ static void serdata_received_from (struct ddsi_serdata *d, const struct ddsi_gui
 enum { SUBMESSAGE_FLAGS = 1, OCTETS_TO_INLINE_QOS = 6, INLINE_QOS_BASE = 8 };
 enum { FLAG_LITTLE_ENDIAN = 1, FLAG_INLINE_QOS = 2 };
 
-/* The request that the sample answers, read from the first fragment. Cyclone DDS has checked the submessage's fixed part and
- * converted it in place to host order, but not the parameter list. */
+/* Reads from the first fragment the identity of the request that the sample answers. Cyclone DDS has checked the fixed part
+ * of the submessage and converted it to host order where it is, but not the parameter list. */
 static void read_inline_qos (feros_sample *sample, const struct ddsi_rdata *fragment)
 {
   const unsigned char *packet = DDSI_RMSG_PAYLOAD (fragment->rmsg);
@@ -145,7 +145,8 @@ static void read_inline_qos (feros_sample *sample, const struct ddsi_rdata *frag
     sample->has_related = feros_find_related_identity (packet + begin, end - begin, submessage[SUBMESSAGE_FLAGS] & FLAG_LITTLE_ENDIAN, &sample->related);
 }
 
-/* Fragments may overlap; each adds the bytes beyond those already there. False when bytes are missing. */
+/* Copies a fragment. Fragments may overlap, so each adds only the bytes that are not there yet. Returns false if bytes are
+ * missing. */
 static bool gather (feros_sample *sample, const struct ddsi_rdata *fragment)
 {
   uint32_t filled = 0;
@@ -186,7 +187,7 @@ refused:
   return NULL;
 }
 
-/* For a writer of this process with another topic; samples from the network come in fragments. */
+/* Called for a writer of this process with another topic. Samples from the network arrive as fragments instead. */
 static struct ddsi_serdata *serdata_from_ser_iov (const struct ddsi_sertype *sertype, enum ddsi_serdata_kind kind, ddsrt_msg_iovlen_t count, const ddsrt_iovec_t *iov, size_t size)
 {
   if (kind == SDK_DATA && size < FEROS_SAMPLE_MIN_BYTES)
@@ -261,7 +262,7 @@ static size_t serdata_print (const struct ddsi_sertype *sertype, const struct dd
   return 0;
 }
 
-/* Fast DDS up to 2.9 reads only the vendor's parameter, later versions prefer the standard one: both are sent. */
+/* Sends both parameters: Fast DDS up to 2.9 reads only the vendor's parameter, and later versions prefer the standard one. */
 static void serdata_add_inline_qos (const struct ddsi_serdata *d, struct ddsi_xmsg *message)
 {
   const feros_sample *sample = (const feros_sample *) d;
@@ -306,7 +307,7 @@ static void sertype_free (struct ddsi_sertype *sertype)
   free (st);
 }
 
-/* Same type name and operations: the same sertype, so that readers of this process share the writer's sample. */
+/* Sertypes with the same type name and operations are equal, so that readers of this process share the writer's sample. */
 static bool sertype_equal (const struct ddsi_sertype *a, const struct ddsi_sertype *b)
 {
   return ((const struct feros_sertype *) a)->pool == ((const struct feros_sertype *) b)->pool;
@@ -323,7 +324,7 @@ static void sertype_zero_samples (const struct ddsi_sertype *sertype, void *samp
   (void) sertype; (void) samples; (void) count;
 }
 
-/* Only reached by the typed read functions, which this binding does not have. */
+/* Only called by the typed read functions, which this binding does not use. */
 static void sertype_realloc_samples (void **out, const struct ddsi_sertype *sertype, void *old, size_t old_count, size_t count)
 {
   (void) sertype; (void) old_count;

@@ -1,9 +1,10 @@
-//! Cyclone DDS 11, built from source with the small change that Feros needs, and bound by hand.
+//! Cyclone DDS 11, built from source with the patch that Feros needs. The bindings are written by
+//! hand.
 //!
-//! Only what the Feros engine uses is declared here, so no libclang is needed. Structs of the
-//! public C API that are repeated are checked by `shim/layout.c` when this crate is built; samples
-//! and everything private to Cyclone DDS stay behind `shim/feros_shim.h`. Names and meanings are
-//! those of `dds.h`.
+//! Only what the Feros engine uses is declared here, so no libclang is needed. `shim/layout.c`
+//! compares the structs of the public C API that are repeated here with the originals when this
+//! crate is built. Samples and everything private to Cyclone DDS stay behind `shim/feros_shim.h`.
+//! Names and meanings are those of `dds.h`.
 //!
 //! Build scripts of dependent crates find headers and library as `DEP_FEROS_DDSC_INCLUDE`,
 //! `DEP_FEROS_DDSC_LIB` and `DEP_FEROS_DDSC_SHIM`.
@@ -162,7 +163,7 @@ pub type on_liveliness_lost_fn =
 pub type on_liveliness_changed_fn =
     unsafe extern "C" fn(dds_entity_t, dds_liveliness_changed_status_t, *mut c_void);
 
-/// `dds_log_data_t`, of which only the message is read.
+/// The part of `dds_log_data_t` that is read: the message.
 #[repr(C)]
 pub struct dds_log_data_t {
     pub priority: u32,
@@ -380,9 +381,9 @@ pub struct feros_pool_statistics {
     pub refused_memory: u64,
 }
 
-/// Smallest sample: the encapsulation header.
+/// The smallest sample, which consists of the encapsulation header.
 pub const FEROS_SAMPLE_MIN_BYTES: usize = 4;
-/// Largest sample.
+/// The largest sample.
 pub const FEROS_SAMPLE_MAX_BYTES: usize = 0x7fff_fff0;
 
 pub type feros_interface_fn =
@@ -463,14 +464,14 @@ pub struct feros_report {
     pub broken: u32,
 }
 
-/// See `engine/feros_rate_control.h`; its default is the start.
+/// See `engine/feros_rate_control.h`. The default is the initial state.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct feros_tally {
     _private: [u64; 8],
 }
 
-/// See `engine/feros_rate_control.h`; its default is the start.
+/// See `engine/feros_rate_control.h`. The default is the initial state.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct feros_rate {
@@ -501,7 +502,7 @@ unsafe extern "C" {
     pub fn feros_rate_sent(rate: *mut feros_rate, bytes: u32, now: i64);
 }
 
-/// See `engine/feros_requests.h`; its default is the start.
+/// See `engine/feros_requests.h`. The default is the initial state.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct feros_requests {

@@ -77,7 +77,7 @@ fn truncated_and_lying_lists_are_refused() {
     assert_eq!(find(&short, true), None);
 }
 
-/// Bytes behind the list never change the result, whatever the list says about its lengths.
+/// Bytes after the end of the list never change the result, even if the list gives wrong lengths.
 #[test]
 fn random_lists_never_reach_behind_their_end() {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -91,7 +91,7 @@ fn random_lists_never_reach_behind_their_end() {
     for _ in 0..200_000 {
         let size = (random() % 96) as usize;
         let mut memory: Vec<u8> = (0..160).map(|_| random() as u8).collect();
-        // Likely ids and lengths, so that the parser gets far.
+        // Ids and lengths that are likely to be valid, so that the parser does not stop early.
         for at in (0..size.saturating_sub(4)).step_by(4) {
             match random() % 8 {
                 0 => memory[at..at + 4].copy_from_slice(&[0x83, 0, 24, 0]),

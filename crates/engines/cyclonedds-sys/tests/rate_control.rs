@@ -1,6 +1,6 @@
-//! Rate control of best effort over simulated links: a full link carries whole samples, a link that
-//! loses packets for other reasons loses no more because of rate control, and no report stops a
-//! writer.
+//! Rate control of best effort over simulated links: a full link carries whole samples, on a link
+//! that loses packets for other reasons, rate control does not cause further losses; and no report
+//! stops a writer.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::VecDeque;
@@ -18,23 +18,23 @@ struct Rate(feros_rate);
 
 impl Rate {
     fn hear(&mut self, report: &feros_report, seq: u64, now: i64) {
-        // SAFETY: both are valid for the call.
+        // SAFETY: both references are valid for the call.
         unsafe { feros_rate_hear(&raw mut self.0, report, seq, now) }
     }
 
     fn takes(&mut self, bytes: u32, now: i64) -> bool {
-        // SAFETY: it is valid for the call.
+        // SAFETY: the reference is valid for the call.
         let answer = unsafe { feros_rate_ask(&raw mut self.0, bytes, now) };
         if answer == FEROS_RATE_LEAVE_OUT {
             return false;
         }
-        // SAFETY: as above.
+        // SAFETY: the reference is valid for the call.
         unsafe { feros_rate_sent(&raw mut self.0, bytes, now) }
         true
     }
 
     fn keeps_up(&mut self, now: i64) -> bool {
-        // SAFETY: it is valid for the call.
+        // SAFETY: the reference is valid for the call.
         unsafe { feros_rate_ask(&raw mut self.0, FRAGMENT, now) == FEROS_RATE_KEEPS_UP }
     }
 }
@@ -46,7 +46,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// A sample of whose `fragments` only `arrived` came, one after the other from `now` on.
+    /// Receives a part of a sample: `arrived` of its `fragments`, one after the other from `now`
+    /// on.
     fn receive(
         &mut self,
         now: i64,
@@ -57,7 +58,7 @@ impl Reader {
         let mut told = None;
         for _ in 0..arrived {
             let mut report = feros_report::default();
-            // SAFETY: all are valid for the call.
+            // SAFETY: all references are valid for the call.
             let is_due = unsafe {
                 let size = fragments * FRAGMENT;
                 feros_tally_fragment(&raw mut self.tally, now, seq, size, FRAGMENT, &raw mut report)
@@ -65,7 +66,7 @@ impl Reader {
             told = is_due.then_some(report).or(told);
         }
         if arrived == fragments {
-            // SAFETY: it is valid for the call.
+            // SAFETY: the reference is valid for the call.
             unsafe { feros_tally_whole(&raw mut self.tally, seq) };
             self.whole += 1;
         }
@@ -93,7 +94,7 @@ const WIRELESS: Link = Link {
     seconds: 20,
 };
 
-/// Samples that were published, and that arrived whole.
+/// The number of samples that were published, and of those that arrived whole.
 struct Outcome {
     published: usize,
     whole: usize,
@@ -138,7 +139,7 @@ impl Link {
         Outcome { published, whole: reader.whole }
     }
 
-    /// The most published samples that the link can carry.
+    /// The number of published samples that the link can carry.
     fn carries(&self) -> f64 {
         let samples = |at| (self.packets_per_second)(at) / f64::from(self.fragments);
         (0..self.seconds).map(|at| samples(at).min(self.hz as f64)).sum()

@@ -1,5 +1,5 @@
-//! Requests for missing fragments over a simulated line: a slow line is kept busy with missing
-//! fragments, and fragments that are under way are not requested again.
+//! Requests for missing fragments over a simulated line. A slow line is kept busy with missing
+//! fragments, and the reader does not request fragments again that are still on the way.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -30,9 +30,9 @@ impl Reader {
         self.missing.keys().next().copied().unwrap_or(self.latest.0 + 1)
     }
 
-    /// Whether the fragment is new.
+    /// Receives a fragment, and returns whether it is new.
     fn receive(&mut self, (seq, fragment): Fragment, fragments: u32, now: i64) -> bool {
-        // SAFETY: it is valid for the call.
+        // SAFETY: the reference is valid for the call.
         unsafe { feros_requests_answer(&raw mut self.requests, seq, fragment, fragment, now) };
         if seq > self.latest.0 {
             self.missing
@@ -48,10 +48,10 @@ impl Reader {
         is_new
     }
 
-    /// The fragments to ask for now, if it is time.
+    /// Returns the fragments to request, if it is time for a request.
     fn request(&mut self, now: i64) -> Option<Vec<Fragment>> {
         let next_seq = self.next_seq();
-        // SAFETY: it is valid for the call.
+        // SAFETY: the reference is valid for the call.
         let wait =
             unsafe { feros_requests_wait(&raw const self.requests, next_seq, now, MILLISECOND) };
         if now - self.t_request < wait {
@@ -64,7 +64,7 @@ impl Reader {
             let end = known.min(base + FRAGMENTS_PER_SAMPLE_ASKED);
             let of_sample: Vec<u32> = missing.range(base..end).copied().collect();
             let count = of_sample.last().unwrap() + 1 - base;
-            // SAFETY: it is valid for the call.
+            // SAFETY: the reference is valid for the call.
             unsafe {
                 let begins = asked.is_empty();
                 let requests = &raw mut self.requests;
@@ -80,11 +80,11 @@ impl Reader {
     }
 }
 
-/// A line that carries a packet in each slot, between a writer that has at most `ahead` incomplete
-/// samples and a reader.
+/// A line from a writer to a reader that carries one packet in each time slot. The writer stops
+/// publishing while `ahead` samples are incomplete.
 struct Line {
     slot: i64,
-    /// Slots from one end to the other.
+    /// The number of time slots from one end to the other.
     delay: usize,
     loss: f64,
     fragments: u32,
@@ -93,7 +93,8 @@ struct Line {
 }
 
 struct Outcome {
-    /// Shares of the slots, and of the packets that arrived.
+    /// The share of the slots that carried a packet, and the share of the packets that were
+    /// repetitions.
     used: f64,
     repeated: f64,
     completed: u64,
@@ -150,7 +151,7 @@ impl Line {
 }
 
 trait Travelling<T> {
-    /// The packet that arrives in this slot.
+    /// Removes and returns the packet that arrives in this time slot.
     fn pop_front_at(&mut self, slot: usize) -> Option<T>;
 }
 
@@ -160,7 +161,7 @@ impl<T> Travelling<T> for VecDeque<(usize, T)> {
     }
 }
 
-/// 54 Mbit/s and samples of 512 KB, with a sender's buffer of 14 packets.
+/// A line of 54 Mbit/s with samples of 512 KB and a sender's buffer of 14 packets.
 const SLOW: Line =
     Line { slot: 219_000, delay: 14, loss: 0.4, fragments: 391, ahead: 5, slots: 30_000 };
 
@@ -180,7 +181,7 @@ fn a_slow_line_that_loses_packets_is_kept_busy() {
 
 #[test]
 fn a_line_with_a_queue_carries_little_twice() {
-    // Packets worth 22 and 75 ms wait.
+    // As many packets are on the way as take 22 and 75 ms.
     for delay in [100, 340] {
         let Outcome { repeated, .. } = Line { delay, loss: 0.1, ..SLOW }.run();
         assert!(repeated < 0.05, "{delay} slots: {repeated} of what arrives was there already");
