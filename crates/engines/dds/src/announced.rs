@@ -9,12 +9,13 @@ use feros_engine::{AnnounceError, TypeHash};
 
 use crate::library::Endpoint;
 
-/// Converts a valid announcement to its form in [`EndpointData`]: the empty string becomes `None`.
+/// Converts a valid announcement to the form that [`EndpointData`] holds: the empty string becomes
+/// `None`.
 pub(crate) fn announcement(text: &str) -> Option<Arc<str>> {
     (!text.is_empty()).then(|| text.into())
 }
 
-/// Returns the USER_DATA of a topic's endpoint with a valid announcement.
+/// Returns the USER_DATA for a topic's endpoint with a valid announcement.
 pub(crate) fn topic_data(type_hash: Option<TypeHash>, text: &str) -> EndpointData {
     EndpointData { type_hash, announcement: announcement(text), ..EndpointData::default() }
 }

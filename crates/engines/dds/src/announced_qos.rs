@@ -1,8 +1,8 @@
-//! The policies of discovered endpoints, without policies that nobody announced.
+//! The policies of discovered endpoints, without policies that the endpoints did not announce.
 
 use feros_engine::{Gid, History, QosProfile};
 
-/// The first bytes of the GUIDs of Fast DDS. Endpoints of Fast DDS do not announce their history,
+/// The first bytes of all GUIDs of Fast DDS. Endpoints of Fast DDS do not announce their history,
 /// so the engine reports the DDS default, which is to keep the last message.
 const VENDOR_FAST_DDS: [u8; 2] = [0x01, 0x0f];
 

@@ -1,7 +1,7 @@
 //! Service clients. There are two mappings of services to DDS, and a client uses the mapping of the
-//! servers that it discovers. A server whose reader of requests has `serviceid=` in its USER_DATA
-//! uses the payload header. With other servers, the identity of a request travels in the inline
-//! QoS.
+//! servers that it discovers. If a server's reader of requests has `serviceid=` in its USER_DATA,
+//! the server uses the payload header. For other servers, the identity of a request is in the
+//! inline QoS.
 
 use std::sync::Arc;
 
@@ -24,12 +24,12 @@ use crate::nodes::{NodeMember, SessionState};
 use crate::responses::{Own, Responses};
 use crate::service_header::{self, SERVICE_HEADER_BYTES};
 
-/// The sequence number in the related identity that a request carries. It is SEQUENCENUMBER_UNKNOWN
-/// because the server takes the number from the request itself.
+/// The sequence number in the related identity that a request carries. This is
+/// SEQUENCENUMBER_UNKNOWN, because the server takes the number from the request itself.
 const UNKNOWN_SEQUENCE_NUMBER: i64 = -1 << 32;
 
 pub(crate) struct DdsClient<P: Participant> {
-    // Dropped first, so that the announcement is withdrawn before the endpoints.
+    // Dropped first, so that the announcement is withdrawn before the endpoints are deleted.
     _member: NodeMember<P>,
     // Dropped before the reader, because the thread of the introduction uses the reader.
     introduction: Introduction<ReaderOf<P>>,
@@ -40,7 +40,7 @@ pub(crate) struct DdsClient<P: Participant> {
     /// The client's number in payload headers, by which the client recognizes its responses.
     header_number: [u8; 8],
     /// Held while a request is numbered and written, because the payload header contains the
-    /// number.
+    /// request's number.
     next_number: Mutex<i64>,
     responses: Arc<Responses<TakenOf<P>>>,
 }
@@ -131,8 +131,8 @@ impl<P: Participant> DdsClient<P> {
     }
 }
 
-/// A number that is random enough to differ between the clients of a service. Stock ROS 2 puts a
-/// local handle there.
+/// Returns a number that is random enough to differ between the clients of a service. Stock ROS 2
+/// uses a local handle instead.
 fn header_number(id: &[u8; 16]) -> [u8; 8] {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(id).to_le_bytes()

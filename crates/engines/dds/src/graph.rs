@@ -1,6 +1,6 @@
 //! The tables of discovered participants, endpoints and nodes. Participants and endpoints come from
-//! the engine's discovery, nodes from `ros_discovery_info`. The engine's listeners update the
-//! tables, so nothing polls.
+//! the engine's discovery, and nodes come from `ros_discovery_info`. The engine's listeners update
+//! the tables, so no thread polls.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
@@ -35,7 +35,7 @@ pub struct WireEndpoint {
     pub data: EndpointData,
 }
 
-/// A local endpoint that is notified when other endpoints of its topic have another type.
+/// A local endpoint that wants to know about endpoints of its topic with another type.
 pub trait IncompatibleType: Send + Sync {
     /// Called once for each such endpoint.
     fn incompatible_type(&self);
@@ -128,8 +128,8 @@ impl Graph {
         });
     }
 
-    /// Counts an announcement of nodes that cannot be read or that was sent for another
-    /// participant.
+    /// Counts an announcement of nodes that cannot be read, or that a participant sent on behalf of
+    /// another participant.
     pub fn announcement_refused(&self, from: Gid) {
         if let Some(so_far) = self.refused_announcements.so_far() {
             tracing::warn!(
@@ -139,8 +139,8 @@ impl Graph {
         }
     }
 
-    /// Notifies `watcher` of all endpoints of the topic with another type: those already known and
-    /// those discovered later.
+    /// Notifies `watcher` once for each endpoint of the topic with another type: for endpoints that
+    /// are already known, and for endpoints that are discovered later.
     pub fn watch_type(
         &self,
         gid: Gid,
@@ -174,7 +174,7 @@ impl Graph {
         self.state.lock().endpoints.get(&gid).map(|endpoint| WireEndpoint::clone(endpoint))
     }
 
-    /// Returns the policies of all writers or all readers of one wire topic.
+    /// Returns the policies of all writers, or of all readers, of one wire topic.
     pub fn profiles(&self, topic: &str, of_writers: bool) -> Vec<QosProfile> {
         let state = self.state.lock();
         let endpoints =
@@ -182,7 +182,7 @@ impl Graph {
         endpoints.map(|endpoint| endpoint.qos).collect()
     }
 
-    /// Returns the current graph, and the same object again while nothing changes.
+    /// Returns the current graph. As long as nothing changes, all calls return the same object.
     pub fn snapshot(&self) -> Arc<GraphSnapshot> {
         let mut state = self.state.lock();
         if let Some(snapshot) = &state.snapshot {
@@ -199,7 +199,8 @@ impl Graph {
         self.notified.lock().push(registration.clone());
         let graph = Arc::downgrade(self);
         GraphChangeGuard::new(move || {
-            // The lock waits for a call in progress. Later changes find no notification to call.
+            // Taking the lock waits until a running call has returned. Later changes then find no
+            // notification to call.
             registration.lock().take();
             if let Some(graph) = graph.upgrade() {
                 graph.notified.lock().retain(|other| !Arc::ptr_eq(other, &registration));
@@ -222,8 +223,8 @@ impl Graph {
         };
         let registrations = self.notified.lock().clone();
         for registration in registrations {
-            // The lock is held during the call so that dropping the guard can wait for the call,
-            // which only marks something as ready.
+            // The lock is held during the call so that dropping the guard waits for the call. The
+            // call is short, since it only marks something as ready.
             if let Some(notify) = &*registration.lock() {
                 notify();
             }
@@ -262,8 +263,8 @@ impl State {
     }
 }
 
-/// Converts an endpoint to its form in ROS; returns `None` for endpoints that only carry discovery
-/// data or replies.
+/// Converts an endpoint to its form in ROS; returns `None` for endpoints that only serve discovery
+/// or replies.
 fn endpoint_info(
     endpoint: &WireEndpoint,
     owner: &dyn Fn(&Gid) -> EndpointNode,

@@ -1,6 +1,6 @@
 //! Tracks which servers know a client's reader of replies. A server discovers the two endpoints of
 //! a client one after the other, so a request may arrive before the server knows the reader of
-//! replies. The server then waits for the reader for at most 100 ms and gives up; a reply written
+//! replies. The server then waits at most 100 ms for the reader before it gives up; a reply written
 //! before the reader is known never reaches the client. So a service counts as available only once
 //! the server's participant has acknowledged the announcement of the reader, if the library can
 //! tell.
@@ -14,7 +14,7 @@ use feros_sync::Mutex;
 
 use crate::library::Endpoint;
 
-/// The longest time that dropping a client may wait for the thread.
+/// How long dropping a client may wait for the thread that waits for servers.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 type Prefix = [u8; 12];
@@ -42,8 +42,8 @@ struct State {
     has_changed: bool,
     is_closed: bool,
     is_running: bool,
-    /// The thread starts when the client has to wait for a server. It ends when all servers know
-    /// the client.
+    /// The thread that waits for servers. It starts when the client has to wait for a server, and
+    /// ends when all servers know the client.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -58,7 +58,7 @@ impl<R: Endpoint> Introduction<R> {
     }
 
     /// Returns the notification for changes of the matching writers of replies. The library holds
-    /// its own locks while it calls the notification, which therefore leaves it to the thread to
+    /// its own locks while it calls the notification, so the notification only tells the thread to
     /// examine the writers.
     pub(crate) fn on_match(&self) -> Notify {
         let shared = Arc::downgrade(&self.0);
@@ -70,7 +70,7 @@ impl<R: Endpoint> Introduction<R> {
         })
     }
 
-    /// Starts to wait until the servers know this reader.
+    /// Starts to wait until the servers know this reader of replies.
     pub(crate) fn begin(&self, replies: &Arc<R>) {
         if !R::KNOWS_WHO_READ_ANNOUNCEMENTS {
             return;
@@ -100,7 +100,7 @@ impl<R: Endpoint> Shared<R> {
         self.replies.get()?.upgrade()
     }
 
-    /// Lets the thread examine the matches, and starts the thread if it does not run.
+    /// Makes the thread examine the matches. Starts the thread if it is not running.
     fn look(self: &Arc<Self>) {
         let mut state = self.state.lock();
         state.has_changed = true;
@@ -118,7 +118,7 @@ impl<R: Endpoint> Shared<R> {
         }
     }
 
-    /// One iteration of the thread; returns whether to continue.
+    /// Runs one iteration of the thread. Returns whether to continue.
     fn introduce(&self) -> bool {
         let mut state = self.state.lock();
         let replies = self.replies().filter(|_| !state.is_closed);
@@ -134,8 +134,8 @@ impl<R: Endpoint> Shared<R> {
         state.is_running
     }
 
-    /// Waits for each server that does not know the client yet, at most `patience` for each, and
-    /// returns whether all servers know the client.
+    /// Waits, at most `patience` each, for the servers that do not know the client yet. Returns
+    /// whether all servers know the client.
     fn all_know(&self, replies: &R, patience: Duration) -> bool {
         let answerers = replies.matched_gids();
         let mut state = self.state.lock();
@@ -156,7 +156,7 @@ impl<R: Endpoint> Shared<R> {
         all_know
     }
 
-    /// Waits until the participant of the writer `answerer` knows the client; returns false after
+    /// Waits until the participant of the writer `answerer` knows the client. Returns false after
     /// `timeout`.
     fn wait(&self, replies: &R, answerer: Gid, timeout: Duration) -> bool {
         if !replies.is_announced_to(answerer, timeout) {
@@ -177,7 +177,7 @@ impl<R: Endpoint> Drop for Introduction<R> {
         let thread = state.thread.take();
         drop(state);
         if let Some(thread) = thread {
-            drop(thread.join()); // a panic was already reported
+            drop(thread.join()); // a panic has already been reported
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The common part of all engines on DDS, which contains everything but the DDS library.
+//! The common part of all engines on DDS: everything except the DDS library itself.
 //!
 //! A DDS library implements the traits of [`library`]: a participant that creates writers and
-//! readers of bytes. On top of these, this crate implements ROS 2 on DDS: the [`session`],
-//! publishers, subscriptions, services of both mappings, clients, and the graph.
+//! readers of bytes. On top of these traits, this crate implements ROS 2 on DDS: the [`session`],
+//! publishers, subscriptions, services and clients of both mappings, and the graph.
 //!
 //! | module | holds |
 //! |---|---|
@@ -10,13 +10,13 @@
 //! | [`session`] | the session that users of an engine hold, and the factory of endpoints |
 //! | [`graph`] | the ROS graph, collected from discovery |
 //! | [`announced_qos`] | policies that some implementations do not announce |
-//! | [`status`] | counters behind the events of endpoints |
+//! | [`status`] | the counters from which the events of endpoints are made |
 //! | [`names`] | names of endpoints on the wire |
 //! | [`service_header`] | the header of the payload-header mapping |
 //!
 //! # Invariants
 //!
-//! The crate knows no DDS library: everything that depends on one is behind the traits of
+//! The crate depends on no DDS library: everything specific to a library is behind the traits of
 //! [`library`].
 
 pub mod announced_qos;

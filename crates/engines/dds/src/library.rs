@@ -1,6 +1,6 @@
 //! The traits that a DDS library implements: a participant, and the writers and readers of bytes
 //! that it creates. The sessions, publishers, subscriptions, services and clients of ROS 2 are
-//! built on them.
+//! built on these.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -33,11 +33,11 @@ pub trait Participant: Send + Sync + Sized + 'static {
     type Writer: Writer;
     /// The type of its readers.
     type Reader: Reader;
-    /// Updates the graph as long as this value lives.
+    /// Updates the graph while this value exists.
     type Discovery: Send + Sync;
 
     /// The reason why this library cannot restrict a service to requests from its own host; `None`
-    /// if it can.
+    /// if the library can.
     const NO_LOCAL_REQUESTS_ONLY: Option<&'static str> = None;
 
     /// Name of the engine.
@@ -46,7 +46,7 @@ pub trait Participant: Send + Sync + Sized + 'static {
     /// Version of the library.
     fn engine_version(&self) -> String;
 
-    /// The configuration that the library runs with, for users to read.
+    /// The configuration that the library uses, to show to users.
     fn configuration(&self) -> String;
 
     /// The identity.
@@ -94,8 +94,8 @@ pub struct Creation<'a, T> {
     pub notifications: Notifications<T>,
 }
 
-/// A callback that receives the samples of a reader, on a thread of the library. It must not own an
-/// endpoint.
+/// A callback that receives the samples of a reader, on a thread of the library. The callback must
+/// not own an endpoint.
 pub type OnSample<T> = Arc<dyn Fn(T) + Send + Sync>;
 
 /// The notifications that an endpoint calls.
@@ -127,9 +127,9 @@ impl<T> Clone for Notifications<T> {
     }
 }
 
-/// The common part of writers and readers.
+/// The methods that writers and readers have in common.
 pub trait Endpoint: Send + Sync + 'static {
-    /// Whether the library knows which participants have acknowledged the announcement of an
+    /// Whether the library can tell which participants have acknowledged the announcement of an
     /// endpoint.
     const KNOWS_WHO_READ_ANNOUNCEMENTS: bool;
 
@@ -142,23 +142,25 @@ pub trait Endpoint: Send + Sync + 'static {
     /// The number of endpoints that match now.
     fn matched_count(&self) -> usize;
 
-    /// A number that changes with the matches.
+    /// A number that changes whenever the matches change.
     fn match_generation(&self) -> u64;
 
-    /// The endpoints that match now, in the form for users.
+    /// Returns the endpoints that match now, as [`Match`]es for users.
     fn matches(&self) -> Vec<Match>;
 
     /// Returns the gids of the endpoints that match now.
     fn matched_gids(&self) -> Vec<Gid>;
 
     /// Whether an endpoint that matches now has a gid for which `is_wanted` is true. Allocates
-    /// nothing while the matches stay.
+    /// nothing while the matches do not change.
     fn matches_any(&self, is_wanted: impl Fn(Gid) -> bool) -> bool;
 
-    /// The endpoints that match now, with their USER_DATA. Cheap while the matches do not change.
+    /// Returns the endpoints that match now, with their USER_DATA. The call is cheap while the
+    /// matches do not change.
     fn matched_data(&self) -> Arc<[(Gid, EndpointData)]>;
 
-    /// The current USER_DATA of an endpoint if it matches now. The result never comes from a cache.
+    /// Returns the current USER_DATA of an endpoint if it matches now. The USER_DATA never comes
+    /// from a cache.
     fn data_of(&self, other: Gid) -> Option<EndpointData>;
 
     /// Changes the USER_DATA that the endpoint announces.
@@ -168,19 +170,19 @@ pub trait Endpoint: Send + Sync + 'static {
     fn set_data(&self, data: &EndpointData) -> Result<(), String>;
 
     /// Waits until the participant of `other` has acknowledged the announcement of this endpoint;
-    /// with a `patience` of zero, checks once. Returns whether the participant has acknowledged it,
-    /// and true if the library cannot know.
+    /// with a `patience` of zero, checks once. Returns whether the participant has acknowledged the
+    /// announcement, or true if the library cannot tell.
     fn is_announced_to(&self, other: Gid, patience: Duration) -> bool;
 
     /// Makes the library forget the participant of `other`, as if the participant's lease had
     /// expired.
     fn forget_participant_of(&self, other: Gid);
 
-    /// The object to notify when endpoints of the same topic have another type.
+    /// Returns the object to notify when endpoints of the same topic have another type.
     fn type_watcher(&self) -> Weak<dyn IncompatibleType>;
 }
 
-/// Why the wait for acknowledgements failed.
+/// The reason why the wait for acknowledgements failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotAcknowledged {
     /// The time ran out.
@@ -191,13 +193,13 @@ pub enum NotAcknowledged {
 
 /// Writes bytes to a topic.
 pub trait Writer: Endpoint {
-    /// The memory that a sample is written into before it is sent.
+    /// The memory into which a sample is written before it is sent.
     type Buffer: Buffer;
 
     /// Returns memory for a sample of `size_bytes`; `fill` writes the bytes from `offset` on.
     ///
     /// # Errors
-    /// Returns an error if the size is impossible, memory is missing, or `fill` gives up.
+    /// Returns an error if the size is impossible, memory is missing, or `fill` returns false.
     fn fill(
         &self,
         size_bytes: usize,
@@ -206,8 +208,8 @@ pub trait Writer: Endpoint {
     ) -> Result<Self::Buffer, PublishError>;
 
     /// Writes a sample with its time of publication and a related identity, and returns its
-    /// sequence number. After messages were skipped, a sample without a related identity gets one,
-    /// which consists of the writer's GUID and the sample's number among all publications.
+    /// sequence number. If messages have been skipped, a sample without a related identity gets
+    /// one: the writer's GUID, and the sample's number among all publications.
     ///
     /// # Errors
     /// Returns an error if there is no room in time or the library fails.
@@ -221,8 +223,8 @@ pub trait Writer: Endpoint {
     /// Counts messages that were published without the library.
     fn skip(&self, messages: u64);
 
-    /// Waits until reliable readers of this process have room. This is for libraries whose writes
-    /// do not wait for such readers.
+    /// Waits until reliable readers of this process have room. Only libraries whose writes do not
+    /// wait for such readers need this.
     ///
     /// # Errors
     /// Returns an error if there is no room in time.
@@ -230,7 +232,7 @@ pub trait Writer: Endpoint {
         Ok(())
     }
 
-    /// Makes waiting and later writes fail.
+    /// Makes writes that are waiting for room fail, and all later writes, too.
     fn end_waiting_writes(&self) {}
 
     /// Waits until all reliable readers have acknowledged all samples.
@@ -239,8 +241,8 @@ pub trait Writer: Endpoint {
     /// Returns an error if the time runs out or the library fails.
     fn wait_for_acknowledgements(&self, timeout: Duration) -> Result<(), NotAcknowledged>;
 
-    /// Waits until one reader has acknowledged all samples, if the reader is reliable and matches;
-    /// with a `timeout` of zero, checks once.
+    /// Waits until one reader has acknowledged all samples, if the reader is reliable and matches.
+    /// With a `timeout` of zero, checks once. Returns false if the time runs out.
     fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool;
 
     /// Asserts that the writer is alive.
@@ -270,22 +272,22 @@ pub trait Reader: Endpoint {
     /// Returns an error if the library fails.
     fn take(&self) -> Result<Option<Self::Taken>, TakeError>;
 
-    /// Whether the reader ignores a sample because its own session published it. This is for
-    /// libraries that deliver such samples.
+    /// Whether the reader ignores a sample because its own session published it. Only libraries
+    /// that deliver such samples need this.
     fn is_ignored(&self, _sample: &Self::Taken) -> bool {
         false
     }
 
-    /// Whether a sample is older than its publisher's lifespan. This is for libraries that deliver
-    /// such samples.
+    /// Whether a sample is older than its publisher's lifespan. Only libraries that deliver such
+    /// samples need this.
     fn is_expired(&self, _sample: &Self::Taken) -> bool {
         false
     }
 
-    /// Adds to the number of messages that are reported as lost.
+    /// Adds to the number of messages that the reader reports as lost.
     fn count_lost(&self, messages: u64);
 
-    /// Records the trace points of received samples under this endpoint, if the library allows it.
+    /// Makes the library record trace points of received samples under this endpoint, if it can.
     fn trace_as(&self, _endpoint: feros_trace::Endpoint) {}
 
     /// Takes the next event.
@@ -300,7 +302,8 @@ pub trait Reader: Endpoint {
 pub enum Origin {
     /// This host.
     ThisHost,
-    /// Another host, or an address that proves nothing, as a string for messages.
+    /// Another host, or an unknown host because the address proves nothing. The string is for
+    /// messages.
     Elsewhere(String),
 }
 
@@ -326,8 +329,8 @@ pub trait Taken: Send + Sync + 'static {
     /// The bytes of the sample.
     fn bytes(&self) -> &[u8];
 
-    /// Converts the sample to the form for the client library. `reader` is the gid of the reader
-    /// that took the sample.
+    /// Converts the sample to the [`Sample`] that the client library gets. `reader` is the gid of
+    /// the reader that took the sample.
     fn lend(self, reader: Gid) -> Sample;
 
     /// Like `lend`, but removes the header of [`service_header`](crate::service_header), which must

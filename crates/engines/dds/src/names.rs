@@ -1,5 +1,5 @@
-//! The wire names of endpoints, and the ids that tie the two endpoints of a service server or
-//! client together.
+//! The wire names of endpoints, and the ids that show which two endpoints belong to the same
+//! service server or client.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,7 +19,7 @@ pub struct EndpointNames {
 }
 
 impl EndpointNames {
-    /// The names of a topic's endpoint; `as_it_is` omits the ROS prefix.
+    /// The names of a topic's endpoint; if `as_it_is` is true, the topic has no ROS prefix.
     pub(crate) fn of_topic(
         topic: &str,
         type_name: &str,

@@ -1,5 +1,5 @@
-//! The state of a session that its endpoints share and keep alive: the participant, the graph and
-//! the announced nodes.
+//! The state of a session: the participant, the graph and the announced nodes. All endpoints of the
+//! session share this state and keep it alive.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::library::{Participant, Writer, WriterOf};
 
 /// The state of a session.
 pub(crate) struct SessionState<P: Participant> {
-    // Dropped first: the readers that update the graph must end before the participant.
+    // Dropped first, because the readers that update the graph must end before the participant.
     _discovery: P::Discovery,
     announcer: WriterOf<P>,
     nodes: Mutex<Nodes>,
@@ -30,8 +30,8 @@ struct Nodes {
 }
 
 impl<P: Participant> SessionState<P> {
-    /// Creates the state of a session without nodes and announces it, because stock ROS 2 announces
-    /// a context even while it has no node.
+    /// Creates the state of a session, and announces that it has no nodes yet, because stock ROS 2
+    /// announces a context even before it has a node.
     pub(crate) fn announce(
         domain_id: u32,
         participant: Arc<P>,
@@ -65,8 +65,8 @@ impl<P: Participant> SessionState<P> {
         }
     }
 
-    /// Changes the table of nodes and announces the whole table, as stock ROS 2 does. One lock
-    /// covers both steps, so announcements go out in the order of the changes.
+    /// Changes the table of nodes and, like stock ROS 2, announces the whole table. The lock is
+    /// held during both steps, so announcements are sent in the order of the changes.
     fn change_nodes<T>(&self, change: impl FnOnce(&mut Nodes) -> T) -> T {
         let mut nodes = self.nodes.lock();
         let result = change(&mut nodes);
@@ -116,7 +116,7 @@ impl<P: Participant> Drop for SessionState<P> {
     }
 }
 
-/// Keeps endpoints assigned to their node.
+/// Assigns endpoints to their node while this value exists.
 pub(crate) struct NodeMember<P: Participant> {
     shared: Arc<SessionState<P>>,
     node: NodeId,

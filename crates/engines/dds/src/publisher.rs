@@ -19,8 +19,8 @@ use crate::names::EndpointNames;
 use crate::nodes::{NodeMember, SessionState};
 
 pub(crate) struct DdsPublisher<P: Participant> {
-    // The fields are dropped in this order: the sending thread ends, the announcement is withdrawn,
-    // and then the writer is deleted.
+    // The fields are dropped in this order: first the sending thread ends, then the announcement is
+    // withdrawn, and then the writer is deleted.
     sender: Option<SendingThread<(BufferOf<P>, Stamp)>>,
     _member: NodeMember<P>,
     writer: Arc<WriterOf<P>>,
@@ -56,7 +56,8 @@ impl<P: Participant> DdsPublisher<P> {
                 let (to, unblocked, traced) = (writer.clone(), writer.clone(), traced.clone());
                 let send = move |(buffer, stamp)| write(&*to, &traced, buffer, stamp).map(|_| ());
                 let sender = SendingThread::start(&name, queue_depth, send)?;
-                // A write that waits for a full link must end when the publisher is dropped.
+                // A write that waits because of a full link must return when the publisher is
+                // dropped.
                 Some(sender.unblocked_by(move || unblocked.end_waiting_writes()))
             }
         };
@@ -68,7 +69,8 @@ impl<P: Participant> DdsPublisher<P> {
         self.writer.names().ros.clone()
     }
 
-    /// Waits until the sending thread has written its queue; returns the remaining time.
+    /// Waits until the sending thread has written all messages in its queue. Returns the remaining
+    /// time, or `None` if the time has run out.
     fn wait_until_written(&self, timeout: Duration) -> Option<Duration> {
         let started = Instant::now();
         let is_written = self.sender.as_ref().is_none_or(|sender| sender.wait_until_done(timeout));
@@ -165,7 +167,7 @@ fn pass(point: Point, traced: &Traced, writer: &impl Writer, stamp: Stamp) {
     feros_trace::pass(point, Transport::Network, traced, || MessageId {
         publisher: writer.gid().0,
         stamp: stamp.0,
-        number: 0, // unknown: only the client library has it, and the sample has none yet
+        number: 0, // unknown: only the client library has the number, and the sample has none yet
     });
 }
 

@@ -1,8 +1,8 @@
-//! The responses to one client, taken from the library as they arrive.
+//! The responses to one client, which are taken from the library as soon as they arrive.
 //!
 //! A DDS reader of replies receives the responses to all clients of its service and keeps only the
-//! newest ones. If they stayed in the reader, responses to other clients would displace the
-//! responses of a slow client.
+//! newest ones. If the responses stayed in the reader, responses to other clients would displace
+//! those for a slow client.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ const MOST_WAITING: usize = 1024;
 /// The limit on the total size of the waiting responses, in bytes. A single response may be larger.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
-/// The responses that wait for one client.
+/// The responses that one client has not taken yet.
 pub(crate) struct Responses<T> {
     service: String,
     on_response: Notify,
@@ -51,7 +51,8 @@ struct Response<T> {
 }
 
 impl<T: Taken> Responses<T> {
-    /// Before [`begin`](Self::begin), no sample counts as a response to the client.
+    /// Creates the queue. Before [`begin`](Self::begin) is called, no sample counts as a response
+    /// to the client.
     pub(crate) fn new(service: &str, on_response: Notify) -> Self {
         Self {
             service: service.to_owned(),
@@ -63,7 +64,7 @@ impl<T: Taken> Responses<T> {
         }
     }
 
-    /// Sets the identities of the client. Must be called before the first request.
+    /// Sets the client's identities. Must be called before the first request is sent.
     pub(crate) fn begin(&self, own: Own) {
         self.own.get_or_init(|| own);
     }
@@ -76,7 +77,7 @@ impl<T: Taken> Responses<T> {
         };
         let displaced = self.waiting.lock().put(response);
         let count = self.lost.count_many(displaced.len() as u64);
-        drop(displaced); // dropped without the lock
+        drop(displaced); // after the lock has been released
         if let Some(count) = count {
             tracing::error!(
                 "{}: {count} responses so far are lost, because nobody took them: await the \
@@ -87,7 +88,8 @@ impl<T: Taken> Responses<T> {
         (self.on_response)();
     }
 
-    /// Returns `None` for a response to another client and for a sample that is not a response.
+    /// Returns the response in a sample; `None` for a response to another client, or a sample that
+    /// is not a response.
     fn response(&self, own: &Own, sample: T) -> Option<Response<T>> {
         if let Some((client, number)) = sample.related() {
             let is_own = [own.replies.0, own.requests.0].contains(&client);
@@ -100,7 +102,7 @@ impl<T: Taken> Responses<T> {
         (client == own.header).then_some(Response { number, sample, has_header: true })
     }
 
-    /// Takes the oldest waiting response, with the number of its request.
+    /// Takes the oldest waiting response, and returns it with the number of its request.
     pub(crate) fn next(&self) -> Option<(i64, Sample)> {
         let Response { number, sample, has_header } = self.waiting.lock().take()?;
         let reader = self.own.get()?.replies;
@@ -109,12 +111,12 @@ impl<T: Taken> Responses<T> {
         Some((number, sample))
     }
 
-    /// The number of responses that were lost because the client did not take them in time.
+    /// Returns the number of responses that were lost because the client did not take them in time.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.total()
     }
 
-    /// The number of samples that were not responses.
+    /// Returns the number of samples that were not responses.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }

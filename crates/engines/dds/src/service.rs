@@ -1,6 +1,6 @@
-//! Service servers. One server understands clients of both RMW families at once. The USER_DATA of a
-//! client's writer of requests (`clientid=`) shows the family of the client, and the response uses
-//! the mapping of that family.
+//! Service servers. A server handles clients of rmw_fastrtps and of rmw_cyclonedds at the same
+//! time. The USER_DATA of a client's writer of requests (`clientid=`) shows the mapping that the
+//! client uses, and the response uses the same mapping.
 
 mod clients;
 mod replies;
@@ -30,7 +30,7 @@ use clients::{Clients, HeaderClient};
 use replies::Replies;
 
 pub(crate) struct DdsService<P: Participant> {
-    // Dropped first, so that the announcement is withdrawn before the endpoints.
+    // Dropped first, so that the announcement is withdrawn before the endpoints are deleted.
     _member: NodeMember<P>,
     requests: ReaderOf<P>,
     replies: Arc<Replies<P>>,
@@ -103,18 +103,19 @@ impl<P: Participant> DdsService<P> {
         })
     }
 
-    /// Returns the client of a writer of requests if the client uses the payload-header mapping.
+    /// Returns the client that a writer of requests belongs to, if the client uses the
+    /// payload-header mapping.
     fn header_client(&self, writer: Gid) -> Option<HeaderClient> {
         if let Some(known) = self.clients.lock().known(writer) {
             return known;
         }
-        // The lock is not held here because this calls the library.
+        // The lock is not held here, because this statement calls the library.
         let id = self.requests.data_of(writer)?.client_id;
         self.clients.lock().remember(writer, id, || self.requests.matched_gids())
     }
 
     /// Counts the requests of the same client that were lost before this one. Gaps in the numbers
-    /// of the requests show them.
+    /// of the requests show the losses.
     fn count_lost(&self, taken: &TakenOf<P>) {
         let client = taken.writer();
         let lost = self.gaps.lock().next(client, taken.number(), || self.requests.matched_gids());
@@ -165,7 +166,8 @@ impl<P: Participant> DdsService<P> {
             let id = RequestId { client, sequence_number, mapping };
             return Some((id, taken.without_service_header(reader)?));
         }
-        // For the response, a client may only name a reader of its own participant.
+        // In a request, a client may only name a reader of its own participant as the reader of the
+        // response.
         let own_reader = taken.related().filter(|(guid, _)| {
             is_reader(guid) && Gid(*guid).participant_prefix() == writer.participant_prefix()
         });

@@ -1,15 +1,15 @@
-//! The header that the payload-header mapping of stock ROS 2 puts between the encapsulation and the
-//! message: the client's number and the number of the request (`cdds_request_header_t` of
+//! The header that stock ROS 2 puts between the encapsulation and the message in the payload-header
+//! mapping: the client's number and the number of the request (`cdds_request_header_t` of
 //! rmw_cyclonedds_cpp).
 
 /// The size of the header.
 pub const SERVICE_HEADER_BYTES: usize = 16;
-/// The size of the encapsulation in front of it.
+/// The size of the encapsulation before the header.
 pub const ENCAPSULATION_BYTES: usize = 4;
 
 const END: usize = ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES;
 
-/// Writes the header into a sample, in the space that the message left free for it.
+/// Writes the header into a sample, in the space that was left free for it.
 pub(crate) fn write(bytes: &mut [u8], client: &[u8; 8], number: i64) {
     bytes.copy_within(SERVICE_HEADER_BYTES..END, 0);
     bytes[4..12].copy_from_slice(client);

@@ -1,4 +1,4 @@
-//! A session: one participant and its nodes. It creates all endpoints.
+//! A session, which is one participant with its nodes. It creates all endpoints.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl<P: Participant> DdsSession<P> {
         no_local_requests_only: P::NO_LOCAL_REQUESTS_ONLY,
     };
 
-    /// Creates the session of this participant, announces it, and starts discovery.
+    /// Creates the session for this participant, announces it, and starts discovery.
     ///
     /// # Errors
     /// Returns an error if an endpoint for discovery cannot be created.

@@ -1,5 +1,5 @@
-//! Counters behind the events of an endpoint: the counts that the engine reported, and the part of
-//! them that the user has already taken.
+//! The counters from which the events of an endpoint are made: the counts that the engine reported,
+//! and the part of them that the user has already taken.
 
 use feros_engine::event::difference;
 use feros_engine::{MatchedStatus, PublisherEvent, QosPolicyKind, SubscriptionEvent};
@@ -43,7 +43,7 @@ impl Total<u64> {
     }
 }
 
-/// The number of incompatible endpoints, and the policy that was found incompatible last.
+/// The number of incompatible endpoints, and the last policy that was incompatible.
 #[derive(Debug, Default)]
 pub struct IncompatibleQos {
     total: Total,
@@ -96,7 +96,7 @@ impl Matched {
     }
 }
 
-/// The numbers of matched publishers that are alive and that are not.
+/// The number of matched publishers that are alive, and the number of those that are not.
 #[derive(Debug, Default)]
 pub struct LivelinessChanged {
     now: (u32, u32),
@@ -121,23 +121,23 @@ impl LivelinessChanged {
     }
 }
 
-/// The events of a publisher.
+/// The counters for the events of a publisher.
 #[derive(Debug, Default)]
 pub struct WriterStatus {
     /// The matching endpoints.
     pub matched: Matched,
     /// The endpoints with incompatible policies.
     pub incompatible_qos: IncompatibleQos,
-    /// Missed deadlines.
+    /// The missed deadlines.
     pub deadline_missed: Total,
-    /// Leases that expired.
+    /// The liveliness leases that expired.
     pub liveliness_lost: Total,
     /// The endpoints with another type.
     pub incompatible_type: Total,
 }
 
 impl WriterStatus {
-    /// Takes the next event that has not been taken yet.
+    /// Takes the next event that has not been taken.
     pub fn take(&mut self) -> Option<PublisherEvent> {
         if let Some(status) = self.matched.take() {
             return Some(PublisherEvent::Matched(status));
@@ -157,25 +157,25 @@ impl WriterStatus {
     }
 }
 
-/// The events of a subscription.
+/// The counters for the events of a subscription.
 #[derive(Debug, Default)]
 pub struct ReaderStatus {
     /// The matching endpoints.
     pub matched: Matched,
     /// The endpoints with incompatible policies.
     pub incompatible_qos: IncompatibleQos,
-    /// Missed deadlines.
+    /// The missed deadlines.
     pub deadline_missed: Total,
     /// The publishers that are alive and not alive.
     pub liveliness: LivelinessChanged,
-    /// Messages that were lost.
+    /// The lost messages.
     pub lost: Total<u64>,
     /// The endpoints with another type.
     pub incompatible_type: Total,
 }
 
 impl ReaderStatus {
-    /// Takes the next event that has not been taken yet.
+    /// Takes the next event that has not been taken.
     pub fn take(&mut self) -> Option<SubscriptionEvent> {
         if let Some(status) = self.matched.take() {
             return Some(SubscriptionEvent::Matched(status));

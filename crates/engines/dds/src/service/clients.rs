@@ -1,16 +1,16 @@
-//! The clients of one service, by their writers of requests. Clients of the payload-header mapping
-//! also have handles.
+//! The clients of one service, by their writers of requests. Clients that use the payload-header
+//! mapping also have handles.
 
 use std::collections::HashMap;
 
 use feros_engine::Gid;
 use feros_engine::dds::user_data::PairId;
 
-/// With more clients than this, those that have left are forgotten.
+/// When there are more clients than this, clients that have left are forgotten.
 const REMEMBERED: usize = 256;
 
 /// A client of the payload-header mapping. The id of a request consists of the client's number and
-/// eight more bytes, which hold the client's handle. From the handle, the server finds the client
+/// eight more bytes. These bytes hold the client's handle, by which the server finds the client
 /// again when it responds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HeaderClient {
@@ -22,19 +22,20 @@ pub(super) struct HeaderClient {
 #[derive(Debug, Default)]
 pub(super) struct Clients {
     last_handle: u64,
-    /// The client's data by its writer of requests; `None` for a client of the other mapping.
+    /// The clients, by their writers of requests. The value is `None` for a client that uses the
+    /// other mapping.
     by_requests: HashMap<Gid, Option<HeaderClient>>,
 }
 
 impl Clients {
-    /// Returns the client with this writer of requests: `Some(None)` for a client of the other
-    /// mapping, `None` for an unknown client.
+    /// Returns the client with this writer of requests: `Some(None)` for a client that uses the
+    /// other mapping, `None` for an unknown client.
     pub(super) fn known(&self, requests: Gid) -> Option<Option<HeaderClient>> {
         self.by_requests.get(&requests).copied()
     }
 
-    /// Remembers a client by the id that it announces. `matched` lists the writers of requests that
-    /// match now.
+    /// Remembers a client under the id that it announces. `matched` returns the writers of requests
+    /// that match now.
     pub(super) fn remember(
         &mut self,
         requests: Gid,

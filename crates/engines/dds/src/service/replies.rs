@@ -1,4 +1,5 @@
-//! The writer of a service's responses, which is created with the service or for its first client.
+//! The writer of a service's responses. It is created together with the service, or for the first
+//! client.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -12,8 +13,7 @@ use crate::library::{Creation, Endpoint, Notifications, Participant, WriterOf};
 use crate::names::ServiceNames;
 use crate::nodes::{NodeMember, SessionState};
 
-/// The time that stock ROS 2 waits for the client of a request to become able to receive the
-/// response.
+/// How long stock ROS 2 waits until the client of a request can receive the response.
 const CLIENT_WAIT: Duration = Duration::from_millis(100);
 
 /// Signals changes of the matching readers of replies.
@@ -36,7 +36,7 @@ pub(super) struct Replies<P: Participant> {
 }
 
 struct MadeReplies<P: Participant> {
-    // Dropped first, so that the announcement is withdrawn before the endpoint.
+    // Dropped first, so that the announcement is withdrawn before the endpoint is deleted.
     _member: NodeMember<P>,
     writer: WriterOf<P>,
 }
@@ -62,7 +62,7 @@ impl<P: Participant> Replies<P> {
         })
     }
 
-    /// Returns the writer of replies, which the first call creates.
+    /// Returns the writer of replies. The first call creates it.
     pub(super) fn writer(&self) -> Result<&WriterOf<P>, CreateEndpointError> {
         if let Some(made) = self.made.get() {
             return Ok(&made.writer);
@@ -91,11 +91,11 @@ impl<P: Participant> Replies<P> {
         Ok(&self.made.get_or_init(|| MadeReplies { _member: member, writer }).writer)
     }
 
-    /// Returns the notification for changes of the clients. The notification creates the writer
-    /// when the first client matches. Clients that wait until the service is available need the
-    /// writer; for other clients, the first response creates it. A thread creates the writer,
-    /// because the library holds its own locks during the notification and no endpoint can be
-    /// created under them.
+    /// Returns the notification for changes of the clients. It makes sure that the writer exists
+    /// when the first client matches, because clients that wait for the service to become available
+    /// need the writer. (Otherwise, the first response would create it.) A thread creates the
+    /// writer, because the library holds its own locks during the notification, and no endpoint can
+    /// be created under these locks.
     pub(super) fn on_first_client(self: &Arc<Self>) -> Notify {
         let (replies, asked) = (Arc::downgrade(self), AtomicBool::new(false));
         Arc::new(move || {
@@ -119,9 +119,9 @@ impl<P: Participant> Replies<P> {
         })
     }
 
-    /// Waits until `is_client` finds the client among the readers of replies. The two endpoints of
-    /// a client leave one after the other, in either order, so a client whose writer of requests is
-    /// gone counts as having left.
+    /// Waits until `is_client` finds the client among the readers of replies. A client's two
+    /// endpoints disappear one after the other, in either order. So if the client's writer of
+    /// requests no longer matches, the client counts as gone.
     pub(super) fn wait_for_client(
         &self,
         writer: &WriterOf<P>,
@@ -142,8 +142,8 @@ impl<P: Participant> Replies<P> {
                     waited: CLIENT_WAIT,
                 });
             }
-            // The library's thread takes this lock after it has changed the generation, so no
-            // change is missed.
+            // The library's thread takes this lock after it has changed the generation, so this
+            // thread misses no change.
             let lock = self.match_change.lock.lock();
             if writer.match_generation() == seen {
                 drop(self.match_change.changed.wait_timeout(lock, left));
