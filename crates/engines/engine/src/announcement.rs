@@ -14,7 +14,7 @@ use crate::twin;
 /// datagram.
 pub const MAX_ANNOUNCEMENT_BYTES: usize = 512;
 
-/// Why a string cannot be an announcement.
+/// The reason why a string cannot be an announcement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnnouncementError {
@@ -24,7 +24,8 @@ pub enum AnnouncementError {
         /// The size of the string.
         size_bytes: usize,
     },
-    /// The string contains a character that would end or corrupt its entry in USER_DATA.
+    /// The string contains a character that would end or corrupt the announcement's entry in
+    /// USER_DATA.
     #[error("it holds {character:?} at byte {at}; leave out `;` and control characters")]
     Character {
         /// The character.
@@ -50,7 +51,8 @@ pub fn check_announcement(text: &str) -> Result<(), AnnouncementError> {
     }
 }
 
-/// Why an announcement could not be changed. The previous announcement remains in effect.
+/// The reason why an announcement could not be changed. The previous announcement remains in
+/// effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnnounceError {
@@ -72,7 +74,7 @@ pub enum AnnounceError {
     },
 }
 
-/// An endpoint that matches one of ours at the moment.
+/// An endpoint that currently matches an endpoint of this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
     /// The gid of the matching endpoint.

@@ -1,19 +1,19 @@
-//! The mark that identifies the endpoints of a bridge between engines. It is part of their
-//! announcements, so other processes see the mark as soon as they discover the endpoint.
+//! The mark that identifies the endpoints of a bridge between engines. The mark is part of an
+//! endpoint's announcement, so other processes see it as soon as they discover the endpoint.
 //!
 //! Bridges do not bridge the endpoints of other bridges, so no message travels in a circle. A
-//! process may have subscriptions on several sides of a bridge and receive the same message on
-//! each. To let it recognize the message, a publisher of the bridge announces the original
-//! publisher and reuses the numbers that the original publisher gave its messages.
+//! process that has subscriptions on several sides of a bridge may receive the same message on each
+//! of them. So that the process recognizes the message, the bridge's publisher announces the
+//! original publisher, and gives the messages their original numbers.
 
 use crate::gid::Gid;
 
 /// The mark of an endpoint that a bridge created.
 ///
 /// A subscription of the bridge and the publishers that forward its messages on the other side have
-/// the same mark. So do a server of the bridge and the client that forwards its requests. If two
-/// endpoints on different sides have the same mark, their name is already bridged between these
-/// sides.
+/// the same mark. A server of the bridge and the client that forwards its requests have the same
+/// mark, too. If two endpoints on different sides have the same mark, their name is already bridged
+/// between these sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BridgeMark {
     /// The bridge, identified by a random number.
@@ -22,14 +22,14 @@ pub struct BridgeMark {
     pub from: u32,
 }
 
-/// The leading `-` says that the announcement lists no transports (`feros_shm::Announcement`).
+/// The leading `-` means that the announcement lists no transports (`feros_shm::Announcement`).
 const BEGIN: &str = "-,bridge=";
 
-/// The prefix of the gid of the original publisher.
+/// Precedes the gid of the original publisher.
 const ORIGIN: &str = "of=";
 
 impl BridgeMark {
-    /// The announcement of an endpoint of the bridge.
+    /// The announcement for an endpoint of the bridge.
     ///
     /// ```
     /// use feros_engine::BridgeMark;
@@ -41,8 +41,8 @@ impl BridgeMark {
         format!("{BEGIN}{:x}.{:x}", self.bridge, self.from)
     }
 
-    /// The announcement of a publisher of the bridge that forwards only the messages of `origin`,
-    /// each with the number that `origin` gave it.
+    /// The announcement for a publisher of the bridge that forwards only the messages of `origin`,
+    /// with their original numbers.
     ///
     /// ```
     /// use feros_engine::{BridgeMark, Gid};
@@ -57,7 +57,7 @@ impl BridgeMark {
         format!("{},{ORIGIN}{origin}", self.announcement())
     }
 
-    /// Reads the mark from an announcement; returns `None` for endpoints that no bridge created.
+    /// Reads the mark from an announcement. Returns `None` for endpoints that no bridge created.
     /// Accepts any string.
     #[must_use]
     pub fn read(announcement: Option<&str>) -> Option<Self> {
@@ -70,9 +70,9 @@ impl BridgeMark {
         })
     }
 
-    /// Reads from an announcement the original publisher whose messages and numbers an endpoint of
-    /// a bridge forwards; returns `None` if the announcement names no publisher. Accepts any
-    /// string.
+    /// Reads from the announcement of a bridge's endpoint the original publisher whose messages and
+    /// numbers the endpoint forwards. Returns `None` if the announcement names no publisher.
+    /// Accepts any string.
     #[must_use]
     pub fn origin(announcement: Option<&str>) -> Option<Gid> {
         let mut fields = announcement?.strip_prefix(BEGIN)?.split(',').skip(1);

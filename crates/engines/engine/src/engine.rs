@@ -1,8 +1,8 @@
 //! The traits that an engine implements.
 //!
-//! All functions may be called from any thread at the same time unless they say otherwise. They
-//! call no user code except the `fill` that was passed to the call and the [`Notify`] callbacks.
-//! Only a thread of the engine calls [`TakesParameters`].
+//! Unless their documentation says otherwise, all functions may be called from any thread at the
+//! same time. The only user code that they call is the `fill` that is passed to the call, and the
+//! [`Notify`] callbacks. [`TakesParameters`] is only called by a thread of the engine.
 
 mod error;
 pub mod front;
@@ -43,21 +43,22 @@ pub trait Engine: Send + Sync + 'static {
 
     /// Opens a session: one participant that all nodes of a context share (`rmw_init`).
     ///
-    /// Blocks while sockets are opened; allocates; starts the engine's threads.
+    /// Blocks while sockets are opened, allocates memory, and starts the engine's threads.
     ///
     /// # Errors
-    /// See [`OpenError`]. After an error, nothing is left running.
+    /// See [`OpenError`]. After an error, nothing keeps running.
     fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError>;
 }
 
-/// A participant: the nodes and endpoints of one context, and its view of the graph.
+/// A participant: the nodes and endpoints of one context, and the graph as this participant sees
+/// it.
 ///
 /// Dropping the last reference closes the session, which ends its notifications and its threads.
 pub trait Session: Send + Sync {
-    /// Name of the engine.
+    /// The name of the engine.
     fn engine_name(&self) -> &'static str;
 
-    /// Version of the engine.
+    /// The version of the engine.
     fn engine_version(&self) -> String;
 
     /// The domain of the participant.
@@ -71,11 +72,11 @@ pub trait Session: Send + Sync {
         Kept::ALL
     }
 
-    /// The configuration that the engine runs with, in the engine's own format, for users, reports
-    /// and comparisons.
+    /// The configuration that the engine uses, in the engine's own format, for users, reports and
+    /// comparisons.
     fn configuration(&self) -> String;
 
-    /// Announces a node. As in stock ROS 2, names need not be unique.
+    /// Announces a node. The names of nodes need not be unique, as in stock ROS 2.
     ///
     /// May allocate; does not wait for other participants.
     ///

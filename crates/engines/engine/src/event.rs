@@ -1,7 +1,7 @@
 //! Events of endpoints, with the kinds of `rmw_event_type_t` (`rmw/event.h`).
 //!
-//! Counts named `total` cover the endpoint's whole life; counts named `change` cover the time since
-//! the event was last taken.
+//! Counts named `total` start when the endpoint is created; counts named `change` start when the
+//! event was last taken.
 
 use crate::qos::QosPolicyKind;
 
@@ -17,7 +17,7 @@ pub fn difference(now: u32, before: u32) -> i32 {
 /// The number of matching endpoints on the other side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MatchedStatus {
-    /// The number of all endpoints that have ever matched.
+    /// The number of endpoints that have matched so far, including those that no longer match.
     pub total: u32,
     /// The number of endpoints that have started to match since the event was last taken.
     pub total_change: u32,
@@ -31,7 +31,7 @@ pub struct MatchedStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PublisherEvent {
-    /// A subscription matched or left.
+    /// A match with a subscription began or ended.
     Matched(MatchedStatus),
     /// A subscription on the topic requests policies that the publisher does not offer.
     OfferedQosIncompatible {
@@ -39,7 +39,7 @@ pub enum PublisherEvent {
         total: u32,
         /// The count since the event was last taken.
         change: u32,
-        /// The policy that was found incompatible last.
+        /// The policy that was incompatible in the most recent case.
         last_policy: QosPolicyKind,
     },
     /// The publisher did not publish within its deadline.
@@ -69,7 +69,7 @@ pub enum PublisherEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SubscriptionEvent {
-    /// A publisher matched or left.
+    /// A match with a publisher began or ended.
     Matched(MatchedStatus),
     /// A publisher on the topic does not offer the policies that the subscription requests.
     RequestedQosIncompatible {
@@ -77,10 +77,10 @@ pub enum SubscriptionEvent {
         total: u32,
         /// The count since the event was last taken.
         change: u32,
-        /// The policy that was found incompatible last.
+        /// The policy that was incompatible in the most recent case.
         last_policy: QosPolicyKind,
     },
-    /// No message came within the requested deadline.
+    /// No message arrived within the requested deadline.
     RequestedDeadlineMissed {
         /// The total count.
         total: u32,

@@ -1,4 +1,4 @@
-//! Counts of repeated failures that would flood the log if each one were logged.
+//! Counts of repeated failures that would flood the log if each failure were logged.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,8 +36,8 @@ impl FailureCounter {
         (before.checked_ilog2() != total.checked_ilog2()).then_some(total)
     }
 
-    /// Counts one failure. If it should be logged, returns the end of the log message, which is
-    /// empty for the first failure and then ` (2 so far)`, ` (4 so far)` and so on.
+    /// Counts one failure. If the failure should be logged, returns the end of the log message,
+    /// which is empty for the first failure and then ` (2 so far)`, ` (4 so far)` and so on.
     ///
     /// ```
     /// let failed = feros_engine::FailureCounter::new();
@@ -49,7 +49,7 @@ impl FailureCounter {
     }
 
     /// Counts one failure and returns whether it should be logged. The first `first` failures are
-    /// all logged, because the caller logs lines of a library and these differ from each other.
+    /// all logged. This is meant for log lines of a library, which differ from each other.
     pub fn is_said_of(&self, first: u64) -> bool {
         let is_power_of_two = self.count().is_some();
         is_power_of_two || self.total() <= first
@@ -61,7 +61,7 @@ impl FailureCounter {
     }
 }
 
-/// The number of failures, as the end of a message.
+/// The number of failures so far, formatted as the end of a log message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SoFar(u64);
 

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use crate::gid::Gid;
 
-/// With more publishers than this, those that no longer match are forgotten.
+/// When there are more publishers than this, those that no longer match are forgotten.
 const REMEMBERED_PUBLISHERS: usize = 256;
 
-/// The numbers that a subscription remembers for its publishers.
+/// The last message number of each publisher of a subscription.
 #[derive(Debug, Default)]
 pub struct Gaps {
     publishers: HashMap<Gid, Numbers>,
@@ -24,7 +24,7 @@ struct Numbers {
 
 impl Gaps {
     /// Returns the number of messages that were lost between the publisher's previous message and
-    /// this one. `matched` lists the publishers that still match.
+    /// this one. `matched` returns the publishers that still match.
     pub fn next(&mut self, from: Gid, number: i64, matched: impl FnOnce() -> Vec<Gid>) -> u64 {
         let numbers = self.numbers(from, matched);
         let last = *numbers.last.get_or_insert(number);
@@ -43,7 +43,7 @@ impl Gaps {
         }
         let numbers = self.numbers(from, matched);
         if numbers.expected && !expected {
-            // The messages that are missing so far arrived over the other transport.
+            // The messages that are missing up to now arrived over the other transport.
             numbers.last = None;
         }
         numbers.expected = expected;

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Globally unique identity of an endpoint or participant: 16 bytes, as in `rmw_gid_t` since Iron.
+/// The globally unique identity of an endpoint or participant: 16 bytes, as in `rmw_gid_t` since
+/// Iron.
 ///
 /// For DDS engines, a gid is the GUID as it is on the wire: the 12-byte prefix and the 4-byte
 /// entity id.
@@ -11,11 +12,11 @@ use std::str::FromStr;
 pub struct Gid(pub [u8; 16]);
 
 impl Gid {
-    /// Whether both gids belong to the same session; a gid may belong to an endpoint or to the
+    /// Whether both gids belong to the same session. Each gid may be that of an endpoint or of the
     /// session itself.
     ///
-    /// DDS gids always show their session. On engines whose gids are hashes, the session is known
-    /// only for endpoints of this process, which [`SessionMember`] registers.
+    /// A DDS gid always contains its session. If an engine's gids are hashes, the session is only
+    /// known for endpoints of this process, which [`SessionMember`] registers.
     pub fn is_of_session_of(&self, other: &Self) -> bool {
         self.participant_prefix() == other.participant_prefix()
             || sessions::of(*self)
@@ -31,13 +32,13 @@ impl Gid {
     }
 }
 
-/// Keeps an endpoint of this process registered with its session, for engines whose gids do not
-/// show the session.
+/// Registers the session of an endpoint of this process while this value exists, for engines whose
+/// gids do not contain the session.
 #[derive(Debug)]
 pub struct SessionMember(Gid);
 
 impl SessionMember {
-    /// Registers that the endpoint belongs to this session.
+    /// Registers the session that the endpoint belongs to.
     pub fn new(endpoint: Gid, session: Gid) -> Self {
         sessions::insert(endpoint, session);
         Self(endpoint)
@@ -50,7 +51,7 @@ impl Drop for SessionMember {
     }
 }
 
-/// The sessions of the endpoints of this process whose gids do not show their session.
+/// The sessions of the endpoints of this process whose gids do not contain the session.
 mod sessions {
     use std::collections::HashMap;
     use std::sync::LazyLock;
@@ -73,7 +74,7 @@ mod sessions {
     }
 
     pub(super) fn of(endpoint: Gid) -> Option<Gid> {
-        // Programs that use only DDS never take the lock.
+        // Programs that only use DDS never take the lock.
         if !ANY.load(Ordering::Acquire) {
             return None;
         }
@@ -81,8 +82,8 @@ mod sessions {
     }
 }
 
-/// Writes the form that `ros2 topic info -v` prints: `01.0f.…`, 16 bytes in hexadecimal joined by
-/// dots.
+/// Formats the gid as `ros2 topic info -v` prints it: 16 bytes in hexadecimal joined by dots, such
+/// as `01.0f.…`.
 impl fmt::Display for Gid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, byte) in self.0.iter().enumerate() {

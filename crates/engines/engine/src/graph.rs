@@ -1,7 +1,7 @@
 //! The ROS graph: the known nodes and endpoints, both local and remote.
 //!
-//! An engine hands out an immutable [`GraphSnapshot`]. The snapshot implements all graph functions
-//! of `rcl`, so they give the same answers on every engine.
+//! An engine returns an immutable [`GraphSnapshot`]. The snapshot implements all graph functions of
+//! `rcl`, so that these give the same answers on every engine.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
@@ -15,20 +15,20 @@ use crate::type_hash::TypeHash;
 /// The kind of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EndpointKind {
-    /// Publishes a topic.
+    /// A publisher.
     Publisher,
-    /// Receives a topic.
+    /// A subscription.
     Subscription,
-    /// Answers requests of a service.
+    /// A service server.
     Service,
-    /// Calls a service.
+    /// A service client.
     Client,
 }
 
 /// A node that a participant announced.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeInfo {
-    /// Namespace and name.
+    /// The namespace and the name.
     pub name: NodeName,
     /// The security enclave of the node's context; empty if the participant announced no enclave.
     pub enclave: String,
@@ -44,22 +44,24 @@ pub struct NodeInfo {
 pub struct EndpointInfo {
     /// The kind of endpoint.
     pub kind: EndpointKind,
-    /// Fully qualified ROS name; the wire name if the endpoint does not follow the ROS conventions.
+    /// The fully qualified ROS name; or the wire name if the endpoint does not follow the ROS
+    /// conventions.
     pub name: String,
-    /// Type as `package/msg/Name` or `package/srv/Name`; the wire name if the endpoint does not
-    /// follow the ROS conventions.
+    /// The type, as `package/msg/Name` or `package/srv/Name`; or the wire name if the endpoint does
+    /// not follow the ROS conventions.
     pub type_name: String,
-    /// Hash of the message type, or of the request type; `None` if it was not announced.
+    /// The hash of the message type, or of the request type; `None` if it was not announced.
     pub type_hash: Option<TypeHash>,
     /// The identity.
     pub gid: Gid,
-    /// The node that the endpoint belongs to, as far as its participant announced one.
+    /// The node that the endpoint belongs to, if its participant has announced one.
     pub node: EndpointNode,
     /// The announced policies.
     pub qos: QosProfile,
     /// Whether the endpoint's names follow the ROS conventions.
     pub is_ros: bool,
-    /// The announcement; `None` for endpoints of programs without Feros.
+    /// The announcement; `None` for endpoints that announce nothing, such as those of programs
+    /// without Feros.
     pub announcement: Option<Arc<str>>,
 }
 
@@ -68,8 +70,8 @@ pub struct EndpointInfo {
 pub enum EndpointNode {
     /// The node with this name.
     Named(NodeName),
-    /// The participant announces nodes, but none of them owns this endpoint so far. Stock ROS 2
-    /// shows `_NODE_NAME_UNKNOWN_`.
+    /// The participant announces nodes, but has not yet announced which of them owns this endpoint.
+    /// Stock ROS 2 shows `_NODE_NAME_UNKNOWN_`.
     Unknown,
     /// The participant announces no nodes. Stock ROS 2 shows `_CREATED_BY_BARE_DDS_APP_`.
     NotRos,
@@ -88,7 +90,7 @@ impl EndpointNode {
 /// A snapshot of the graph.
 #[derive(Debug, Clone, Default)]
 pub struct GraphSnapshot {
-    /// A number that grows with every change.
+    /// A number that increases with every change.
     pub generation: u64,
     /// All known nodes, sorted by name.
     pub nodes: Vec<NodeInfo>,
@@ -100,7 +102,7 @@ pub struct GraphSnapshot {
 pub type NamesAndTypes = BTreeMap<String, BTreeSet<String>>;
 
 impl GraphSnapshot {
-    /// Endpoints of one kind under one fully qualified name.
+    /// The endpoints of one kind with this fully qualified name.
     pub fn endpoints_of<'a>(
         &'a self,
         kind: EndpointKind,
@@ -109,7 +111,7 @@ impl GraphSnapshot {
         self.endpoints.iter().filter(move |e| e.kind == kind && e.name == name)
     }
 
-    /// The number of endpoints of one kind under one fully qualified name.
+    /// The number of endpoints of one kind with this fully qualified name.
     pub fn count(&self, kind: EndpointKind, name: &str) -> usize {
         self.endpoints_of(kind, name).count()
     }
@@ -132,7 +134,8 @@ impl GraphSnapshot {
     }
 
     /// All actions that have a server or a client, with their types. As in `rcl_action`, a
-    /// publisher of feedback counts as a server, and a subscription to feedback as a client.
+    /// publisher of feedback counts as an action server, and a subscription to feedback counts as
+    /// an action client.
     pub fn actions(&self) -> NamesAndTypes {
         actions_among(&self.topics())
     }
@@ -147,8 +150,8 @@ impl GraphSnapshot {
         actions_among(&self.of_node(node, EndpointKind::Subscription))
     }
 
-    /// Names and types of the endpoints for which `wanted` returns true. Endpoints outside the ROS
-    /// conventions are left out.
+    /// The names and types of the endpoints for which `wanted` returns true. Endpoints outside the
+    /// ROS conventions are left out.
     pub fn names_and_types(&self, wanted: impl Fn(&EndpointInfo) -> bool) -> NamesAndTypes {
         let mut found = NamesAndTypes::new();
         for endpoint in self.endpoints.iter().filter(|e| e.is_ros && wanted(e)) {
@@ -157,8 +160,8 @@ impl GraphSnapshot {
         found
     }
 
-    /// All matching pairs of a publisher and a subscription of one topic, judged by their announced
-    /// policies and types.
+    /// All matching pairs of a publisher and a subscription of one topic. Whether they match is
+    /// derived from their announced policies and types.
     pub fn matches<'a>(&'a self, topic: &'a str) -> Vec<(&'a EndpointInfo, &'a EndpointInfo)> {
         let publishers = self.endpoints_of(EndpointKind::Publisher, topic);
         let pairs = publishers.flat_map(|publisher| {
@@ -170,8 +173,8 @@ impl GraphSnapshot {
             .collect()
     }
 
-    /// All matching pairs of a client and a server of one service, judged by their announced
-    /// policies and types.
+    /// All matching pairs of a client and a server of one service. Whether they match is derived
+    /// from their announced policies and types.
     pub fn calls<'a>(&'a self, service: &'a str) -> Vec<(&'a EndpointInfo, &'a EndpointInfo)> {
         let clients = self.endpoints_of(EndpointKind::Client, service);
         let pairs = clients.flat_map(|client| {
@@ -227,12 +230,12 @@ pub struct Mismatch {
     pub subscription: EndpointNode,
     /// The reason, with the values of both sides.
     pub reason: String,
-    /// The cure: a sentence without its full stop.
+    /// The cure, as a sentence without its full stop.
     pub cure: String,
 }
 
 impl Mismatch {
-    /// A sentence that names the two nodes and the reason.
+    /// A sentence with the two nodes and the reason.
     pub fn problem(&self) -> String {
         let [publisher, subscription] = self.sides();
         let reason = &self.reason;
@@ -252,8 +255,8 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Groups the endpoints of one topic that have the same type and QoS and therefore match the same
-/// endpoints. A topic may have hundreds of endpoints, but they form few groups.
+/// Groups the endpoints of one topic by type and QoS, so that all endpoints of a group match the
+/// same endpoints. A topic may have hundreds of endpoints, but they form few groups.
 fn alike<'a>(endpoints: impl Iterator<Item = &'a EndpointInfo>) -> Vec<Vec<&'a EndpointInfo>> {
     let mut sorted: Vec<Vec<&EndpointInfo>> = Vec::new();
     for endpoint in endpoints {

@@ -1,8 +1,8 @@
 //! The boundary between Feros and its engines.
 //!
 //! An *engine* carries serialized messages between participants and discovers other participants.
-//! This crate defines what Feros needs from an engine in terms of bytes, ROS names, QoS and gids;
-//! engines do not know message types. All names in this interface are ROS names (`/chatter`,
+//! This crate defines what Feros needs from an engine, in terms of bytes, ROS names, QoS and gids.
+//! Engines do not know message types. All names in this interface are ROS names (`/chatter`,
 //! `std_msgs/msg/String`), which the engine converts to their form on the wire.
 //!
 //! | module | holds |
@@ -10,32 +10,32 @@
 //! | [`engine`] | the traits: [`Engine`], [`Session`], [`Publisher`], [`Subscription`], [`Service`], [`Client`] |
 //! | [`qos`] | [`QosProfile`] and its policies, profiles, compatibility and resolution |
 //! | [`name`] | validation and expansion of topic, service, node and namespace names |
-//! | [`selection`] | a choice of names |
+//! | [`selection`] | a selection of names |
 //! | [`graph`] | a snapshot of nodes and endpoints, local and remote |
 //! | [`event`] | events of endpoints |
-//! | [`sample`] | a received sample and its information |
+//! | [`sample`] | a received sample and the information about it |
 //! | [`stamp`] | source timestamps of messages |
-//! | [`announcement`] | announcements of endpoints beyond DDS, and their matches |
-//! | [`twin`] | endpoints that are on two engines at once |
+//! | [`announcement`] | announcements of endpoints in addition to those of DDS; matches |
+//! | [`twin`] | endpoints that are on two engines at the same time |
 //! | [`bridge_mark`] | endpoints that a bridge between engines created |
 //! | [`gaps`] | gaps in the numbers of publishers, counted as losses |
-//! | [`failure_counter`] | counts of repeated failures, of which few are logged |
+//! | [`failure_counter`] | counts of repeated failures, of which only a few are logged |
 //! | [`said_once`] | messages that are logged only once |
 //! | [`sending_thread`] | the thread that sends for an asynchronous publisher |
 //! | [`dds`] | the wire format that DDS engines share |
-//! | [`gid`] | identity of an endpoint |
+//! | [`gid`] | the identity of an endpoint |
 //!
-//! Engines are values: a program chooses one at run time. Every function of the traits documents
-//! its preconditions and errors, and whether it blocks, allocates and is thread-safe. The crate
-//! `feros-conformance` holds one test suite for all engines.
+//! Engines are values, so a program chooses an engine at run time. Every function of the traits
+//! documents its preconditions and errors, and whether it blocks, allocates and is thread-safe. The
+//! crate `feros-conformance` holds one test suite for all engines.
 //!
 //! # Invariants
 //!
-//! - No message type is known here.
-//! - Names, QoS rules and queries of the graph are answered here, so that every engine answers
-//!   alike.
-//! - A notification may come too often, but never too seldom, and it owns no endpoint: it could be
-//!   the last owner, inside the engine.
+//! - The crate knows no message types.
+//! - Names, QoS rules and queries of the graph are implemented here, so that they are the same for
+//!   every engine.
+//! - A notification may be called more often than necessary, but never less often. It owns no
+//!   endpoint, since it could otherwise be the endpoint's last owner, inside the engine.
 
 pub mod announcement;
 pub mod bridge_mark;

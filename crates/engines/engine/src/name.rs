@@ -6,8 +6,8 @@
 
 use std::fmt;
 
-/// The length limit of a fully qualified name: `RMW_TOPIC_MAX_NAME_LENGTH` is 255, and the wire
-/// prefix takes 8.
+/// The length limit of a fully qualified name: `RMW_TOPIC_MAX_NAME_LENGTH` is 255, and the prefix
+/// on the wire takes 8 characters.
 pub const MAX_NAME_LENGTH: usize = 247;
 
 /// A name that ROS 2 does not allow, with the reason.
@@ -18,7 +18,7 @@ pub struct NameError {
     pub name: String,
     /// The kind of name that was expected, such as "topic name".
     pub what: &'static str,
-    /// The reason, and what is allowed.
+    /// The reason why the name is not allowed, and what is allowed.
     pub reason: String,
 }
 
@@ -26,7 +26,7 @@ fn error(name: &str, what: &'static str, reason: impl Into<String>) -> NameError
     NameError { name: name.chars().take(300).collect(), what, reason: reason.into() }
 }
 
-/// Namespace and name of a node.
+/// The namespace and name of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeName {
     namespace: String,
@@ -46,8 +46,8 @@ impl NodeName {
         Ok(Self { namespace, name: name.to_owned() })
     }
 
-    /// Stores a name that another participant announced, without a check: nodes are shown even if
-    /// their names are not allowed.
+    /// Stores a name that another participant announced. The name is not checked, since nodes are
+    /// shown even if their names are not allowed.
     pub fn announced(namespace: &str, name: &str) -> Self {
         Self { namespace: namespace.to_owned(), name: name.to_owned() }
     }
@@ -62,7 +62,7 @@ impl NodeName {
         &self.name
     }
 
-    /// Namespace and name joined: `/robot/camera`.
+    /// The namespace and the name, joined: `/robot/camera`.
     pub fn fully_qualified(&self) -> String {
         self.to_string()
     }
@@ -109,7 +109,7 @@ pub fn validate_node_name(name: &str) -> Result<(), NameError> {
     Ok(())
 }
 
-/// Checks an absolute namespace: `/`, or tokens that each have a leading slash.
+/// Checks an absolute namespace: `/`, or tokens that each follow a slash.
 ///
 /// # Errors
 /// Returns an error with the reason if the namespace is not allowed.
@@ -167,8 +167,8 @@ fn validate_absolute(name: &str, what: &'static str, longest: usize) -> Result<(
 
 /// Makes a topic or service name fully qualified, as seen from `node`, and checks it.
 ///
-/// The name may be absolute, relative (within the node's namespace) or private (`~`, `~/x`: within
-/// the node), and may contain the substitutions `{node}`, `{ns}` and `{namespace}`.
+/// The name may be absolute, relative (within the node's namespace) or private (`~` or `~/x`,
+/// within the node), and may contain the substitutions `{node}`, `{ns}` and `{namespace}`.
 ///
 /// # Errors
 /// Returns an error if the name or its expansion is not allowed.
@@ -224,7 +224,7 @@ fn substitute(text: &str, name: &str, node: &NodeName) -> Result<String, NameErr
                 + open;
         match &rest[open + 1..close] {
             "node" => out.push_str(&node.name),
-            // The namespace's own leading slash would follow the slash that is already there.
+            // Leaves out the namespace's own leading slash if there is already a slash.
             "ns" | "namespace" => {
                 let namespace = node.namespace.as_str();
                 out.push_str(if out.ends_with('/') { &namespace[1..] } else { namespace });
@@ -252,8 +252,9 @@ pub fn is_hidden(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The table that tests/interop compares with the validators of stock ROS 2. A row holds a name
-    /// and whether it is valid as a full topic name, as a namespace and as a node's name.
+    /// The table that tests/interop compares with the validators of stock ROS 2. Each row holds a
+    /// name, and whether the name is valid as a full topic name, as a namespace and as a node's
+    /// name.
     fn table() -> Vec<(String, [bool; 3])> {
         let read = |word| match word {
             "yes" => true,

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use feros_sync::Mutex;
 
-/// The limit on remembered messages. When it is reached, all are forgotten, so that names from the
-/// network cannot fill the memory.
+/// The limit on remembered messages. When the limit is reached, all messages are forgotten, so that
+/// names from the network cannot fill the memory.
 const MOST: usize = 4096;
 
-/// Remembers the messages that have been logged, so that none is logged twice.
+/// Remembers the messages that have been logged, so that no message is logged twice.
 ///
 /// ```
 /// use feros_engine::SaidOnce;
@@ -22,7 +22,7 @@ pub struct SaidOnce(Mutex<BTreeSet<String>>);
 
 impl SaidOnce {
     /// Returns true if this function has not been called with the same text before. After 4096
-    /// different texts, all texts count as new again.
+    /// different texts, every text counts as new again.
     pub fn is_new(&self, text: &str) -> bool {
         let mut said = self.0.lock();
         if said.contains(text) {

@@ -1,4 +1,5 @@
-//! A received sample: its bytes, the memory that holds them, and the information about the message.
+//! A received sample: its bytes, the memory that holds the bytes, and the information about the
+//! message.
 
 use std::fmt;
 use std::time::SystemTime;
@@ -10,8 +11,7 @@ use crate::gid::Gid;
 use crate::service_mapping::ServiceMapping;
 use crate::stamp::Stamp;
 
-/// Bytes that an engine lends until this value is dropped; the drop returns the memory to the
-/// engine.
+/// Bytes that an engine lends. Dropping this value returns the memory to the engine.
 pub trait PayloadBytes: Send + Sync {
     /// Returns the serialized message with its 4-byte encapsulation header. The bytes after the
     /// header are aligned to 8 bytes if the engine controls their alignment. Never blocks or
@@ -60,11 +60,11 @@ impl fmt::Debug for Payload {
 /// The information that accompanies a received message, as in `rmw_message_info_t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageInfo {
-    /// The time of publication, on the publisher's clock.
+    /// The time of publication, on the clock of the publisher's host.
     pub source_timestamp: Option<SystemTime>,
-    /// The time at which the engine received the message, on this machine's clock.
+    /// The time at which the engine received the message, on the clock of this host.
     pub received_timestamp: Option<SystemTime>,
-    /// The publisher's number of the message, from 1.
+    /// The publisher's number of the message, counted from 1.
     pub publication_sequence_number: Option<u64>,
     /// The gid of the publisher.
     pub publisher_gid: Gid,
@@ -73,8 +73,8 @@ pub struct MessageInfo {
 }
 
 impl MessageInfo {
-    /// Returns the publisher's source timestamp, exact to the nanosecond; `None` if the publisher
-    /// gave none.
+    /// Returns the publisher's source timestamp, exact to the nanosecond. `None` if the message has
+    /// no timestamp.
     pub fn stamp(&self) -> Option<Stamp> {
         self.source_timestamp.and_then(Stamp::from_system_time)
     }
@@ -89,9 +89,11 @@ pub struct Sample {
     pub info: MessageInfo,
 }
 
-/// Identity of a service request: the 24 bytes of `rmw_request_id_t`, and the mapping of its reply.
+/// The identity of a service request: the 24 bytes of `rmw_request_id_t`, and the mapping of the
+/// reply.
 ///
-/// Only the engine that created the identity interprets it. A response carries it back unchanged.
+/// Only the engine that created the identity interprets it. A response returns the identity
+/// unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RequestId {
     /// The client.
@@ -129,7 +131,7 @@ mod tests {
         let payload = Payload::new(Holder { dropped: dropped.clone(), words: [7; WORDS], bytes });
         assert_eq!(payload.0.is_heap(), boxed);
         assert_eq!(Payload::is_inline::<Holder<WORDS>>(), !boxed);
-        // A payload may move between threads, together with the value inside.
+        // A payload, with the value inside, may move between threads.
         let moved = std::thread::scope(|scope| scope.spawn(|| payload).join()).expect("moves");
         assert_eq!(*moved, bytes);
         assert_eq!(dropped.load(Ordering::Relaxed), 0);

@@ -1,5 +1,5 @@
-//! A selection of topics or services, such as the selection of a bridge: all names, or a list of
-//! names.
+//! A selection of topics or services, such as those that a bridge bridges: all names, or the names
+//! in a list.
 
 /// The error for a string that is not a valid pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,8 +28,7 @@ impl Selection {
         Self(Some(Vec::new()))
     }
 
-    /// Selects the given fully qualified names. A `*` at the end of a name stands for any
-    /// characters.
+    /// Selects the given fully qualified names. A `*` at the end of a name stands for any string.
     ///
     /// # Errors
     /// Returns an error if a pattern is not a name.

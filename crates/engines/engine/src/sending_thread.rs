@@ -11,18 +11,19 @@ use feros_sync::DropOldestQueue;
 use crate::engine::{CreateEndpointError, PublishError};
 use crate::failure_counter::FailureCounter;
 
-/// How long dropping a publisher may wait until its published messages are sent.
+/// The limit on the time that dropping a publisher waits until its published messages have been
+/// sent.
 pub const LINGER: Duration = Duration::from_secs(1);
 
 /// A bounded queue of messages and the thread that sends them. When the queue is full, a new
-/// message displaces the oldest one.
+/// message displaces the oldest message.
 ///
-/// Dropping it waits for at most [`LINGER`] until the queued messages are sent, and then ends the
-/// thread.
+/// Dropping this value waits for at most [`LINGER`] until the queued messages have been sent, and
+/// then ends the thread.
 pub struct SendingThread<M> {
     queue: Arc<DropOldestQueue<M>>,
     accepted: AtomicU64,
-    /// Counts the messages that were queued and then refused by the engine.
+    /// Counts the queued messages that the engine refused.
     failed: Arc<FailureCounter>,
     topic: String,
     unblock: Option<Box<dyn FnOnce() + Send + Sync>>,
@@ -64,8 +65,8 @@ impl<M: Send + 'static> SendingThread<M> {
         Ok(Self { queue, accepted, failed, topic, unblock, thread: Some(thread) })
     }
 
-    /// Sets the function that unblocks `send` if `send` still waits for a full link after
-    /// [`LINGER`]. Dropping the sending thread calls it.
+    /// Sets the function that unblocks `send`. It is called when this value is dropped, if `send`
+    /// still waits for a full link after [`LINGER`].
     #[must_use]
     pub fn unblocked_by(mut self, unblock: impl FnOnce() + Send + Sync + 'static) -> Self {
         self.unblock = Some(Box::new(unblock));
@@ -74,13 +75,13 @@ impl<M: Send + 'static> SendingThread<M> {
 }
 
 impl<M> SendingThread<M> {
-    /// Queues a message and returns the message's number, from 1.
+    /// Queues a message and returns its number, counted from 1.
     pub fn push(&self, message: M) -> u64 {
         self.queue.push(message);
         self.accepted.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Waits until no message is queued or being sent; returns false if that takes longer than
+    /// Waits until no message is queued or being sent. Returns false if that takes longer than
     /// `longest`.
     pub fn wait_until_done(&self, longest: Duration) -> bool {
         self.queue.wait_until_done(longest)

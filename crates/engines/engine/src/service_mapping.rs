@@ -1,6 +1,6 @@
-//! How the identity of a service request travels on the wire.
+//! How the identity of a service request is sent.
 
-/// The form of the requests and replies of a service on DDS.
+/// How a service's requests and replies are encoded on DDS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ServiceMapping {
     /// The identity of the request is in the inline QoS, as in `rmw_fastrtps`.

@@ -1,14 +1,14 @@
-//! Source timestamps, exact to the nanosecond.
+//! Source timestamps with a resolution of one nanosecond.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A source timestamp: nanoseconds since the Unix epoch, on the publisher's clock.
 ///
-/// The stamp and the publisher's gid together identify a message, so engines must carry the stamp
-/// exactly. RTPS counts in units of 2^-32 s (0.23 ns); engines round up when they write a stamp and
-/// to the nearest nanosecond when they read it. Stamps from [`Stamp::MIN`] to [`Stamp::MAX`] can be
-/// published.
+/// The stamp and the publisher's gid together identify a message, so engines must transfer the
+/// stamp exactly. RTPS counts in units of 2^-32 s (0.23 ns). Engines round up when they write a
+/// stamp, and to the nearest nanosecond when they read it. Stamps from [`Stamp::MIN`] to
+/// [`Stamp::MAX`] can be published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Stamp(pub i64);
 
@@ -21,7 +21,8 @@ impl Stamp {
     pub const MAX: Self = Self(u32::MAX as i64 * 1_000_000_000 - 1);
 
     /// Returns the current time of the system clock, limited to the range from [`Stamp::MIN`] to
-    /// [`Stamp::MAX`]. The system clock may be set back.
+    /// [`Stamp::MAX`]. Since the system clock may be set back, a later call may return an earlier
+    /// time.
     pub fn now() -> Self {
         Self::from_system_time(SystemTime::now()).unwrap_or(Self::MIN)
     }
@@ -45,7 +46,7 @@ impl Stamp {
     }
 }
 
-/// Writes the number of nanoseconds.
+/// Formats the stamp as its number of nanoseconds.
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)

@@ -1,22 +1,23 @@
-//! Endpoints that are on two engines at once. Each such endpoint consists of two twins: the twin on
-//! the second engine names the first twin in its announcement, and the first twin announces that it
-//! has a twin.
+//! Endpoints that are on two engines at the same time. Each such endpoint consists of two twins,
+//! one per engine. The twin on the second engine names the first twin in its announcement, and the
+//! first twin announces that it has a twin.
 //!
 //! The announcement carries this information because it is part of the endpoint's discovery data on
-//! every engine, so all matches of the endpoint learn about the twin. A reader that does not know
+//! every engine, so all matches of the endpoint learn about the twin. A program that does not know
 //! about twins finds no transports in the second twin's announcement, as with the mark of a bridge.
-//! In the first twin's announcement, it finds the transports and one unknown field
+//! In the first twin's announcement, such a program finds the transports and one unknown field
 //! (`feros_shm::Announcement`).
 
 use crate::gid::Gid;
 
-/// The leading `-` says that the announcement lists no transports (`feros_shm::Announcement`).
+/// The leading `-` means that the announcement lists no transports (`feros_shm::Announcement`).
 const BEGIN: &str = "-,twin=";
 
-/// The end of the announcement of an endpoint on the first engine, if it has a twin.
+/// The end of the announcement of an endpoint on the first engine that has a twin.
 const END: &str = ",~";
 
-/// The announcement of an endpoint on the first engine that has a twin and announces nothing else.
+/// The whole announcement of an endpoint on the first engine that has a twin and announces nothing
+/// else.
 const END_ALONE: &str = "-,~";
 
 /// The number of hexadecimal digits of a gid.
@@ -59,8 +60,8 @@ pub fn first_announcement(text: &str) -> String {
     if text.is_empty() { END_ALONE.to_owned() } else { format!("{text}{END}") }
 }
 
-/// Whether an announcement says that the endpoint has a twin on another engine. The twin's
-/// announcement names this endpoint.
+/// Whether the announcement of an endpoint says that the endpoint has a twin on another engine,
+/// whose announcement names this endpoint.
 #[must_use]
 pub fn is_first(text: &str) -> bool {
     text.ends_with(END)

@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TypeHash(pub [u8; 32]);
 
-/// Writes `RIHS01_` and 64 hexadecimal digits.
+/// Formats the hash as `RIHS01_` and 64 hexadecimal digits.
 impl fmt::Display for TypeHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("RIHS01_")?;

@@ -1,7 +1,7 @@
 //! `rmw_dds_common/msg/ParticipantEntitiesInfo`: the nodes of a participant and their endpoints.
 //!
-//! Gids have 16 bytes, as they have since Iron. The messages of Humble have gids of 24 bytes and
-//! fail to parse. The code is written by hand because the engines depend on no generated message
+//! Gids have 16 bytes, as in ROS 2 since Iron. The messages of Humble have gids of 24 bytes and
+//! fail to parse. This code is not generated, because the engines depend on no generated message
 //! types.
 
 use feros_cdr::{Decode, DecodeError, Encode, EncodeError, Reader, Sizer, Writer};
@@ -12,11 +12,11 @@ use crate::name::NodeName;
 /// One node and the gids of its endpoints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeEntities {
-    /// Namespace and name, as announced.
+    /// The namespace and the name, as announced.
     pub name: NodeName,
-    /// Gids of the node's readers.
+    /// The gids of the node's readers.
     pub readers: Vec<Gid>,
-    /// Gids of the node's writers.
+    /// The gids of the node's writers.
     pub writers: Vec<Gid>,
 }
 
@@ -29,7 +29,7 @@ pub struct ParticipantEntities {
     pub nodes: Vec<NodeEntities>,
 }
 
-/// `string<=256` without its NUL.
+/// The message's type limits names to `string<=256`, which does not count the NUL.
 const LONGEST_NAME: usize = 256;
 
 impl ParticipantEntities {
@@ -41,7 +41,8 @@ impl ParticipantEntities {
         feros_cdr::to_vec(self)
     }
 
-    /// Reads a message from the network. The memory used is bounded by the size of `bytes`.
+    /// Reads a message from the network. The memory that this takes is limited by the size of
+    /// `bytes`.
     ///
     /// # Errors
     /// Returns the malformed part and its position.

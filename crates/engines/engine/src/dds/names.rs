@@ -1,5 +1,5 @@
-//! Conversion of ROS names and types to and from their form on the DDS wire: topics have the
-//! prefixes `rt/`, `rq/` and `rr/`, types the form `pkg::msg::dds_::Name_`.
+//! Conversion of ROS names and types to and from their form on the DDS wire: topics have the prefix
+//! `rt/`, `rq/` or `rr/`, and types have the form `pkg::msg::dds_::Name_`.
 
 use crate::engine::{CreateEndpointError, front};
 
@@ -50,7 +50,7 @@ pub fn type_name(name: &str, suffix: &str) -> Result<String, CreateEndpointError
     }
 }
 
-/// The meaning of a wire topic in ROS.
+/// The meaning of a wire topic for ROS.
 #[derive(Debug, PartialEq, Eq)]
 pub enum RosTopic<'a> {
     /// The topic with this name.
@@ -63,7 +63,7 @@ pub enum RosTopic<'a> {
     Other(&'a str),
 }
 
-/// Returns the meaning of a wire topic in ROS.
+/// Returns the meaning of a wire topic for ROS.
 pub fn demangle_topic(wire: &str) -> RosTopic<'_> {
     let ros = |prefix: &str| {
         wire.strip_prefix(prefix).filter(|name| name.starts_with('/') && name.len() > 1)

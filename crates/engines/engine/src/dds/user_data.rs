@@ -6,18 +6,18 @@ use std::sync::Arc;
 use crate::announcement::check_announcement;
 use crate::type_hash::TypeHash;
 
-/// An identity that ties the two endpoints of a service server or client together, in the
-/// payload-header mapping.
+/// In the payload-header mapping, the id that both endpoints of a service server, or of a client,
+/// have in common.
 pub type PairId = [u8; 16];
 
 /// The content of an endpoint's USER_DATA.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EndpointData {
-    /// Hash of the message type.
+    /// The hash of the message type.
     pub type_hash: Option<TypeHash>,
-    /// The identity of a server; set only by servers of the payload-header mapping.
+    /// The id of a server; set only for servers that use the payload-header mapping.
     pub service_id: Option<PairId>,
-    /// The identity of a client; set only by clients of the payload-header mapping.
+    /// The id of a client; set only for clients that use the payload-header mapping.
     pub client_id: Option<PairId>,
     /// The announcement of a Feros endpoint: valid by [`check_announcement`] and never empty.
     pub announcement: Option<Arc<str>>,
@@ -57,12 +57,12 @@ impl EndpointData {
     }
 }
 
-/// Returns the announcement; `None` if it is empty or cannot go on the wire.
+/// Returns the announcement; `None` if it is empty or invalid.
 fn announcement(text: &str) -> Option<Arc<str>> {
     (!text.is_empty() && check_announcement(text).is_ok()).then(|| Arc::from(text))
 }
 
-/// Returns the enclave that a participant announces, or an empty string if it announces none.
+/// Returns the enclave that a participant announces; an empty string if it announces no enclave.
 pub fn parse_enclave(bytes: &[u8]) -> String {
     entries(bytes)
         .find(|(key, _)| *key == "enclave")
@@ -78,8 +78,8 @@ fn entries(bytes: &[u8]) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|entry| entry.trim_matches('\0').split_once('='))
 }
 
-/// Writes an identity like stock ROS 2, which pads the first byte to two columns and joins the
-/// bytes with dots.
+/// Formats an id like stock ROS 2, which pads the first byte to two columns and joins the bytes
+/// with dots.
 fn pair_id_text(id: &PairId) -> String {
     let mut text = format!("{:2x}", id[0]);
     id[1..].iter().for_each(|byte| text.push_str(&format!(".{byte:x}")));

@@ -2,11 +2,11 @@
 
 use crate::announcement::AnnouncementError;
 
-/// Why an endpoint or node could not be created.
+/// The reason why an endpoint or node could not be created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateEndpointError {
-    /// The name cannot go on the wire.
+    /// The name cannot be sent.
     #[error("{name:?} cannot be a name on the wire: {reason}")]
     Name {
         /// The name.
@@ -14,7 +14,7 @@ pub enum CreateEndpointError {
         /// The reason why the name is refused.
         reason: String,
     },
-    /// The type's name cannot go on the wire.
+    /// The name of the type cannot be sent.
     #[error("{type_name:?} is not a type name: expected {expected}")]
     TypeName {
         /// The name.
@@ -25,15 +25,15 @@ pub enum CreateEndpointError {
     /// The policies contradict each other or exceed the engine's limits.
     #[error("the QoS of {name} is not possible: {reason}")]
     Qos {
-        /// Name of the topic or service.
+        /// The name of the topic or service.
         name: String,
         /// The contradiction or the limit.
         reason: String,
     },
-    /// The announcement cannot go on the wire.
+    /// The announcement cannot be sent.
     #[error("{name} cannot be created with its announcement: {reason}")]
     Announcement {
-        /// Name of the topic.
+        /// The name of the topic.
         name: String,
         /// The reason why the announcement is refused.
         reason: AnnouncementError,
@@ -41,13 +41,13 @@ pub enum CreateEndpointError {
     /// The node is not (or no longer) part of the session.
     #[error("{name} cannot be created: its node was removed from the session")]
     NoNode {
-        /// Name of the topic or service.
+        /// The name of the topic or service.
         name: String,
     },
     /// The engine failed and reported only a code.
     #[error("{name} cannot be created: {operation} failed with {code}")]
     Engine {
-        /// Name of the topic, service or node.
+        /// The name of the topic, service or node.
         name: String,
         /// The operation that failed.
         operation: &'static str,
@@ -56,11 +56,11 @@ pub enum CreateEndpointError {
     },
 }
 
-/// Why an event could not be taken, or liveliness could not be asserted.
+/// The reason why an event could not be taken, or liveliness could not be asserted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the engine refused on {topic}: {code}")]
 pub struct EventError {
-    /// Name of the topic.
+    /// The name of the topic.
     pub topic: String,
     /// The engine's description of the failure.
     pub code: String,

@@ -1,6 +1,6 @@
 //! The checks that every engine makes before it creates an endpoint: [`Front`] checks names,
 //! policies and the announcement, resolves policies, and warns about policies that the engine does
-//! not support. Each engine describes itself with a [`Front`], so the engine's own code sees only
+//! not support. Each engine has a [`Front`] that describes it. So the engine's own code only gets
 //! checked options.
 
 use super::{
@@ -9,8 +9,8 @@ use super::{
 };
 use crate::qos::{Liveliness, QosProfile};
 
-/// The policies that an engine supports. The engine announces the other policies too, since remote
-/// nodes may want to know them, but logs a warning that they have no effect.
+/// The policies that an engine supports. The engine also announces the policies that it does not
+/// support, since remote nodes may want to know them, but logs a warning that they have no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {
     /// Whether a publisher matches a subscription only if it offers the policies that the
@@ -27,10 +27,10 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// All policies, as on DDS.
+    /// All policies, which every engine on DDS supports.
     pub const ALL: Self =
         Self { compatibility: true, deadline: true, liveliness: true, dds_services: true };
-    /// No policies, for engines that have none of the DDS policies.
+    /// No policies, for engines that do not know the policies of DDS.
     pub const NOTHING: Self =
         Self { compatibility: false, deadline: false, liveliness: false, dds_services: false };
 }
@@ -43,12 +43,12 @@ pub struct Front {
     /// Checks the name of a topic or service. The flag is true for names outside the ROS
     /// conventions (`avoid_ros_namespace_conventions`).
     pub check_name: fn(&str, bool) -> Result<(), CreateEndpointError>,
-    /// The beginning of a warning, which says how the engine treats deadlines and liveliness that
-    /// it does not support.
+    /// The beginning of the warning about deadlines and liveliness that the engine does not
+    /// support. It says what the engine does instead.
     pub instead_of_times: &'static str,
     /// The reason why the engine cannot restrict a service to requests from its own host, and the
-    /// cure; `None` if it can. A user who relies on the restriction must not get a service that is
-    /// open to all hosts.
+    /// cure; `None` if the engine can do this. Users who rely on the restriction must not get a
+    /// service that is open to all hosts.
     pub no_local_requests_only: Option<&'static str>,
 }
 
@@ -163,8 +163,8 @@ pub fn check_ros_name(name: &str) -> Result<(), CreateEndpointError> {
     crate::name::validate_full_topic_name(name).map_err(|error| refused(name, error.reason))
 }
 
-/// Refuses a name outside the ROS conventions if `fits` is false, that is, if the name cannot go on
-/// the engine's wire. The error says what form was `expected`.
+/// Refuses a name outside the ROS conventions if `fits` is false, that is, if the engine cannot
+/// send the name. The error contains the `expected` form.
 ///
 /// # Errors
 /// [`CreateEndpointError::Name`].

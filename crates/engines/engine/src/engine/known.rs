@@ -1,5 +1,5 @@
 //! All engines of Feros and their properties, including engines that are not compiled in. The crate
-//! of an engine takes its own properties from here.
+//! of each engine takes the engine's properties from here.
 
 use super::front::Kept;
 
@@ -24,8 +24,8 @@ pub struct KnownEngine {
     /// The policies that the engine supports.
     pub kept: Kept,
     /// Whether the engine carries the announcements of endpoints to other processes. Without
-    /// announcements, programs on two engines cannot tell that two endpoints belong to one
-    /// publisher.
+    /// announcements, other programs cannot tell that two endpoints on two engines belong to the
+    /// same publisher.
     pub announces: bool,
     /// The environment variables that configure the engine.
     pub variables: &'static [&'static str],
@@ -96,7 +96,8 @@ impl std::fmt::Display for Wire {
 }
 
 impl KnownEngine {
-    /// The reason why a context cannot use this engine and another one as a pair; `None` if it can.
+    /// The reason why a context cannot use this engine and another one as a pair; `None` if the
+    /// context can.
     ///
     /// ```
     /// use feros_engine::engine::known::{CYCLONEDDS, FASTDDS, ZENOH};
@@ -104,7 +105,7 @@ impl KnownEngine {
     /// assert!(CYCLONEDDS.why_no_pair(&FASTDDS).is_some());
     /// ```
     pub fn why_no_pair(&self, other: &Self) -> Option<String> {
-        // Programs use announcements to recognize that two endpoints belong to one publisher.
+        // Programs use announcements to recognize that two endpoints belong to the same publisher.
         if let Some(silent) = [self, other].into_iter().find(|engine| !engine.announces) {
             return Some(format!(
                 "{} announces nothing to other processes, so two programs on both would get each \

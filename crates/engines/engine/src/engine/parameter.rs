@@ -13,15 +13,15 @@ pub trait ParameterServer {
     /// May wait for the server.
     fn initial(&self, node: &NodeName) -> Vec<(String, String)>;
 
-    /// Stores the current value of a node's parameter on the server, or removes it, so that other
-    /// programs find it and [`initial`](Self::initial) returns it. Logs a value that the server
-    /// cannot store.
+    /// Stores the current value of a node's parameter on the server, so that other programs find
+    /// the value and [`initial`](Self::initial) returns it. `None` removes the value. If the server
+    /// cannot store a value, this is logged.
     ///
     /// May allocate; does not wait for the server.
     fn keep(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>);
 
-    /// Passes every value that other programs store for the node to `taker` from now on, until the
-    /// node is withdrawn.
+    /// Until the node is withdrawn, passes to `taker` every value that other programs store for the
+    /// node.
     ///
     /// May allocate; does not wait for the server.
     fn follow(&self, node: NodeId, taker: Arc<dyn TakesParameters>);
@@ -56,14 +56,15 @@ pub trait TakesParameters: Send + Sync {
     fn has_parameter(&self, name: &str) -> bool;
 
     /// Sets a parameter to a value in YAML. The node's callbacks run during the call, so an engine
-    /// must call it without holding a lock, on a thread that nothing waits for.
+    /// must call this function without holding a lock, and on a thread that no other thread waits
+    /// for.
     ///
     /// # Errors
     /// Returns an error if the node refuses the value.
     fn take_over(&self, name: &str, yaml: &str) -> Result<(), TakeOverError>;
 }
 
-/// Why a node did not accept a value.
+/// The reason why a node did not accept a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TakeOverError {
     /// The node is being dropped.

@@ -15,9 +15,10 @@ use crate::type_hash::TypeHash;
 /// Whether a call that publishes may wait for the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PublishMode {
-    /// The caller's thread sends. It waits when a reliable subscription's buffers are full or the
-    /// network card is slow. With a message of several packets, it also waits for up to a second if
-    /// reliable subscriptions on other hosts all lag behind and miss some of the last packets.
+    /// The calling thread sends. It waits while a reliable subscription's buffers are full or the
+    /// network card is slow. For a message of several packets, it also waits, for up to a second,
+    /// if all reliable subscriptions on other hosts lag behind and still miss some of the last
+    /// packets.
     #[default]
     Synchronous,
     /// A thread of the publisher sends from a queue of at most `queue_depth` messages, so
@@ -34,12 +35,12 @@ pub enum PublishMode {
 pub struct PublisherOptions<'a> {
     /// The node that owns the publisher.
     pub node: NodeId,
-    /// Fully qualified and valid topic name, or the wire name if `avoid_ros_namespace_conventions`
+    /// The fully qualified, valid topic name; or the wire name if `avoid_ros_namespace_conventions`
     /// is set.
     pub topic: &'a str,
-    /// Type as `package/msg/Name`.
+    /// The type, as `package/msg/Name`.
     pub type_name: &'a str,
-    /// The type hash, which is announced if given.
+    /// The type hash to announce, if any.
     pub type_hash: Option<TypeHash>,
     /// The policies.
     pub qos: QosProfile,
@@ -52,24 +53,24 @@ pub struct PublisherOptions<'a> {
     pub on_event: Option<Notify>,
 }
 
-/// The error of a `fill` callback that gave up. The caller that passed the callback knows the
-/// reason.
+/// The error of a `fill` callback that did not write a message. The caller that passed the callback
+/// knows the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FillAborted;
 
-/// Why a message was not published.
+/// The reason why a message was not published.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
-    /// The `fill` callback gave up; nothing was published.
+    /// The `fill` callback returned an error; nothing was published.
     #[error("the message could not be serialized")]
     FillAborted,
     /// The engine has no memory for a sample of this size.
     #[error("no memory for a sample of {size_bytes} bytes on {topic}")]
     OutOfMemory {
-        /// Name of the topic or service.
+        /// The name of the topic or service.
         topic: String,
-        /// Size of the sample.
+        /// The size of the sample.
         size_bytes: usize,
     },
     /// The size is not possible: a sample has at least its 4-byte header, and DDS carries at most 2
@@ -78,21 +79,21 @@ pub enum PublishError {
         "a sample of {size_bytes} bytes cannot be sent on {topic}: its size must be 4 to {largest_bytes}"
     )]
     Size {
-        /// Name of the topic or service.
+        /// The name of the topic or service.
         topic: String,
-        /// Size of the sample.
+        /// The size of the sample.
         size_bytes: usize,
         /// The largest possible size.
         largest_bytes: usize,
     },
-    /// The source timestamp cannot go on the wire.
+    /// The source timestamp cannot be sent.
     #[error(
         "nothing was published on {topic} with the source timestamp {stamp} ns: it must be {} to {}",
         Stamp::MIN,
         Stamp::MAX
     )]
     Stamp {
-        /// Name of the topic.
+        /// The name of the topic.
         topic: String,
         /// The requested stamp.
         stamp: Stamp,
@@ -103,7 +104,7 @@ pub enum PublishError {
          use keep_last, or publish asynchronously"
     )]
     Timeout {
-        /// Name of the topic or service.
+        /// The name of the topic or service.
         topic: String,
         /// How long the call waited.
         waited: Duration,
@@ -114,38 +115,38 @@ pub enum PublishError {
         "the client that called {service} cannot be reached: it left, or did not match within {waited:?}"
     )]
     ClientGone {
-        /// Name of the service.
+        /// The name of the service.
         service: String,
         /// How long the call waited.
         waited: Duration,
     },
-    /// The service has servers of both RMW families, and they do not understand each other's
-    /// requests.
+    /// The service has servers of rmw_fastrtps and of rmw_cyclonedds at the same time, and they do
+    /// not understand each other's requests.
     #[error(
         "{service} was not called: it has servers of rmw_fastrtps and of rmw_cyclonedds at once; stop one of them or \
          rename it"
     )]
     MixedServers {
-        /// Name of the service.
+        /// The name of the service.
         service: String,
     },
-    /// The server, on this host, did not take earlier requests in time.
+    /// The server is on this host, and did not take earlier requests in time.
     #[error(
         "{service} was not called: its server took none of the requests that wait for it within {waited:?}; call it \
          less often, await responses, or find what keeps the server's executor busy"
     )]
     ServerBusy {
-        /// Name of the service.
+        /// The name of the service.
         service: String,
         /// How long the call waited.
         waited: Duration,
     },
-    /// The client, on this host, does not take its responses.
+    /// The client is on this host, and does not take its responses.
     #[error(
         "{service} could not respond: its client has not taken {waiting} responses; make the client await its calls"
     )]
     ClientBusy {
-        /// Name of the service.
+        /// The name of the service.
         service: String,
         /// The number of responses that the client has not taken.
         waiting: usize,
@@ -153,21 +154,21 @@ pub enum PublishError {
     /// The engine failed and reported only a code.
     #[error("{topic} was not published: the engine says {code}")]
     Engine {
-        /// Name of the topic or service.
+        /// The name of the topic or service.
         topic: String,
         /// The engine's description of the failure.
         code: String,
     },
 }
 
-/// Why the wait for acknowledgements failed.
+/// The reason why the wait for acknowledgements failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitForAckedError {
     /// The time ran out.
     #[error("not all subscriptions of {topic} acknowledged within {waited:?}")]
     Timeout {
-        /// Name of the topic.
+        /// The name of the topic.
         topic: String,
         /// How long the call waited.
         waited: Duration,
@@ -175,7 +176,7 @@ pub enum WaitForAckedError {
     /// The engine failed and reported only a code.
     #[error("waiting for acknowledgements of {topic} failed: the engine says {code}")]
     Engine {
-        /// Name of the topic.
+        /// The name of the topic.
         topic: String,
         /// The engine's description of the failure.
         code: String,
@@ -186,8 +187,8 @@ pub enum WaitForAckedError {
 /// requested size. The memory holds arbitrary bytes, so the callback must write every byte.
 pub type Fill<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>;
 
-/// Allocates a buffer and lets `fill` write the message into it, for engines that send from such a
-/// buffer.
+/// Allocates a buffer and lets `fill` write the message into it, for engines that send from an
+/// ordinary buffer.
 ///
 /// # Errors
 /// [`PublishError::Size`] if the size is below the size of the header or above `largest_bytes`,
@@ -211,9 +212,9 @@ pub fn filled(
     Ok(bytes)
 }
 
-/// Sends messages of one topic. Dropping it withdraws the publisher.
+/// Sends messages of one topic. Dropping this value withdraws the publisher.
 pub trait Publisher: Send + Sync {
-    /// The identity on the wire.
+    /// The publisher's identity on the wire.
     fn gid(&self) -> Gid;
 
     /// The policies after resolution.
@@ -222,8 +223,8 @@ pub trait Publisher: Send + Sync {
     /// Publishes one message of `size_bytes` with the current time as its source timestamp. `fill`
     /// writes the message once, into the memory that the engine sends from.
     ///
-    /// Returns the message's sequence number, from 1. Blocks as described at [`PublishMode`];
-    /// allocates only if no buffer of the size is free.
+    /// Returns the message's sequence number, which is counted from 1. Blocks as described at
+    /// [`PublishMode`]. Allocates memory only if there is no free buffer of the right size.
     ///
     /// # Errors
     /// See [`PublishError`]. After an error, nothing was published.
@@ -245,15 +246,16 @@ pub trait Publisher: Send + Sync {
     ) -> Result<u64, PublishError>;
 
     /// Waits for at most a second until every keep-all subscription of this process has room,
-    /// because [`publish_at`](Self::publish_at) would wait for it otherwise. Asynchronous
-    /// publishers do not wait here.
+    /// because otherwise [`publish_at`](Self::publish_at) would wait for room. An asynchronous
+    /// publisher does not wait here.
     ///
     /// # Errors
     /// [`PublishError::Timeout`].
     fn wait_for_room(&self) -> Result<(), PublishError>;
 
     /// Counts messages that the engine did not have to send to any subscription. A subscription
-    /// that was disconnected meanwhile counts them as lost when it receives the next message.
+    /// whose match ended and began again in the meantime counts them as lost when it receives the
+    /// next message.
     fn skip(&self, messages: u64);
 
     /// The number of subscriptions that match now. Never waits for the network.
@@ -266,7 +268,7 @@ pub trait Publisher: Send + Sync {
     /// until the match ends.
     fn matches(&self) -> Vec<Match>;
 
-    /// Gids of the subscriptions that match now.
+    /// The gids of the subscriptions that match now.
     fn matched_gids(&self) -> Vec<Gid> {
         self.matches().into_iter().map(|matched| matched.gid).collect()
     }
@@ -289,25 +291,28 @@ pub trait Publisher: Send + Sync {
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError>;
 
     /// Waits for at most `patience` until this subscription has acknowledged all published
-    /// messages, and returns whether it has. True if the subscription is best-effort or does not
-    /// match, since it then has nothing to acknowledge. Other subscriptions do not prolong the
-    /// call: a subscription of a killed process acknowledges nothing until the engine forgets it.
+    /// messages, and returns whether it has. Returns true if the subscription is best-effort or
+    /// does not match, since it then has nothing to acknowledge. Unlike
+    /// [`wait_for_all_acked`](Self::wait_for_all_acked), this does not wait for other
+    /// subscriptions, such as those of a killed process, which acknowledge nothing until the engine
+    /// forgets them.
     fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool;
 
     /// Waits for at most `patience` until the participant of this subscription has acknowledged the
-    /// announcement of the publisher, and returns whether it has. True if the engine cannot know.
-    /// Until that acknowledgement, a best-effort subscription that the publisher has found may not
-    /// have found the publisher, and then loses the published messages.
+    /// announcement of the publisher, and returns whether it has. Returns true if the engine cannot
+    /// know. Before the acknowledgement, a best-effort subscription may not have found the
+    /// publisher yet, even if the publisher has found the subscription; it then loses the published
+    /// messages.
     fn is_announced_to(&self, subscription: Gid, patience: Duration) -> bool {
         let _ = (subscription, patience);
         true
     }
 
     /// Tells the engine that the process of this subscription has ended, so that the engine forgets
-    /// all endpoints of the process immediately. The engine alone would notice only when the
-    /// process stays silent, and until then a reliable publisher waits for the subscription to
-    /// acknowledge its messages. Call this only when the operating system says that the process is
-    /// gone. Never blocks.
+    /// all endpoints of the process immediately. Otherwise, the engine would only notice after the
+    /// process has been silent for some time, and until then a reliable publisher would wait for
+    /// the subscription's acknowledgements. Call this function only when the operating system
+    /// reports that the process has ended. Never blocks.
     fn forget_ended(&self, subscription: Gid);
 
     /// Asserts that the publisher is alive (manual liveliness).
@@ -316,7 +321,7 @@ pub trait Publisher: Send + Sync {
     /// Returns an error if the engine refuses.
     fn assert_liveliness(&self) -> Result<(), EventError>;
 
-    /// Takes the next event that has not been taken yet.
+    /// Takes the next event that has not been taken.
     ///
     /// # Errors
     /// Returns an error if the engine refuses.

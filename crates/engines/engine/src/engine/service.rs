@@ -16,29 +16,29 @@ use crate::type_hash::TypeHash;
 pub struct ServiceOptions<'a> {
     /// The node that owns the server.
     pub node: NodeId,
-    /// Fully qualified and valid service name.
+    /// The fully qualified, valid service name.
     pub service: &'a str,
-    /// Type as `package/srv/Name`.
+    /// The type, as `package/srv/Name`.
     pub type_name: &'a str,
-    /// Hash of the service type; not needed if the wire carries the hashes of the request and
-    /// response.
+    /// The hash of the service type; not needed if the wire carries the hashes of the request and
+    /// the response.
     pub type_hash: Option<TypeHash>,
-    /// Hash of the request message.
+    /// The hash of the request message.
     pub request_hash: Option<TypeHash>,
-    /// Hash of the response message.
+    /// The hash of the response message.
     pub response_hash: Option<TypeHash>,
     /// The policies for both requests and responses.
     pub qos: QosProfile,
     /// The mapping that the server announces. The server understands clients of both mappings.
     pub mapping: ServiceMapping,
-    /// Whether the writer of responses may be created only once a client exists. This is for
-    /// services that every node has and few clients call. Other nodes see the service either way; a
-    /// client finds the service available slightly later.
+    /// Whether the writer of responses may be created only once there is a client. This is meant
+    /// for services that every node has and few clients call. Other nodes see the service in both
+    /// cases, but the service becomes available slightly later for the first client.
     pub replies_on_demand: bool,
     /// Whether requests from other hosts are ignored and counted, with a warning. The source
-    /// address of a request's datagrams decides, not their content: the kernel refuses datagrams
-    /// from outside that carry an address of this host. The client of an ignored request gets no
-    /// response.
+    /// address of a request's datagrams shows the host, not their content, since the kernel drops
+    /// datagrams from other hosts that carry an address of this host. The client of an ignored
+    /// request gets no response.
     pub local_requests_only: bool,
     /// The server's announcement; see [`crate::announcement`].
     pub announcement: &'a str,
@@ -53,21 +53,21 @@ pub struct ServiceOptions<'a> {
 pub struct ClientOptions<'a> {
     /// The node that owns the client.
     pub node: NodeId,
-    /// Fully qualified and valid service name.
+    /// The fully qualified, valid service name.
     pub service: &'a str,
-    /// Type as `package/srv/Name`.
+    /// The type, as `package/srv/Name`.
     pub type_name: &'a str,
-    /// Hash of the service type; not needed if the wire carries the hashes of the request and
-    /// response.
+    /// The hash of the service type; not needed if the wire carries the hashes of the request and
+    /// the response.
     pub type_hash: Option<TypeHash>,
-    /// Hash of the request message.
+    /// The hash of the request message.
     pub request_hash: Option<TypeHash>,
-    /// Hash of the response message.
+    /// The hash of the response message.
     pub response_hash: Option<TypeHash>,
     /// The policies for both requests and responses.
     pub qos: QosProfile,
-    /// The mapping to use regardless of the server's; `None` follows the server, which is what
-    /// users want.
+    /// The mapping to use, even if the server uses the other mapping. With `None`, which is right
+    /// for users, the client uses the server's mapping.
     pub force_mapping: Option<ServiceMapping>,
     /// The client's announcement; see [`crate::announcement`].
     pub announcement: &'a str,
@@ -86,16 +86,17 @@ pub struct ServerMatch {
     pub is_available: bool,
 }
 
-/// Answers requests of one service. Dropping it withdraws the server and ends its notifications.
+/// Answers requests of one service. Dropping this value withdraws the server and ends its
+/// notifications.
 pub trait Service: Send + Sync {
-    /// Identity of the endpoint that receives requests.
+    /// The identity of the endpoint that receives requests.
     fn gid(&self) -> Gid;
 
     /// The policies after resolution.
     fn qos(&self) -> QosProfile;
 
-    /// Takes the oldest request that has not been taken yet. The sample is the plain request
-    /// message in both mappings. Never blocks.
+    /// Takes the oldest request that has not been taken. In both mappings, the sample is the
+    /// request message alone. Never blocks.
     ///
     /// # Errors
     /// See [`TakeError`].
@@ -104,8 +105,8 @@ pub trait Service: Send + Sync {
     /// Sends the response to the request with this id, in the mapping of the request. The call
     /// works like [`Publisher::publish`](super::Publisher::publish).
     ///
-    /// Waits up to 100 ms for a client that sent a request but does not match yet, as stock ROS 2
-    /// does.
+    /// Like stock ROS 2, waits up to 100 ms for a client that sent a request but does not match
+    /// yet.
     ///
     /// # Errors
     /// See [`PublishError`].
@@ -117,8 +118,8 @@ pub trait Service: Send + Sync {
     ) -> Result<(), PublishError>;
 
     /// The number of requests that were lost before they were taken, either on the network or
-    /// because the history was full. The number is derived from gaps in the numbers of the taken
-    /// requests.
+    /// because the history was full. They are counted by gaps in the numbers of the requests that
+    /// were taken.
     fn lost_requests(&self) -> u64;
 
     /// The endpoints of the clients that send requests to this server.
@@ -129,9 +130,9 @@ pub trait Service: Send + Sync {
     fn refused_samples(&self) -> u64;
 }
 
-/// Calls one service. Dropping it withdraws the client and ends its notifications.
+/// Calls one service. Dropping this value withdraws the client and ends its notifications.
 pub trait Client: Send + Sync {
-    /// Identity of the endpoint that sends requests.
+    /// The identity of the endpoint that sends requests.
     fn gid(&self) -> Gid;
 
     /// The policies after resolution.
@@ -141,7 +142,7 @@ pub trait Client: Send + Sync {
     /// request sent now.
     fn service_is_available(&self) -> bool;
 
-    /// The servers that receive a request sent now.
+    /// The servers that would receive a request sent now.
     fn servers(&self) -> Vec<ServerMatch>;
 
     /// The gid of the endpoint that receives responses. A server can send a response to this client
@@ -168,8 +169,8 @@ pub trait Client: Send + Sync {
     /// See [`PublishError`].
     fn send_request(&self, size_bytes: usize, fill: Fill<'_>) -> Result<i64, PublishError>;
 
-    /// Takes the oldest response to this client that has not been taken yet, with the number of its
-    /// request. Responses to other clients are skipped. Never blocks.
+    /// Takes the oldest response to this client that has not been taken. Returns it with the number
+    /// of its request. Responses to other clients are skipped. Never blocks.
     ///
     /// # Errors
     /// See [`TakeError`].

@@ -1,27 +1,28 @@
-//! The options of a session, their source, and the errors of opening a session.
+//! The options of a session, reading them from the environment, and the errors of opening a
+//! session.
 
 use std::ffi::OsString;
 
 /// How far discovery reaches: `ROS_AUTOMATIC_DISCOVERY_RANGE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DiscoveryRange {
-    /// All hosts that multicast reaches.
+    /// All hosts that can be reached by multicast.
     #[default]
     Subnet,
     /// This host only.
     Localhost,
-    /// No hosts besides the static peers; only the session's own endpoints are found automatically.
+    /// No hosts besides the static peers. The session finds only its own endpoints automatically.
     Off,
-    /// The range in the engine's own configuration.
+    /// The range that the engine's own configuration sets.
     SystemDefault,
 }
 
 /// The options for opening a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionOptions {
-    /// `ROS_DOMAIN_ID`; DDS allows 0 to 232.
+    /// The domain id (`ROS_DOMAIN_ID`). DDS allows 0 to 232.
     pub domain_id: u32,
-    /// Security enclave, `/` by default; announced to other participants.
+    /// The security enclave, `/` by default. It is announced to other participants.
     pub enclave: String,
     /// How far discovery reaches.
     pub discovery_range: DiscoveryRange,
@@ -40,15 +41,15 @@ impl Default for SessionOptions {
     }
 }
 
-/// Why a variable of the environment cannot be used.
+/// The reason why an environment variable cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{variable} is {value:?}; it takes {expected}")]
 pub struct EnvironmentError {
-    /// Name of the variable.
+    /// The name of the variable.
     pub variable: &'static str,
     /// The value of the variable.
     pub value: String,
-    /// The values that the variable takes.
+    /// The values that the variable may have.
     pub expected: &'static str,
 }
 
@@ -112,7 +113,7 @@ impl SessionOptions {
     }
 }
 
-/// Why a session could not be opened.
+/// The reason why a session could not be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -123,9 +124,9 @@ pub enum OpenError {
     DomainId {
         /// The requested domain.
         domain_id: u32,
-        /// The largest domain id that the engine takes.
+        /// The largest domain id that the engine supports.
         largest: u32,
-        /// Name of the engine.
+        /// The name of the engine.
         engine: &'static str,
     },
     /// No network interface could be used.
@@ -136,7 +137,7 @@ pub enum OpenError {
         /// The cure.
         cure: String,
     },
-    /// All ports of the domain are in use on this host.
+    /// All participant slots of the domain on this host are in use.
     #[error(
         "all {participants} participant slots of domain {domain_id} on this host are in use: stop some processes, or \
          use another ROS_DOMAIN_ID"
@@ -153,7 +154,7 @@ pub enum OpenError {
          raise `ulimit -u` (RLIMIT_NPROC), or allow the container or systemd unit more (pids.max, TasksMax=)"
     )]
     Threads {
-        /// Name of the engine.
+        /// The name of the engine.
         engine: &'static str,
         /// The number of threads that the engine may need.
         needed: usize,
@@ -163,17 +164,17 @@ pub enum OpenError {
     /// The engine is not installed on this system, or its installation is incomplete.
     #[error("the engine {engine} is not installed: {detail}")]
     NotInstalled {
-        /// Name of the engine.
+        /// The name of the engine.
         engine: &'static str,
         /// The missing parts, and how to get them.
         detail: String,
     },
-    /// One engine of several, which open together, could not start.
+    /// One engine could not start, out of several that open together.
     #[error("{engines} could not start together, because of {engine}: {reason}")]
     OneOfSeveral {
-        /// The name for all the engines together.
+        /// The joint name of the engines.
         engines: &'static str,
-        /// Name of the engine that could not start.
+        /// The name of the engine that could not start.
         engine: &'static str,
         /// The error of that engine.
         reason: Box<OpenError>,
@@ -181,7 +182,7 @@ pub enum OpenError {
     /// The configuration was refused.
     #[error("{engine} refuses its configuration: {detail}. Check {source_name}")]
     Configuration {
-        /// Name of the engine.
+        /// The name of the engine.
         engine: &'static str,
         /// The source of the configuration, such as `CYCLONEDDS_URI`.
         source_name: String,
@@ -193,7 +194,7 @@ pub enum OpenError {
         "{engine} could not open a session in domain {domain_id}: {operation} failed with {code}"
     )]
     Engine {
-        /// Name of the engine.
+        /// The name of the engine.
         engine: &'static str,
         /// The domain.
         domain_id: u32,

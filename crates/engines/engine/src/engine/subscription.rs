@@ -15,12 +15,12 @@ use crate::type_hash::TypeHash;
 pub struct SubscriptionOptions<'a> {
     /// The node that owns the subscription.
     pub node: NodeId,
-    /// Fully qualified and valid topic name, or the wire name if `avoid_ros_namespace_conventions`
+    /// The fully qualified, valid topic name; or the wire name if `avoid_ros_namespace_conventions`
     /// is set.
     pub topic: &'a str,
-    /// Type as `package/msg/Name`.
+    /// The type, as `package/msg/Name`.
     pub type_name: &'a str,
-    /// The type hash, which is announced if given.
+    /// The type hash to announce, if any.
     pub type_hash: Option<TypeHash>,
     /// The policies.
     pub qos: QosProfile,
@@ -35,31 +35,31 @@ pub struct SubscriptionOptions<'a> {
     pub on_event: Option<Notify>,
 }
 
-/// Why a message, request or response could not be taken.
+/// The reason why a message, request or response could not be taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TakeError {
     /// The engine failed and reported only a code.
     #[error("nothing could be taken from {topic}: the engine says {code}")]
     Engine {
-        /// Name of the topic or service.
+        /// The name of the topic or service.
         topic: String,
         /// The engine's description of the failure.
         code: String,
     },
 }
 
-/// Receives messages of one topic. Dropping it withdraws the subscription and ends its
+/// Receives messages of one topic. Dropping this value withdraws the subscription and ends its
 /// notifications.
 pub trait Subscription: Send + Sync {
-    /// The identity on the wire.
+    /// The subscription's identity on the wire.
     fn gid(&self) -> Gid;
 
     /// The policies after resolution.
     fn qos(&self) -> QosProfile;
 
-    /// Takes the oldest message that has not been taken yet. The sample borrows its bytes from the
-    /// engine without a copy. Never blocks.
+    /// Takes the oldest message that has not been taken. The sample borrows its bytes from the
+    /// engine, without a copy. Never blocks.
     ///
     /// # Errors
     /// See [`TakeError`].
@@ -69,18 +69,18 @@ pub trait Subscription: Send + Sync {
     fn matched_publishers(&self) -> usize;
 
     /// Returns the publishers that match now, including those of the same session. The call
-    /// allocates and never waits for the network.
+    /// allocates memory, and never waits for the network.
     ///
     /// A match is in the list from the moment of its notification
     /// ([`SubscriptionOptions::on_event`]) until the match ends.
     fn matches(&self) -> Vec<Match>;
 
-    /// Gids of the publishers that match now.
+    /// The gids of the publishers that match now.
     fn matched_gids(&self) -> Vec<Gid> {
         self.matches().into_iter().map(|matched| matched.gid).collect()
     }
 
-    /// Changes the announcement, as [`Publisher::announce`](super::Publisher::announce) does.
+    /// Changes the announcement, like [`Publisher::announce`](super::Publisher::announce).
     ///
     /// # Errors
     /// See [`AnnounceError`]. After an error, nothing was changed.
@@ -88,13 +88,13 @@ pub trait Subscription: Send + Sync {
 
     /// Sets whether gaps in this publisher's numbers are expected because some of its messages
     /// arrive over another transport. While gaps are expected, they do not count as lost messages.
-    /// When `expect` becomes false, counting starts afresh with the publisher's next message.
+    /// When `expect` becomes false, counting starts again with the publisher's next message.
     ///
-    /// Memory use is bounded: when there are many publishers, those that no longer match are
-    /// forgotten.
+    /// The memory for this is limited: when there are many publishers, those that no longer match
+    /// are forgotten.
     fn expect_gaps(&self, publisher: Gid, expect: bool);
 
-    /// Takes the next event that has not been taken yet.
+    /// Takes the next event that has not been taken.
     ///
     /// # Errors
     /// Returns an error if the engine refuses.

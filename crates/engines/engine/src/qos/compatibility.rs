@@ -1,5 +1,5 @@
-//! Whether a publisher and a subscription match: the request/offered rules of the DDS specification
-//! 1.4, section 2.2.3.
+//! Decides whether a publisher and a subscription match, by the request/offered rules of the DDS
+//! specification 1.4, section 2.2.3.
 
 use std::fmt;
 
@@ -72,7 +72,7 @@ fn for_people(duration: QosDuration) -> String {
     }
 }
 
-/// A policy, by the name that events and messages use.
+/// A policy, as events and messages name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum QosPolicyKind {
     /// [`QosProfile::durability`]
@@ -87,7 +87,7 @@ pub enum QosPolicyKind {
     History,
     /// [`QosProfile::lifespan`]
     Lifespan,
-    /// The form in which data are serialized. ROS 2 does not let users choose it.
+    /// The form in which data are serialized, which ROS 2 does not let users choose.
     DataRepresentation,
     /// A policy unknown to ROS 2, with its number in the engine.
     Other(u32),
@@ -120,7 +120,7 @@ pub struct QosIncompatibility {
 }
 
 impl QosIncompatibility {
-    /// The cure, as a sentence that names the two sides.
+    /// The cure, as a sentence that contains the names of the two sides.
     pub fn cure(&self, publisher: &str, subscription: &str) -> String {
         let Self { policy, offered, requested } = self;
         match policy {

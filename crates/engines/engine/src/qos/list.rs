@@ -1,4 +1,4 @@
-//! The list of policies. A profile has several representations: in DDS, Zenoh, rmw, bags, the
+//! The list of policies. Profiles have several representations: in DDS, Zenoh, rmw, bags, the
 //! command line, parameters and Python. Each representation has a test that iterates over
 //! [`QosPolicy::ALL`] and names the policies that the representation lacks, with the reason.
 
@@ -80,7 +80,7 @@ impl QosPolicy {
         qos
     }
 
-    /// The policies whose values a representation loses. `form` converts a profile to the
+    /// The policies that a representation does not preserve. `form` converts a profile to the
     /// representation and back. An empty list means that the representation is complete.
     pub fn lost_in(form: impl Fn(&QosProfile) -> QosProfile) -> Vec<Self> {
         let is_lost = |policy: &Self| {
@@ -91,7 +91,7 @@ impl QosPolicy {
     }
 
     fn differs(self, one: &QosProfile, other: &QosProfile) -> bool {
-        // The pattern names all fields, so the code does not compile if a new field has no policy.
+        // The pattern lists all fields, so the code does not compile if a new field has no policy.
         let QosProfile {
             history,
             depth,

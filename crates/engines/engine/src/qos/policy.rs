@@ -3,14 +3,15 @@
 use std::fmt;
 use std::time::Duration;
 
-/// The limit on the samples that a subscription keeps with [`History::KeepAll`], which has no depth
-/// of its own; no queue is unbounded. An engine also limits the bytes of the samples.
+/// The limit on the samples that a subscription keeps with [`History::KeepAll`], which sets no
+/// depth. The limit exists because no queue may be unbounded. An engine also limits the bytes of
+/// the samples.
 pub const KEEP_ALL_LIMIT: usize = 1024;
 
 /// How many samples an endpoint keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum History {
-    /// The engine's default, which is keep-last with depth 1 or more.
+    /// The engine's default, which is keep-last with a depth of at least 1.
     SystemDefault,
     /// The newest `depth` samples.
     #[default]
@@ -18,8 +19,8 @@ pub enum History {
     /// All samples until they are delivered, up to [`KEEP_ALL_LIMIT`]. At the limit, a reliable
     /// publisher waits, and the messages of other publishers are lost.
     KeepAll,
-    /// The history of a remote endpoint that does not announce it, such as an endpoint of Fast DDS.
-    /// For a local endpoint it means [`History::SystemDefault`].
+    /// The history of a remote endpoint that does not announce its history, such as an endpoint of
+    /// Fast DDS. For a local endpoint, this value means [`History::SystemDefault`].
     Unknown,
 }
 
@@ -57,9 +58,9 @@ pub enum Liveliness {
     /// The engine's default: automatic.
     #[default]
     SystemDefault,
-    /// The engine signals it as long as the process lives.
+    /// The engine signals that the publisher is alive as long as the process lives.
     Automatic,
-    /// The publisher signals it by publishing or by asserting its liveliness.
+    /// The publisher signals that it is alive by publishing, or by asserting its liveliness.
     ManualByTopic,
     /// Resolved when the endpoint is created, so that it matches as many endpoints as possible.
     BestAvailable,
@@ -92,7 +93,7 @@ impl QosDuration {
 }
 
 impl From<Duration> for QosDuration {
-    /// As in stock ROS 2, a zero duration means unspecified.
+    /// A zero duration means unspecified, as in stock ROS 2.
     fn from(duration: Duration) -> Self {
         if duration.is_zero() { Self::Infinite } else { Self::Finite(duration) }
     }
@@ -110,7 +111,7 @@ impl fmt::Display for QosDuration {
 
 macro_rules! display_policy {
     ($policy:ty { $($variant:ident => $text:literal),* $(,)? }) => {
-        /// Writes the word that the `ros2` command prints.
+        /// Writes the word that the `ros2` command prints for the value.
         impl fmt::Display for $policy {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(match self { $(Self::$variant => $text),* })
@@ -120,7 +121,8 @@ macro_rules! display_policy {
         impl std::str::FromStr for $policy {
             type Err = ParsePolicyError;
 
-            /// Reads the word that the `ros2` command accepts, in upper or lower case.
+            /// Reads the word that the `ros2` command accepts for the value, in upper or lower
+            /// case.
             fn from_str(text: &str) -> Result<Self, ParsePolicyError> {
                 $(if text.eq_ignore_ascii_case($text) { return Ok(Self::$variant); })*
                 Err(ParsePolicyError {

@@ -18,23 +18,23 @@ use super::policy::{Durability, History, Liveliness, QosDuration, Reliability};
 pub struct QosProfile {
     /// How many samples the endpoint keeps.
     pub history: History,
-    /// The number of samples to keep with [`History::KeepLast`]; 0 stands for the engine's default,
+    /// The number of samples to keep with [`History::KeepLast`]; 0 means the engine's default,
     /// which is 1.
     pub depth: usize,
     /// Whether lost samples are sent again.
     pub reliability: Reliability,
     /// Whether late subscriptions receive earlier samples.
     pub durability: Durability,
-    /// The longest time between two samples, which the subscription expects or the publisher
-    /// promises.
+    /// The longest time between two samples. A publisher promises it, and a subscription expects
+    /// it.
     pub deadline: QosDuration,
-    /// The age from which a sample is no longer delivered.
+    /// The age at which a sample expires and is no longer delivered.
     pub lifespan: QosDuration,
     /// How a publisher signals that it is alive.
     pub liveliness: Liveliness,
-    /// The time after which a publisher that has not signalled its liveliness counts as not alive.
+    /// The time after which a publisher counts as not alive if it has not signalled its liveliness.
     pub liveliness_lease_duration: QosDuration,
-    /// Whether the name goes on the wire unchanged, without the ROS prefixes.
+    /// Whether the name is used on the wire as it is, without the ROS prefixes.
     pub avoid_ros_namespace_conventions: bool,
 }
 
@@ -97,7 +97,7 @@ impl QosProfile {
         Self::keep_last(1000).transient_local().lifespan(Duration::from_secs(10))
     }
 
-    /// `rclcpp::ClockQoS`, which subscriptions of `/clock` use: keep last 1, best effort.
+    /// `rclcpp::ClockQoS`, which subscriptions to `/clock` use: keep last 1, best effort.
     pub fn clock() -> Self {
         Self::keep_last(1).best_effort()
     }
@@ -161,12 +161,13 @@ impl QosProfile {
         Self { lifespan: lifespan.into(), ..self }
     }
 
-    /// Changes the kind of liveliness and the lease; a lease of zero means that it never expires.
+    /// Changes the kind of liveliness and the lease; a lease of zero means that the lease never
+    /// expires.
     pub fn liveliness(self, kind: Liveliness, lease: Duration) -> Self {
         Self { liveliness: kind, liveliness_lease_duration: lease.into(), ..self }
     }
 
-    /// Makes the name go on the wire unchanged.
+    /// Uses the name on the wire as it is.
     pub fn avoid_ros_namespace_conventions(self) -> Self {
         Self { avoid_ros_namespace_conventions: true, ..self }
     }

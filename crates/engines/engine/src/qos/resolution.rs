@@ -48,8 +48,8 @@ impl QosProfile {
         self.with_system_defaults_resolved()
     }
 
-    /// Resolves best-available policies for a subscription, given the publishers that are known
-    /// now: each becomes the strictest policy that all the publishers satisfy.
+    /// Resolves best-available policies for a subscription, given the currently known publishers:
+    /// each becomes the strictest policy that all these publishers satisfy.
     pub fn resolved_for_subscription<'a>(
         mut self,
         publishers: impl Iterator<Item = &'a QosProfile> + Clone,
@@ -83,8 +83,8 @@ impl QosProfile {
         self
     }
 
-    /// Resolves best-available policies for a publisher, given the subscriptions that are known
-    /// now: each becomes a policy that satisfies all the subscriptions.
+    /// Resolves best-available policies for a publisher, given the currently known subscriptions:
+    /// each becomes a policy that satisfies all these subscriptions.
     pub fn resolved_for_publisher<'a>(
         mut self,
         subscriptions: impl Iterator<Item = &'a QosProfile> + Clone,
