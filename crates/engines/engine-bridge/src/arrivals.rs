@@ -1,5 +1,6 @@
-//! Endpoints that announce two engines but have been found on only one so far. If they were bridged
-//! now, subscriptions that are about to receive their messages directly would receive them twice.
+//! Endpoints that announce two engines but have been found on only one so far. If such endpoints
+//! were bridged at once, a subscription that is about to match them directly would receive their
+//! messages twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use feros_engine::{EndpointInfo, Gid, GraphSnapshot, twin};
 
-/// When endpoints on two engines were first seen.
+/// The times at which endpoints on two engines were first seen.
 #[derive(Default)]
 pub(crate) struct Arrivals {
     /// The times, by the gid on the first engine.
@@ -17,7 +18,7 @@ pub(crate) struct Arrivals {
 impl Arrivals {
     /// Returns the endpoints that must not be bridged yet, because their twin, the same endpoint on
     /// its other engine, may still appear on another side. If no twin has appeared after `settle`,
-    /// the other engine is not a side of this bridge.
+    /// the other engine is assumed not to be a side of this bridge.
     pub(crate) fn look(
         &mut self,
         graphs: &[Arc<GraphSnapshot>],
@@ -39,7 +40,7 @@ impl Arrivals {
     }
 }
 
-/// Returns the endpoint and its gid on the first engine, if the endpoint is on two engines.
+/// Returns the endpoint and its gid on the first engine, if it is an endpoint on two engines.
 fn of_two(endpoint: &EndpointInfo) -> Option<(Gid, &EndpointInfo)> {
     let text = endpoint.announcement.as_deref()?;
     let named = twin::read(text).0;
@@ -90,7 +91,7 @@ mod tests {
             assert_eq!(look([half, &[(OTHER, "x")]], 0.0), BTreeSet::from([gid]));
             assert_eq!(look([half, &[]], 0.9), BTreeSet::from([gid]));
             assert_eq!(look([&[(FIRST, &first)], &[(SECOND, &second)]], 0.95), none);
-            // The endpoint has been seen before, so the loss of an engine delays nothing.
+            // The endpoint has been seen before, so nothing is delayed when one engine loses it.
             assert_eq!(look([half, &[]], 1.1), none);
             // An endpoint that disappears and comes back counts as new.
             assert_eq!(look([&[], &[]], 1.2), none);

@@ -1,4 +1,4 @@
-//! The doorbell of a bridge thread. Engines ring it, from any of their threads.
+//! The doorbell of a bridge thread. Engines ring it from any of their threads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use feros_engine::Notify;
 use feros_sync::{Condvar, Mutex};
 
-/// A doorbell that remembers a ring until the next wait.
+/// A doorbell that remembers that it has been rung until the next wait.
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
     is_rung: Mutex<bool>,

@@ -1,12 +1,12 @@
 //! Quality of service across the bridge.
 //!
-//! Several publishers belong to one class if a single subscription can receive from all of them
-//! without requesting less from any publisher than the publisher offers. Each class of a topic is
-//! bridged separately, so that a best-effort publisher does not degrade a reliable one.
+//! Publishers belong to the same class if a single subscription can receive from all of them and
+//! still request everything that each of them offers. Each class of a topic is bridged separately,
+//! so that a best-effort publisher does not degrade a reliable publisher.
 
 use feros_engine::{Durability, History, QosDuration, QosProfile, Reliability};
 
-/// The policies of a publisher that determine what the bridge's subscription requests.
+/// The policies of a publisher that determine the policies that the bridge's subscription requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Class {
     is_reliable: bool,
@@ -45,9 +45,9 @@ impl Class {
     }
 }
 
-/// Returns the policies that the bridge offers on behalf of a publisher, which are the publisher's
-/// own. If the publisher does not announce its history, the bridge offers the default depth for
-/// latched topics and the queue length for others.
+/// Returns the policies that the bridge offers on behalf of a publisher. They are the publisher's
+/// own policies. If the publisher does not announce its history, the bridge offers the default
+/// depth for latched topics, and the queue length for other topics.
 pub(crate) fn mirrored(offered: &QosProfile, queue_len: usize) -> QosProfile {
     let is_latched = Class::of(offered).is_transient_local;
     let unknown = if is_latched { QosProfile::default().depth } else { queue_len };

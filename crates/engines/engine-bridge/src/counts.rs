@@ -3,7 +3,7 @@
 use feros_engine::SaidOnce;
 use feros_sync::{AtomicU64, Ordering};
 
-/// The traffic from one side to another.
+/// The traffic from one side to another, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// The number of messages that were published on the other side.
@@ -12,8 +12,8 @@ pub struct Counts {
     pub calls: u64,
     /// The number of messages and requests that were lost before they reached the bridge.
     pub lost: u64,
-    /// The number of messages and responses that the other side refused, and of calls that never
-    /// got a response.
+    /// The number of messages and responses that the other side refused, plus the number of calls
+    /// that never got a response.
     pub failed: u64,
 }
 

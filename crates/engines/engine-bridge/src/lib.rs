@@ -1,29 +1,29 @@
 //! The bridge between engines. It connects topics and services of robots that use different engines
-//! or domains and could not communicate otherwise.
+//! or domains and therefore cannot communicate directly.
 //!
-//! The bridge does not know types: it publishes the serialized bytes unchanged on the other side. A
-//! *side* is a session on one engine. The bridge watches all its sides and bridges each name that
-//! is offered on one side and wanted on another: publishers offer a topic and subscriptions want
-//! it, servers offer a service and clients want it. No message comes back to the side that it came
-//! from, and no message arrives twice.
+//! The bridge needs no types: it publishes the serialized bytes unchanged on the other side. A
+//! *side* is a session on one engine. The bridge watches all its sides, and bridges each name that
+//! is *offered* on one side and *wanted* on another. A topic is offered by publishers and wanted by
+//! subscriptions; a service is offered by servers and wanted by clients. No message comes back to
+//! the side that it came from, and no message arrives twice.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `arrivals` | endpoints that may be about to appear on another side too |
+//! | `arrivals` | endpoints that may soon appear on another side, too |
 //! | `side`, `view` | a side, and its endpoints |
-//! | `counts`, `bell` | counts and warnings, and the doorbell of a thread |
+//! | `counts`, `bell` | counters and warnings, and the doorbell of a thread |
 //! | `process` | the process of an endpoint |
-//! | `plan` | the names to bridge, and warnings about others |
+//! | `plan` | the names to bridge, and warnings about names that cannot be bridged |
 //! | `class` | quality of service across the bridge |
-//! | `topic`, `service` | the bridging of one name between two sides, with a thread each |
+//! | `topic`, `service` | the bridging of one name between two sides, with one thread each |
 //! | `topic_key` | the identity of a bridged topic |
-//! | `mirror` | the publisher that represents another one on the other side |
+//! | `mirror` | the publisher that represents an original publisher on the other side |
 //!
 //! # Invariants
 //!
-//! The crate knows no engine and no message type. A topic without a subscription is bridged only
-//! with [`BridgeOptions::all_topics`]. Endpoints of a bridge are not bridged again, and only one
-//! bridge handles each name.
+//! The crate depends on no engine and on no message type. A topic without a subscription is bridged
+//! only with [`BridgeOptions::all_topics`]. Endpoints of a bridge are not bridged again, and only
+//! one bridge handles each name.
 #![forbid(unsafe_code)]
 
 mod arrivals;
@@ -70,15 +70,15 @@ pub struct BridgeOptions {
     pub services: Selection,
     /// Whether topics are bridged even without a subscription.
     pub all_topics: bool,
-    /// The limit on messages of a topic that wait for the bridge.
+    /// The limit on the messages of a topic that have not been forwarded yet.
     pub queue_len: usize,
     /// How long the bridge watches all sides before it bridges any name, so that it discovers other
-    /// bridges first.
+    /// bridges before that.
     pub settle: Duration,
 }
 
 impl Default for BridgeOptions {
-    /// Selects all topics and services, with queues of 100 messages.
+    /// The default options: all topics and services, with queues of 100 messages.
     fn default() -> Self {
         Self {
             node: NodeName::announced("/", "feros_bridge"),
@@ -91,7 +91,7 @@ impl Default for BridgeOptions {
     }
 }
 
-/// Why a bridge could not be created.
+/// The reason why a bridge could not be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BridgeError {
@@ -101,8 +101,8 @@ pub enum BridgeError {
         /// The number of sides.
         sides: usize,
     },
-    /// A side refused the bridge's node or its sign, the subscription by which other bridges
-    /// recognize it.
+    /// A side refused the bridge's node, or the subscription by which other bridges recognize this
+    /// bridge.
     #[error("the bridge cannot join {side}: {error}")]
     Join {
         /// The side.
@@ -115,7 +115,7 @@ pub enum BridgeError {
 /// A name that is bridged from one side to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bridged {
-    /// True for a service, where `from` is the server's side; false for a topic.
+    /// True for a service, false for a topic. For a service, `from` is the server's side.
     pub is_service: bool,
     /// The name.
     pub name: String,
@@ -127,17 +127,20 @@ pub struct Bridged {
     pub to: usize,
 }
 
-/// How long this bridge waits, for each bridge with precedence, before it starts to bridge a name.
+/// How long this bridge waits before it starts to bridge a name, for each other bridge that has
+/// precedence.
 const PRECEDENCE: Duration = Duration::from_secs(2);
 
 /// The limit on bridged names. Each name has a thread.
 const MOST_WAYS: usize = 2000;
 
-/// The limit on names that wait because other bridges have precedence. Further names do not wait.
+/// The limit on names that wait because other bridges have precedence. Names beyond the limit do
+/// not wait.
 const MOST_WAITING: usize = 65_536;
 
 /// A bridge. Call [`Bridge::update`] repeatedly, ideally after [`Bridge::wait_for_change`].
-/// Dropping the bridge forwards the messages that have arrived and withdraws all endpoints.
+/// Dropping the bridge first forwards the messages that have arrived, and then withdraws all
+/// endpoints.
 pub struct Bridge {
     id: u64,
     options: BridgeOptions,
@@ -145,19 +148,20 @@ pub struct Bridge {
     arrivals: Arrivals,
     topics: BTreeMap<TopicKey, TopicWay>,
     services: BTreeMap<ServiceKey, Way>,
-    /// Topics whose threads are forwarding their last messages.
+    /// Topics that are no longer bridged, but whose threads still forward their last messages.
     ending_topics: Vec<(TopicKey, TopicWay)>,
     ending_services: Vec<(ServiceKey, Way)>,
-    /// When names started to wait for a bridge with precedence.
+    /// The times at which names started to wait for a bridge with precedence.
     waiting: Waits,
     counters: BTreeMap<(usize, usize), Arc<Counters>>,
     warnings: Arc<Warnings>,
     bell: Arc<Bell>,
-    /// Dropped last, because the threads need the sides.
+    /// Dropped last, because the threads use the sides.
     sides: Vec<Side>,
 }
 
-/// When a name started to wait for a bridge with precedence. The key is (from, to, name).
+/// The times at which names started to wait for a bridge with precedence. The key is (from, to,
+/// name).
 type Waits = BTreeMap<(usize, usize, String), Instant>;
 
 /// Ends a call of [`Bridge::wait_for_change`] from another thread.
@@ -172,7 +176,7 @@ impl Waker {
 }
 
 impl Bridge {
-    /// Creates a bridge between sessions. Each session has a name for log messages.
+    /// Creates a bridge between sessions. Each session comes with its name for log messages.
     ///
     /// # Errors
     /// Returns an error if there are fewer than two sessions or one of them refuses the bridge's
@@ -184,7 +188,7 @@ impl Bridge {
         if sessions.len() < 2 {
             return Err(BridgeError::Sides { sides: sessions.len() });
         }
-        // The standard library seeds the hash keys from the system's randomness, so the id is
+        // The standard library seeds this hash with randomness from the system, so the id is
         // random.
         let id = RandomState::new().hash_one("feros bridge");
         let bell = Arc::<Bell>::default();
@@ -213,7 +217,8 @@ impl Bridge {
         })
     }
 
-    /// Updates which names are bridged: those that are offered on one side and wanted on another.
+    /// Starts and ends bridging, so that exactly the names that are offered on one side and wanted
+    /// on another are bridged.
     pub fn update(&mut self) {
         self.ending_topics.retain(|(_, topic)| !topic.way.has_ended());
         let going_on = self.ending_topics.extract_if(.., |(_, topic)| topic.goes_on());
@@ -349,7 +354,7 @@ impl Bridge {
         Waker(self.bell.clone())
     }
 
-    /// Returns the counts so far for each pair of sides (from, to) that has bridged names.
+    /// Returns the current counts, for each pair of sides (from, to) that has bridged names.
     #[must_use]
     pub fn counts(&self) -> BTreeMap<(usize, usize), Counts> {
         self.counters.iter().map(|(way, counters)| (*way, counters.read())).collect()
@@ -390,7 +395,7 @@ impl Bridge {
         seen.into_iter().filter(|(bridge, sides)| *bridge != self.id && *sides > 1).count()
     }
 
-    /// Forwards the messages that have arrived, withdraws all endpoints, and returns the final
+    /// Forwards the messages that have arrived, withdraws all endpoints, and then returns the final
     /// counts.
     #[must_use]
     pub fn finish(mut self) -> BTreeMap<(usize, usize), Counts> {

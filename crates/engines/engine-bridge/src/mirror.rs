@@ -1,6 +1,6 @@
 //! A mirror is a publisher that represents one original publisher on the other side. It has the
-//! same policies, messages and numbers, so that subscriptions on both sides can drop messages that
-//! they have already received.
+//! same policies, messages and numbers as the original, so a subscription that receives from both
+//! can drop the messages that it already has.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,18 +16,18 @@ use crate::class::mirrored;
 use crate::side::Side;
 use crate::topic_key::TopicKey;
 
-/// How long to wait for acknowledgements on the other side after a publisher has left.
+/// After a publisher has left, how long its mirror waits for acknowledgements on the other side.
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
-/// How long the first message waits for the subscriptions on the other side to match.
+/// How long the first message waits until the subscriptions on the other side match.
 const MEETING: Duration = Duration::from_secs(1);
 
-/// The wait is split into parts of this length, because a subscription that leaves meanwhile does
-/// not ring the doorbell.
+/// The wait is split into parts of this length, because a subscription that leaves in the meantime
+/// does not ring the doorbell.
 const MOST_BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-/// The greatest number that a mirror takes over from the original publisher. Real counts are far
-/// smaller, and counting must not overflow.
+/// The greatest number of an original publisher that a mirror uses. Real numbers are far smaller,
+/// and counting from here must not overflow.
 const LAST_NUMBER: u64 = 1 << 62;
 
 /// Creates the mirrors of a topic.
@@ -47,7 +47,7 @@ impl Mirrors {
         self.make(mirrored(&found.qos, self.queue_len), Some(identity))
     }
 
-    /// Creates the mirror for all publishers that the engine does not identify.
+    /// Creates the one mirror for all publishers that the engine does not identify.
     pub(crate) fn of_strangers(&self) -> Result<Mirror, CreateEndpointError> {
         self.make(mirrored(&self.key.class.requested(self.queue_len), self.queue_len), None)
     }
@@ -88,8 +88,8 @@ impl Mirrors {
 pub(crate) struct Mirror {
     publisher: Arc<dyn Publisher>,
     qos: QosProfile,
-    /// The number of the mirror's next message; `None` if the mirror does not use the numbers of
-    /// the original publisher.
+    /// The number of the mirror's next message; `None` if the mirror does not use the original
+    /// publisher's numbers.
     next: Option<u64>,
     /// The doorbell that rings when a subscription matches; `None` once the first message has been
     /// published.
@@ -97,8 +97,8 @@ pub(crate) struct Mirror {
 }
 
 impl Mirror {
-    /// Publishes a message with its original number. If the class is keep-all, waits for room until
-    /// `is_ending` is set.
+    /// Publishes a message with its original number. If the class is keep-all, waits until
+    /// subscriptions have room, or until `is_ending` is set.
     pub(crate) fn publish(
         &mut self,
         (number, stamp): (Option<u64>, Stamp),
@@ -127,7 +127,7 @@ impl Mirror {
     }
 
     /// Waits until the subscriptions on the other side match. The original publisher already
-    /// matches the bridge's subscription and so expects that its first message is not lost.
+    /// matches the bridge's subscription, so it expects that its first message arrives.
     fn meet(&self, met: &Bell, mirrors: &Mirrors) {
         if self.qos.durability == Durability::TransientLocal {
             return; // subscriptions that match later get the message as well
@@ -144,7 +144,7 @@ impl Mirror {
         }
     }
 
-    /// Makes this the number of the next message.
+    /// Sets the number of the next message.
     fn count_on(&mut self, number: Option<u64>, mirrors: &Mirrors) {
         let Some(next) = self.next else { return };
         match number {
@@ -158,7 +158,7 @@ impl Mirror {
         }
     }
 
-    /// Continues without the original numbers, as for a publisher whose messages have no numbers.
+    /// Continues without the original numbers, as if the publisher's messages had no numbers.
     #[cold]
     fn give_up_numbers(&mut self, mirrors: &Mirrors) {
         self.next = None;
@@ -177,7 +177,7 @@ impl Mirror {
     }
 
     /// Waits for acknowledgements until this time. A subscription that has not acknowledged by then
-    /// misses messages, as when any publisher ends.
+    /// may miss messages, as at the end of any publisher.
     pub(crate) fn wait_until_acked(&self, until: Instant) {
         let _ = self.publisher.wait_for_all_acked(until.saturating_duration_since(Instant::now()));
     }

@@ -18,15 +18,15 @@ pub(crate) struct PlannedTopic {
     pub(crate) hash: Option<TypeHash>,
     /// Publishers that are not bridged because their processes also publish on the other side.
     pub(crate) left: BTreeSet<Gid>,
-    /// Whether to continue bridging the topic if this bridge already does.
+    /// Whether this bridge continues with the topic if it already bridges it.
     pub(crate) keeps: bool,
     /// How many bridges have precedence in starting to bridge the topic; `None` if another bridge
-    /// already does.
+    /// already bridges it.
     pub(crate) begins_after: Option<u32>,
 }
 
-/// A service that is offered on one side and wanted on another. The hashes are those of the servers
-/// and of the clients.
+/// A service that is offered on one side and wanted on another. The hashes are those that the
+/// servers and the clients announce.
 #[derive(Debug)]
 pub(crate) struct PlannedService {
     pub(crate) hashes: [Option<TypeHash>; 2],
@@ -56,11 +56,11 @@ struct Between<'a> {
     name: &'a str,
     here: &'a Name<'a>,
     there: &'a Name<'a>,
-    /// The endpoints that offer the name on the side `from`, without those whose processes also
+    /// The endpoints that offer the name on the side `from`, except those whose processes also
     /// offer it on the side `to`.
     offers: Vec<&'a EndpointInfo>,
-    /// The endpoints that want the name on the side `to`, without those whose processes also want
-    /// it on the side `from`.
+    /// The endpoints that want the name on the side `to`, except those whose processes also want it
+    /// on the side `from`.
     wants: Vec<&'a EndpointInfo>,
 }
 
@@ -88,7 +88,7 @@ impl Planner<'_> {
                     if self.options.topics.has(name) && !here.offers.is_empty() {
                         let mut at = Between::new((from, to), name, (here, there));
                         // A publisher that is on several sides is bridged only from the first of
-                        // them.
+                        // these sides.
                         for view in
                             self.views[..from].iter().filter_map(|view| view.topics.get(name))
                         {
@@ -172,7 +172,7 @@ impl Planner<'_> {
         plan.services.insert(key, PlannedService { hashes, keeps, begins_after });
     }
 
-    /// Returns the type hash that both sides share: `Some(None)` if neither side announces one,
+    /// Returns the type hash that both sides share: `Some(None)` if neither side announces a hash,
     /// `None` if the sides use different definitions of the type.
     fn common_hash(&self, at: &Between<'_>, type_name: &str) -> Option<Option<TypeHash>> {
         let offered = hashes(&at.offers, type_name);
@@ -192,11 +192,12 @@ impl Planner<'_> {
     }
 
     /// Returns whether to continue bridging a name, and how many bridges have precedence in
-    /// starting it.
+    /// starting to bridge it.
     ///
-    /// A bridge continues with the names that it has. If two bridges start with a name at the same
-    /// time, they discover each other, and the one with the lower id continues. A bridge also waits
-    /// for bridges with lower ids to start first.
+    /// A bridge continues with the names that it already bridges. If two bridges start to bridge a
+    /// name at the same time, they discover each other, and only the bridge with the lower id
+    /// continues. Before a bridge starts with a name, it gives bridges with lower ids time to start
+    /// first.
     fn precedence(&self, at: &Between<'_>) -> (bool, Option<u32>) {
         let carried_by = carriers(at.here, at.there, self.own);
         let keeps = carried_by.iter().all(|other| self.own < *other);

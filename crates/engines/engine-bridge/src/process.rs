@@ -1,5 +1,5 @@
-//! The process of an endpoint. A process that is on two sides itself needs no bridge between these
-//! sides.
+//! The process of an endpoint. A process that has endpoints on two sides needs no bridge between
+//! these sides.
 
 use feros_engine::twin;
 

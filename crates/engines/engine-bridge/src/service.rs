@@ -1,5 +1,5 @@
-//! Bridges one service, with a server for the clients on one side and a client of the original
-//! server on the other side.
+//! Bridges one service: a server on one side serves the clients there, and a client on the other
+//! side calls the original server.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use crate::counts::Counters;
 use crate::side::Side;
 use crate::topic::{Shared, Way};
 
-/// A bridged service. The original server is on the side `from`, its clients are on the side `to`.
+/// A bridged service. The original server is on the side `from`, and its clients are on the side
+/// `to`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ServiceKey {
     pub(crate) from: usize,
@@ -24,15 +25,16 @@ pub(crate) struct ServiceKey {
     pub(crate) type_name: String,
 }
 
-/// The limit on calls that wait for a response. The oldest call is dropped for a new one.
+/// The limit on calls that wait for a response. When the limit is reached, a new call replaces the
+/// oldest one.
 const MOST_PENDING: usize = 4096;
 
-/// The depth of the queues, as large as for parameter services, because one thread handles a burst
-/// of calls.
+/// The depth of the queues. It is as large as for parameter services, because a single thread
+/// handles bursts of calls.
 const DEPTH: usize = 1000;
 
 /// Starts to bridge a service. The hashes are those that the servers and the clients announce, each
-/// in the form of its engine.
+/// in the form that its engine uses.
 pub(crate) fn carry(
     key: &ServiceKey,
     [served, called]: [Option<TypeHash>; 2],
@@ -84,7 +86,7 @@ struct Operator {
     client: Arc<dyn Client>,
     server: Arc<dyn Service>,
     shared: Shared,
-    /// The original requests, by the numbers that they have on the other side.
+    /// The original requests, by their numbers on the other side.
     pending: BTreeMap<i64, RequestId>,
     bell: Arc<Bell>,
     lost: u64,
@@ -104,7 +106,7 @@ impl Operator {
         }
     }
 
-    /// Forwards requests. They stay queued until the server on the other side is available.
+    /// Forwards requests. Requests stay queued until the server on the other side is available.
     fn pass_on_requests(&mut self) {
         while self.client.service_is_available() {
             let (asked, sample) = match self.server.take_request() {
@@ -133,7 +135,8 @@ impl Operator {
                 Ok(None) => return,
                 Err(error) => return self.shared.warnings.warn_once(error.to_string()),
             };
-            // Like any client, the bridge ignores a second response, from another server.
+            // Like any client, the bridge ignores a second response, which comes from another
+            // server.
             let Some(asked) = self.pending.remove(&number) else { continue };
             let size_bytes = sample.payload.len();
             match self.server.send_response(&asked, size_bytes, &mut copy(&sample.payload)) {

@@ -1,5 +1,5 @@
-//! One side of a bridge: its session, the bridge's node in the session, and the sign by which other
-//! bridges recognize it.
+//! One side of a bridge: its session, the bridge's node in the session, and the *sign*, a
+//! subscription by which other bridges recognize this bridge.
 
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ struct There {
     _changes: GraphChangeGuard,
 }
 
-/// The topic and type of the sign. The sign is a subscription, and the topic has no publishers.
-/// Through their signs, bridges discover each other before any of them bridges a name.
+/// The topic and the type of the sign. The topic has no publishers. By their signs, bridges
+/// discover each other before they bridge any names.
 const SIGN: (&str, &str) = ("/_feros_bridge", "std_msgs/msg/Empty");
 
 impl Side {
@@ -54,7 +54,7 @@ impl Side {
             session: session.clone(),
             node,
             _changes: session.on_graph_change(bell.notify()),
-            // If the subscription could not be created, dropping this removes the node.
+            // If the subscription could not be created, dropping this value removes the node.
             sign: sign.as_ref().ok().cloned(),
         };
         sign.map(|_| Self { name, session, node, _there: Arc::new(there) })

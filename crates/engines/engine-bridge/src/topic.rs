@@ -1,7 +1,7 @@
-//! Bridges one topic from one side to another, with a subscription on the one side and a mirror for
-//! each publisher on the other. A mirror has the policies of its publisher. It keeps the
+//! Bridges one topic from one side to another: a subscription on the first side, and on the other
+//! side a mirror for each publisher. A mirror has the same policies as its publisher. It keeps the
 //! publisher's latched messages as long as the publisher exists, and losses of one publisher do not
-//! affect others.
+//! affect other publishers.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -33,7 +33,8 @@ pub(crate) struct Shared {
 /// How often to check whether the last messages of a departed publisher have been acknowledged.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A thread that ends on request, after it has forwarded the messages that have arrived.
+/// A thread that bridges a name. When asked to end, it first forwards the messages that have
+/// arrived.
 pub(crate) struct Way {
     bell: Arc<Bell>,
     is_ending: Arc<AtomicBool>,
@@ -41,8 +42,8 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Starts `work` on a thread. Whenever the doorbell rings, `work` must check the flag that it
-    /// receives, and return if the flag is set.
+    /// Starts `work` on a thread, and passes it a flag. Whenever the doorbell rings, `work` must
+    /// check the flag, and return if the flag is set.
     pub(crate) fn start(
         name: &str,
         bell: Arc<Bell>,
@@ -87,14 +88,14 @@ pub(crate) struct TopicWay {
 /// withdrawn, a new publisher may match the subscription, and its messages must not be lost.
 #[derive(Default)]
 struct Desertion {
-    /// Whether the topic shall end because it has no publisher.
+    /// Whether the topic is to end because it has no publisher.
     is_deserted: AtomicBool,
-    /// Whether the topic continues because a publisher has appeared.
+    /// Whether the topic continues because a publisher has appeared in the meantime.
     goes_on: AtomicBool,
 }
 
 impl TopicWay {
-    /// Sets the publishers that are not bridged from now on.
+    /// Sets the publishers that are no longer bridged, or not bridged at all.
     pub(crate) fn leave(&self, left: BTreeSet<Gid>) {
         let mut known = self.left.lock();
         if *known != left {
@@ -104,13 +105,13 @@ impl TopicWay {
         }
     }
 
-    /// Ends the topic because it has no publisher, unless one has appeared meanwhile.
+    /// Ends the topic because it has no publisher, unless a publisher has appeared in the meantime.
     pub(crate) fn end_deserted(&self) {
         self.desertion.is_deserted.store(true, Ordering::Release);
         self.way.bell.ring();
     }
 
-    /// Whether a topic that was to end continues. Resets the flag.
+    /// Whether a topic that was about to end continues after all. Resets the flag.
     pub(crate) fn goes_on(&self) -> bool {
         self.desertion.goes_on.swap(false, Ordering::AcqRel)
     }
@@ -168,20 +169,20 @@ pub(crate) fn carry(
     Ok(TopicWay { left, has_news, desertion, way })
 }
 
-/// A publisher on the side that messages come from.
+/// A publisher on the side `from`, as the thread knows it.
 struct Source {
     /// The publisher's mirror on the other side; `None` if the publisher is not bridged by this
     /// thread.
     mirror: Option<Mirror>,
     /// Whether the publisher is not bridged because its process also publishes on the other side.
     is_left: bool,
-    /// When the publisher left.
+    /// The time at which the publisher left, if it has left.
     gone: Option<Instant>,
 }
 
 impl Source {
-    /// Whether the publisher can be forgotten: it has left, and its messages have been acknowledged
-    /// or the wait for this has timed out.
+    /// Whether the publisher can be forgotten: it has left, and either its messages have been
+    /// acknowledged, or the wait for acknowledgements has timed out.
     fn may_go(&self) -> bool {
         self.gone.is_some_and(|since| {
             since.elapsed() >= LINGER || self.mirror.as_ref().is_none_or(Mirror::is_acked)
@@ -202,14 +203,14 @@ struct Carrier {
     bell: Arc<Bell>,
 }
 
-/// The key for all publishers that the engine does not identify. They share one mirror.
+/// The key that stands for all publishers that the engine does not identify. They share one mirror.
 const STRANGER: Gid = Gid([0; 16]);
 
 impl Carrier {
     fn run(mut self, is_ending: &AtomicBool) {
         loop {
             // The flag is read before the messages are taken, so that all messages that arrived
-            // before the request to end are forwarded.
+            // before the end was requested are forwarded.
             let must_end = is_ending.load(Ordering::Acquire);
             let is_last = must_end || self.desertion.is_deserted.load(Ordering::Acquire);
             let has_news = self.has_news.swap(false, Ordering::AcqRel);
@@ -238,7 +239,7 @@ impl Carrier {
         let matches = self.subscription.matches();
         let there: HashSet<Gid> = matches.iter().map(|found| found.gid).collect();
         let left = self.left.lock().clone();
-        // A publisher that has moved into or out of `left` is treated as new.
+        // A publisher that has been added to or removed from `left` is treated as a new publisher.
         self.sources
             .retain(|gid, source| !there.contains(gid) || left.contains(gid) == source.is_left);
         for found in &matches {
@@ -267,7 +268,7 @@ impl Carrier {
         mirror.inspect_err(|error| self.shared.warnings.warn_once(error.to_string())).ok()
     }
 
-    /// Forwards the messages that have arrived; returns whether there were any.
+    /// Forwards the messages that have arrived. Returns whether there were any.
     fn pass_on(&mut self, is_ending: &AtomicBool) -> bool {
         let mut has_passed_on = false;
         loop {
@@ -319,7 +320,8 @@ impl Carrier {
         }
     }
 
-    /// Whether a publisher has appeared on a topic that was about to end. The topic then continues.
+    /// Whether a publisher has appeared on a topic that was about to end. If so, the topic
+    /// continues.
     fn goes_on(&mut self) -> bool {
         self.see_who_is_there();
         let is_used =

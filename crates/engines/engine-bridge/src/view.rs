@@ -1,9 +1,8 @@
-//! The endpoints on a side: those that offer a name and those that want it, without the endpoints
-//! of bridges.
+//! The endpoints on a side that offer or want a name, without the endpoints of bridges.
 //!
 //! Publishers offer a topic and subscriptions want it; servers offer a service and clients want it.
-//! A bridge takes the offers of one side and repeats them on another. Its endpoints for one name
-//! have a common *mark* in their announcements ([`BridgeMark`]).
+//! A bridge *takes* a name from one side and *brings* it to another. All its endpoints for this
+//! name have the same *mark* in their announcements ([`BridgeMark`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,8 +31,8 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Sorts the endpoints of a side by name. Endpoints whose gids are in `left_alone` are left
-    /// out.
+    /// Sorts the endpoints of a side by name. Leaves out the endpoints whose gids are in
+    /// `left_alone`.
     pub(crate) fn of(graph: &'a GraphSnapshot, left_alone: &BTreeSet<Gid>) -> Self {
         let mut view = Self::default();
         let is_seen =
@@ -60,14 +59,14 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns the other bridges that take a name from one side to the other.
+/// Returns the other bridges that take a name from the one side to the other.
 pub(crate) fn carriers(from: &Name<'_>, to: &Name<'_>, own: u64) -> BTreeSet<u64> {
     let others = from.taken.intersection(&to.brought).map(|mark| mark.bridge);
     others.filter(|bridge| *bridge != own).collect()
 }
 
 /// Returns the `endpoints` that have no twin among the `others` and whose process has no endpoint
-/// among the `others`. The omitted endpoints are on both sides themselves.
+/// among the `others`. The endpoints that are left out reach both sides without a bridge.
 pub(crate) fn without_processes_of<'a>(
     endpoints: &[&'a EndpointInfo],
     others: &[&EndpointInfo],
@@ -93,8 +92,8 @@ fn process_of(endpoint: &EndpointInfo) -> Option<&str> {
     process(endpoint.announcement.as_deref())
 }
 
-/// Returns the gid of an endpoint on its first engine if the endpoint is on two engines, and its
-/// own gid otherwise.
+/// Returns the gid that identifies an endpoint: for an endpoint on two engines, its gid on its
+/// first engine; otherwise its own gid.
 fn identity_of(endpoint: &EndpointInfo) -> Gid {
     twin::read(endpoint.announcement.as_deref().unwrap_or_default()).0.unwrap_or(endpoint.gid)
 }

@@ -1,4 +1,4 @@
-//! Measures the cost of the bridge between two domains of Cyclone DDS, in comparison with direct
+//! Measures the cost of a bridge between two domains of Cyclone DDS, compared with direct
 //! communication.
 //!
 //! ```console

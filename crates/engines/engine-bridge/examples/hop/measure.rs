@@ -1,6 +1,6 @@
-//! Measures the latency from this process to another one on three routes in turn: within one side,
-//! within the other side, and from one side to the other through a bridge in a third process. The
-//! latency is half of a round trip.
+//! Measures the latency from this process to another process in three configurations in turn:
+//! within one side, within the other side, and from one side to the other through a bridge in a
+//! third process. The latency is half of a round trip.
 //!
 //! Each output line is `way,bytes,microseconds`. Medians and 99th percentiles are printed to
 //! standard error.
@@ -37,7 +37,8 @@ pub(crate) fn run(usage: &str, open: Open) {
     }
 }
 
-/// One end of a route. It sends messages on one topic and receives them back on another.
+/// One end of a connection that is measured. It sends messages on one topic and receives them back
+/// on another.
 struct End {
     publisher: Arc<dyn Publisher>,
     subscription: Arc<dyn Subscription>,
@@ -67,7 +68,8 @@ impl End {
             qos: QosProfile::default(),
             announcement: "",
             ignore_local_publications: true,
-            // If a notification is already pending, no other is needed.
+            // If the channel is full, a notification is already pending and no further one is
+            // needed.
             on_data: Arc::new(move || ring.try_send(()).unwrap_or(())),
             on_event: None,
         });
@@ -100,7 +102,7 @@ fn end_with_input() {
     std::thread::Builder::new().name("input".to_owned()).spawn(wait).unwrap();
 }
 
-/// Sends received messages back until the input ends.
+/// Sends received messages back until the input of this process ends.
 fn pong(way: &str, session: &Arc<dyn Session>) {
     let end = End::new(session, way, ["back", "out"]);
     end_with_input();
@@ -122,7 +124,7 @@ fn bridge(sides: [(String, Arc<dyn Session>); 2]) {
     }
 }
 
-/// Another process of this program. It ends when its input ends.
+/// Another process of this program. It ends when its input is closed.
 struct Other(Child, Option<ChildStdin>);
 
 impl Other {
@@ -169,7 +171,7 @@ fn measure(open: Open, [near, far]: [&str; 2]) {
                     end.send(&message);
                     drop(end.next());
                     let half = began.elapsed().as_secs_f64() * 1e6 / 2.0;
-                    // The first turn is for warm-up.
+                    // The first turn is a warm-up.
                     if turn > 0 {
                         times[way].push(half);
                         writeln!(out, "{},{bytes},{half:.2}", ways[way].0).unwrap();

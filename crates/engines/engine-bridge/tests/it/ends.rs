@@ -1,4 +1,4 @@
-//! Robots in two domains with their endpoints, and a bridge that runs.
+//! Robots with their endpoints in separate domains, and a running bridge.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl World {
         bridge_of(&sessions, options)
     }
 
-    /// Starts a bridge of all names that are wanted.
+    /// Starts a bridge for all names that are offered and wanted.
     pub(crate) fn running(&self) -> Running {
         Running::start(self.bridge(BridgeOptions::default()))
     }
@@ -68,7 +68,7 @@ pub(crate) fn bridge_of(sessions: &[Arc<dyn Session>], options: BridgeOptions) -
     Bridge::new(sessions.iter().enumerate().map(name).collect(), options).unwrap()
 }
 
-/// A bridge that is kept up to date until this is dropped.
+/// A bridge that a thread keeps up to date until this value is dropped.
 pub(crate) struct Running {
     bridge: Arc<feros_sync::Mutex<Option<Bridge>>>,
     thread: Option<Background>,

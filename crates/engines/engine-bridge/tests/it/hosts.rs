@@ -1,8 +1,8 @@
-//! Two hosts, each a network namespace, with a bridge on the first host. The tests cut the link
-//! between the hosts for a while and check the bridged messages.
+//! Two hosts, each in its own network namespace, with a bridge on the first host. The tests cut the
+//! link between the hosts for some time and check the bridged messages.
 //!
-//! The tests need root; otherwise they are skipped with a message. The bridge is a separate process
-//! of this program.
+//! The tests need root; without it, they are skipped with a message. The bridge runs in a separate
+//! process of this program.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use feros_test_support::{TestProcess, Watchdog, eventually, skip, until};
 
 use crate::ends::{Listener, Robot, Running, Talker, World, bridge_of, number_in, numbered};
 
-/// The variable for the domains of a bridge on a host, and for its lease.
+/// The variable with the domains of the bridge on a host, and with its lease.
 const BRIDGE_VARIABLE: &str = "FEROS_TEST_BRIDGE_ON_A_HOST";
 
-/// Opens a session on the network of the thread's host. Other participants drop the session's
-/// participant when it has been silent for the time `lease`.
+/// Opens a session on the network of the host that this thread is on. Other participants forget the
+/// session's participant when it has been silent for the time `lease`.
 fn session(domain_id: u32, lease: &str) -> Arc<dyn Session> {
     let configuration =
         format!("<Domain><Discovery><LeaseDuration>{lease}</LeaseDuration></Discovery></Domain>");
@@ -26,8 +26,8 @@ fn session(domain_id: u32, lease: &str) -> Arc<dyn Session> {
     ConfiguredCycloneEngine { configuration }.open(&options).unwrap()
 }
 
-/// The process of a bridge on a host, which prints its counts. In a normal test run, it does
-/// nothing.
+/// The code of the bridge's process, which prints the bridge's counts. In a normal test run, this
+/// test does nothing.
 #[test]
 fn bridge_on_a_host() {
     let Ok(told) = std::env::var(BRIDGE_VARIABLE) else { return };
@@ -35,7 +35,7 @@ fn bridge_on_a_host() {
     let sessions = [near, far].map(|id| session(id.parse().unwrap(), lease));
     let running = Running::start(bridge_of(&sessions, BridgeOptions::default()));
     println!("bridging");
-    // The loop, and with it the process, ends with the parent process.
+    // The loop, and with it the process, ends when the parent process ends.
     for _ in std::io::stdin().lines() {
         let Counts { messages, calls, lost, failed } = running.counts(0, 1);
         println!("counts: {messages} {calls} {lost} {failed}");
@@ -58,7 +58,7 @@ fn counts(bridge: &mut TestProcess) -> Counts {
     Counts { messages, calls, lost, failed }
 }
 
-/// Two hosts with a robot on each, in separate domains, and a bridge on the first host.
+/// Two hosts with one robot each, in separate domains, and a bridge on the first host.
 struct Hosts {
     near: Robot,
     far: Robot,
@@ -73,7 +73,7 @@ fn whole() -> LinkOptions {
 }
 
 impl Hosts {
-    /// Creates the hosts; `None` if the test may not create them.
+    /// Creates the hosts; `None` if the test is not permitted to create them.
     fn new(lease: &str) -> Option<Self> {
         let hosts = Namespace::new().and_then(|near| Ok([near, Namespace::new()?]));
         let hosts = match hosts {
@@ -129,7 +129,7 @@ fn talk(talker: &Talker, listener: &Listener, from: u32) -> u32 {
     next + 10
 }
 
-/// Returns the number of messages that the listener has missed. Its other events are ignored.
+/// Returns the number of messages that the listener has lost. Ignores the listener's other events.
 fn lost(listener: &Listener) -> u64 {
     let mut lost = 0;
     while let Some(event) = listener.0.take_event().unwrap() {
@@ -140,8 +140,8 @@ fn lost(listener: &Listener) -> u64 {
     lost
 }
 
-/// The bridge knows that the other host is gone, and messages published meanwhile are dropped. When
-/// the link is back, messages and calls continue.
+/// After a long cut, the bridge has noticed that the other host is gone, and drops the messages
+/// that are published in the meantime. When the link is back, messages and calls continue.
 #[test]
 fn hosts_that_were_parted_talk_again() {
     let _watchdog = Watchdog::start();
@@ -172,8 +172,8 @@ fn hosts_that_were_parted_talk_again() {
     assert!((30..=u64::from(next) - 20).contains(&counted.messages), "{counted:?}");
 }
 
-/// The cut ends before the other host is considered gone. The newest messages are sent again, and
-/// the receiver counts the others as lost.
+/// After a short cut, the other host is not yet considered gone. The newest messages are sent
+/// again, and the receiver counts the other messages as lost.
 #[test]
 fn what_a_short_cut_takes_is_counted() {
     let _watchdog = Watchdog::start();
@@ -187,7 +187,7 @@ fn what_a_short_cut_takes_is_counted() {
     let published = 100;
     for number in next..next + published {
         talker.say(&numbered(number));
-        // Messages are published one at a time because the bridge's queue is as short as the
+        // Messages are published one at a time because the bridge's queue is only as long as the
         // talker's.
         let passed = before.messages + u64::from(number - next) + 1;
         until("the bridge has passed it on", || counts(&mut hosts.bridge).messages == passed);

@@ -1,4 +1,4 @@
-//! A bridge is killed while another bridge stands by.
+//! A bridge is killed, and a second bridge takes over.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
@@ -9,13 +9,13 @@ use feros_test_support::{Watchdog, until};
 
 use crate::ends::{Running, World, bridge_of, numbered, session};
 
-/// The variable for the domains of a bridge in a separate process of this program.
+/// The variable with the domains of a bridge in a separate process of this program.
 const DOMAINS_VARIABLE: &str = "FEROS_TEST_BRIDGED_DOMAINS";
-/// The time after which a silent process is considered gone, instead of Cyclone DDS's default of
-/// ten seconds.
+/// Sets the time after which a silent process is considered gone; the default of Cyclone DDS is ten
+/// seconds.
 const LEASE: &str = "<Domain><Discovery><LeaseDuration>2s</LeaseDuration></Discovery></Domain>";
 
-/// The process of a bridge. In a normal test run, it does nothing.
+/// The code of the bridge's process. In a normal test run, this test does nothing.
 #[test]
 fn bridge_process() {
     let Ok(domains) = std::env::var(DOMAINS_VARIABLE) else { return };
@@ -51,7 +51,7 @@ impl Drop for BridgeProcess {
     }
 }
 
-/// The second bridge takes over when the engine considers the first one gone. All messages
+/// The second bridge takes over when the engine considers the first bridge gone. All messages
 /// published after that arrive once.
 #[test]
 fn another_one_takes_over() {

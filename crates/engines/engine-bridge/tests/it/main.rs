@@ -1,5 +1,4 @@
-//! The bridge between two domains of Cyclone DDS: the names that it bridges, and those that it does
-//! not.
+//! The bridge between two domains of Cyclone DDS: which names it bridges and which it does not.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ends;

@@ -8,8 +8,8 @@ use feros_test_support::{Watchdog, until};
 
 use crate::ends::{Running, World, bridge_of, numbered};
 
-/// The second bridge sees the names of the first one and does not bridge them. It takes over when
-/// the first bridge ends.
+/// The second bridge sees the names that the first bridge bridges, and does not bridge them. It
+/// takes over when the first bridge ends.
 #[test]
 fn of_two_bridges_one_carries() {
     let _watchdog = Watchdog::start();
@@ -66,8 +66,8 @@ fn of_two_bridges_one_carries() {
     assert_eq!(listener.next_number(), 77);
 }
 
-/// Two bridges start at the same moment and do not wait to discover each other first. One of them
-/// steps back.
+/// Two bridges start to bridge a name at the same moment, without waiting to discover each other
+/// first. One of them withdraws.
 #[test]
 fn of_two_bridges_that_begin_at_once_one_steps_back() {
     let _watchdog = Watchdog::start();

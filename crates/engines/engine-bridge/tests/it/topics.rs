@@ -50,8 +50,8 @@ fn type_hash_and_policies_are_those_of_the_publisher() {
     assert_eq!((qos.lifespan, qos.deadline), (offered.lifespan, offered.deadline));
 }
 
-/// As with `/tf_static`, a late subscription gets each latched message of several publishers once,
-/// and no messages of publishers that have left.
+/// A late subscription gets each latched message of several publishers once, as on `/tf_static`. It
+/// gets no messages of publishers that have left.
 #[test]
 fn latched_messages_are_there_for_who_comes_late() {
     let _watchdog = Watchdog::start();
@@ -193,7 +193,7 @@ fn names_can_be_chosen_and_all_can_be_shown() {
     });
 }
 
-/// A name that has different types on the two sides is not bridged. Other topics are.
+/// A name that has different types on the two sides is not bridged; other topics are bridged.
 #[test]
 fn other_types_of_one_name_are_left_apart() {
     let _watchdog = Watchdog::start();
@@ -211,7 +211,8 @@ fn other_types_of_one_name_are_left_apart() {
     assert_eq!(bridge.bridged(), [("/right".to_owned(), 0, 1)]);
 }
 
-/// A topic with publishers and subscriptions on both sides has no echo.
+/// If a topic has publishers and subscriptions on both sides, no message comes back to the side
+/// that it came from.
 #[test]
 fn a_topic_goes_both_ways_without_an_echo() {
     let _watchdog = Watchdog::start();
@@ -235,7 +236,7 @@ fn a_topic_goes_both_ways_without_an_echo() {
     assert!(durability.eq([Durability::TransientLocal; 2]));
 }
 
-/// One process publishes on both sides itself, another process on one side only.
+/// One process publishes on both sides itself, and another process publishes on only one side.
 #[test]
 fn who_is_on_both_sides_is_left_alone() {
     let _watchdog = Watchdog::start();
@@ -295,7 +296,7 @@ fn three_sides_are_joined_each_with_each() {
     assert_eq!(bridge.bridged().len(), 6);
 }
 
-/// The numbers let subscriptions on both sides recognize duplicates.
+/// The numbers of forwarded messages let subscriptions that are on both sides recognize duplicates.
 #[test]
 fn what_is_passed_on_says_whose_it_is_and_keeps_its_numbers() {
     let _watchdog = Watchdog::start();
@@ -321,8 +322,8 @@ fn what_is_passed_on_says_whose_it_is_and_keeps_its_numbers() {
     hears(10);
 }
 
-/// An endpoint on two engines is first found on one of them. Its messages reach the other side
-/// without the bridge, as soon as the endpoint is found there.
+/// An endpoint on two engines is first found on only one of them. The bridge leaves it alone,
+/// because its messages reach the other side directly as soon as the endpoint is found there.
 #[test]
 fn who_is_about_to_come_on_the_other_side_too_is_left_alone() {
     let _watchdog = Watchdog::start();
@@ -339,8 +340,8 @@ fn who_is_about_to_come_on_the_other_side_too_is_left_alone() {
     let arriving = talker("/arriving");
     let second = twin::announcement(arriving.0.gid(), "");
     let again = far.talker_that_announces("/arriving", STRING, QosProfile::default(), &second);
-    // A publisher whose twin does not appear is bridged. By then, the other publisher would also
-    // have been bridged.
+    // A publisher whose twin never appears is bridged. If the bridge did not leave the other
+    // publisher alone, it would have bridged that one by now, too.
     listeners[1].wait_for_matches(1);
     assert_eq!(bridge.bridged(), [("/lasting".into(), 0, 1), ("/seen".into(), 0, 1)]);
     assert_eq!((arriving.0.matched_subscriptions(), listeners[0].0.matched_publishers()), (0, 1));
