@@ -1,9 +1,9 @@
-//! The engines of this program, and the choice of a context's engine.
+//! The engines that are built into this program, and the choice of the engine for a context.
 //!
 //! # Invariants
 //!
 //! Nothing above this crate imports an engine's crate, except the command for the router of Zenoh.
-//! The feature of an engine adds that engine and changes no other.
+//! The feature of an engine adds that engine and changes no other engine.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use feros_engine::Engine;
 use feros_engine::engine::known;
 use feros_engine_pair::PairEngine;
 
-/// The engines that Feros has, the default first. Each engine is a feature of the same name;
-/// [`engines`] returns the engines that are built into this program.
+/// The engines that Feros has, the default first. For each engine, there is a feature with the same
+/// name; [`engines`] returns the engines that are built into this program.
 pub const ENGINE_NAMES: [&str; known::ALL.len()] = {
     let mut names = [""; known::ALL.len()];
     let mut at = 0;
@@ -27,11 +27,11 @@ pub const ENGINE_NAMES: [&str; known::ALL.len()] = {
 /// do not choose an engine themselves.
 pub const ENGINE_VARIABLE: &str = "FEROS_ENGINE";
 
-/// Why a context cannot have the engine, or the pair of engines, that was requested.
+/// The reason why a context cannot use the requested engine or pair of engines.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// An engine that is not in this program.
+    /// The engine is not in this program.
     #[error("there is no engine {name:?} in this program; it has: {available}. {cure}")]
     Unknown {
         /// The requested engine.
@@ -41,12 +41,12 @@ pub enum EngineError {
         /// How to get the engine.
         cure: String,
     },
-    /// Two engines that cannot be combined.
+    /// The two engines cannot be combined.
     #[error("the engines {names} cannot be combined: {reason}")]
     NoPair {
         /// The requested engines.
         names: String,
-        /// The reason, and what to do.
+        /// The reason why they cannot be combined, and what to do.
         reason: String,
     },
 }
@@ -65,8 +65,8 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
     ]
 }
 
-/// Returns the engine with this name for a context, or a pair of engines for a name such as
-/// `cyclonedds,zenoh`, in which the first engine has precedence.
+/// Returns the engine with this name for a context. A name such as `cyclonedds,zenoh` returns a
+/// pair of engines, in which the first engine has precedence.
 ///
 /// # Errors
 /// Returns an error if the engine is not built into this program; the error names the available
@@ -105,7 +105,7 @@ pub fn engine(name: &str) -> Result<Arc<dyn Engine>, EngineError> {
     }
 }
 
-/// The reason why two engines cannot be combined, whether they are in this program or not; `None`
+/// The reason why two engines cannot be combined, whether or not they are in this program; `None`
 /// if they can be combined, or if `names` are not two known engines.
 fn why_no_pair(names: &[&str]) -> Option<String> {
     let [first, second] = names else { return None };
@@ -121,8 +121,8 @@ fn unknown(name: &str, cure: String) -> EngineError {
     }
 }
 
-/// The error for engines that are not in this program: it says that a name is unknown to Feros, or
-/// how to get the missing engines.
+/// The error for engines that are not in this program. It says either that a name is unknown to
+/// Feros, or how to get the missing engines.
 fn why_missing(names: &[&str]) -> EngineError {
     if let Some(name) = names.iter().find(|name| !ENGINE_NAMES.contains(name)) {
         let all = ENGINE_NAMES.join(", ");
@@ -138,8 +138,8 @@ fn why_missing(names: &[&str]) -> EngineError {
     unknown(&name, cure)
 }
 
-/// The engine for contexts that do not choose one: the engine that [`ENGINE_VARIABLE`] names, or
-/// else the first engine.
+/// The engine for contexts that do not choose an engine: the engine that [`ENGINE_VARIABLE`] names,
+/// or the first engine if the variable is not set.
 ///
 /// # Errors
 /// Returns an error if the variable names an engine that is not built into this program.
