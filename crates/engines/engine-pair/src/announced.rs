@@ -1,6 +1,6 @@
 //! The announcement of an endpoint, as found on one of the two engines. An endpoint on both engines
-//! consists of two *twins*; the announcement of the twin on the second engine names the gid on the
-//! first.
+//! consists of two *twins*; the announcement of the twin on the second engine names the gid of the
+//! twin on the first.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ pub(crate) struct Announced {
     pub(crate) identity: Gid,
     pub(crate) is_twin: bool,
     /// The announcement without the part about a twin, if the endpoint can be reached over
-    /// transports without engines. These transports need endpoints that know each other by the same
-    /// gid, which on the second engine only twins do.
+    /// transports without engines. These transports require that both sides know an endpoint by the
+    /// same gid; on the second engine, that is only true for twins.
     pub(crate) announcement: Option<Arc<str>>,
 }
 
@@ -26,8 +26,8 @@ impl Announced {
         Self { identity: named.unwrap_or(gid), is_twin: named.is_some(), announcement }
     }
 
-    /// Like [`new`](Self::new), but for messages: if the publisher belongs to a bridge, its
-    /// messages have the identity of their original publisher.
+    /// Like [`new`](Self::new), but for the messages of a publisher: if the publisher belongs to a
+    /// bridge, the identity is that of the original publisher.
     pub(crate) fn of_messages(side: usize, gid: Gid, announcement: Option<&Arc<str>>) -> Self {
         let said = Self::new(side, gid, announcement);
         match BridgeMark::origin(announcement.map(AsRef::as_ref)) {

@@ -18,8 +18,8 @@ pub(crate) struct PairClient {
     sides: [Arc<dyn Client>; 2],
     watch: Arc<Watch>,
     joiner: Mutex<Joiner>,
-    /// Whether a request was ever sent on the second engine, so that a response may still arrive
-    /// there.
+    /// Whether a request has ever been sent on the second engine, so that a response may still
+    /// arrive there.
     has_asked_second: AtomicBool,
 }
 

@@ -67,7 +67,7 @@ fn own_session(second: Gid) -> Gid {
     OWN_SESSIONS.read().get(&second).copied().unwrap_or(second)
 }
 
-/// Keeps a session of this process registered.
+/// Registers a session of this process in [`OWN_SESSIONS`] while this value exists.
 pub(crate) struct OwnSession(Gid);
 
 impl OwnSession {

@@ -1,4 +1,4 @@
-//! The messages of one publisher that either engine has delivered already.
+//! The messages of one publisher that have already been delivered by either engine.
 //!
 //! A publisher on two engines gives a message the same number on both. Each engine delivers in
 //! order, so the received numbers mostly form one range that grows at its end.
@@ -12,14 +12,14 @@ pub(crate) struct Heard {
     /// The first and last numbers of the received ranges, in ascending order, with gaps between
     /// them.
     ranges: Vec<(u64, u64)>,
-    /// For each engine, whether it has delivered a message.
+    /// Whether each engine has delivered a message.
     pub(crate) by: [bool; 2],
 }
 
 impl Heard {
-    /// Records a message and returns whether it is new. With `in_order`, a message with a smaller
-    /// number than the last one does not count as new, because messages must not arrive out of
-    /// order.
+    /// Records a message and returns whether it is new. If `in_order` is true, a message with a
+    /// smaller number than an earlier message does not count as new, because messages must not
+    /// arrive out of order.
     pub(crate) fn note(&mut self, number: u64, in_order: bool) -> bool {
         let last = self.ranges.last().map_or(0, |range| range.1);
         if number > last {
@@ -37,7 +37,7 @@ impl Heard {
         true
     }
 
-    /// Records a message in a gap; returns false if the message was received before.
+    /// Records a message in a gap between ranges. Returns false if the message was received before.
     fn fill(&mut self, number: u64) -> bool {
         let at = self.ranges.partition_point(|range| range.1 < number);
         if self.ranges[at].0 <= number {
@@ -71,7 +71,7 @@ mod tests {
         let mut state = 7_u64;
         for _ in 0..5000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // There are only 16 different numbers, so no range is forgotten.
+            // There are only 16 different numbers, so no range is ever forgotten.
             let number = state >> 60;
             assert_eq!(heard.note(number.max(1), false), known.insert(number.max(1)), "{number}");
         }

@@ -18,8 +18,8 @@ pub(crate) struct Joined {
     pub(crate) identity: Gid,
     /// The gid of the endpoint on each engine.
     pub(crate) on: [Option<Gid>; 2],
-    /// The announcement on the first engine, if the endpoint is there. Otherwise the announcement
-    /// on the second engine if the endpoint is a twin, and `None` if not.
+    /// The announcement on the first engine, if the endpoint is there. Otherwise, the announcement
+    /// on the second engine if the endpoint is a twin, and `None` if it is not.
     pub(crate) announcement: Option<Arc<str>>,
     pub(crate) qos: QosProfile,
 }
@@ -39,7 +39,7 @@ pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) 
         for found in list {
             let said = Announced::of_messages(side, found.gid, found.announcement.as_ref());
             if let Some(place) = places.get(&said.identity) {
-                // The first engine's data take precedence, because the other engine may report a
+                // The first engine's data take precedence, because the second engine may report a
                 // change later.
                 let known: &mut Joined = &mut joined[*place];
                 known.on[side] = Some(found.gid);
@@ -58,11 +58,12 @@ pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) 
     joined
 }
 
-/// Joins the matches of one endpoint, repeatedly.
+/// Joins the matches of one endpoint whenever they have changed.
 pub(crate) struct Joiner {
     shared: Arc<Shared>,
     pub(crate) watch: Arc<Watch>,
-    /// When each twin was first seen, by the gid that its announcement names.
+    /// The time at which each twin was first seen on the second engine, by the gid that its
+    /// announcement names.
     since: HashMap<Gid, Instant>,
 }
 
@@ -72,7 +73,7 @@ impl Joiner {
     }
 
     /// Like [`join`](Self::join), but for publishers and servers. Leaves out the endpoints of
-    /// bridges that repeat on one engine the messages of the other engine, except publishers whose
+    /// bridges that repeat one engine's messages on the other engine, except publishers whose
     /// announcement names the original publisher.
     pub(crate) fn join_offers(&mut self, mut lists: [Vec<Match>; 2]) -> Vec<Joined> {
         for (side, list) in lists.iter_mut().enumerate() {
@@ -85,8 +86,8 @@ impl Joiner {
         self.join(lists)
     }
 
-    /// Joins the current matches. If a twin does not count yet, the endpoint is notified when the
-    /// wait for the twin is over.
+    /// Joins the current matches. If a twin does not count as a match yet, the endpoint is notified
+    /// when the wait for the first engine is over.
     pub(crate) fn join(&mut self, lists: [Vec<Match>; 2]) -> Vec<Joined> {
         let Self { shared, watch, since } = self;
         let now = Instant::now();
@@ -124,7 +125,7 @@ mod tests {
         }
     }
 
-    /// The identity, the gids and the announcement.
+    /// A match as the test compares it: the identity, the gids and the announcement.
     type Shown<'a> = (u8, [Option<u8>; 2], Option<&'a str>);
 
     fn shown(joined: &[Joined]) -> Vec<Shown<'_>> {
@@ -140,7 +141,7 @@ mod tests {
         let of = |gid: u8, text: &str| twin::announcement(Gid([gid; 16]), text);
         // 1 and 11 are the twins of an endpoint whose process has the engines in the same order as
         // this process; 2 and 12 are twins from a process with the reverse order. 3 and 13 have no
-        // twins. 14 is the twin of 4, which the first engine has not found.
+        // twins. The endpoint 14 is the twin of 4, which the first engine has not found yet.
         let first = vec![found(1, "x"), found(2, &of(12, "y")), found(3, "z")];
         let second =
             vec![found(11, &of(1, "x")), found(12, "y"), found(13, "v"), found(14, &of(4, "w"))];

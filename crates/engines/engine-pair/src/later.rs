@@ -1,7 +1,7 @@
-//! Notifies an endpoint when the wait for a twin is over. A *twin* is an endpoint on the second
-//! engine that is also on the first. If only the second engine has found the endpoint, it counts as
-//! a match after the first engine has had time to find it. The engines cannot notify of this,
-//! because they report events, not the passing of time.
+//! Notifies an endpoint when the wait for the first engine is over. A *twin* is an endpoint on the
+//! second engine that is also on the first. If only the second engine has found the endpoint, it
+//! counts as a match once the first engine has had time to find it. The engines cannot notify the
+//! endpoint of this, because they report events, not the passing of time.
 
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
@@ -22,7 +22,7 @@ impl Watch {
         Arc::new(Self { has_changed: AtomicBool::new(true), notify: Mutex::new(notify) })
     }
 
-    /// Returns the notification for an engine to call.
+    /// Returns the notification that an engine calls.
     pub(crate) fn notifier(self: &Arc<Self>) -> Notify {
         let watch = self.clone();
         Arc::new(move || watch.tell())
@@ -41,10 +41,10 @@ impl Watch {
         self.has_changed.load(Ordering::Relaxed) && self.has_changed.swap(false, Ordering::AcqRel)
     }
 
-    /// Closes the notification, which does not run after this function has returned.
+    /// Closes the notification, which no longer runs once this function has returned.
     pub(crate) fn close(&self) {
         let notify = self.notify.lock().take();
-        drop(notify); // dropped without the lock
+        drop(notify); // after the lock has been released
     }
 }
 

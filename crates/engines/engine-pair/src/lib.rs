@@ -1,5 +1,5 @@
-//! Joins two engines into one. The nodes of a context are then on both engines, for example if a
-//! robot uses DDS and an operator reaches it over Zenoh.
+//! Joins two engines into one. The nodes of a context are then on both engines. For example, a
+//! robot uses DDS, and an operator reaches it over Zenoh.
 //!
 //! Every endpoint of the context consists of two endpoints, its twins: one on each engine. The
 //! announcement of the twin on the second engine names the twin on the first
@@ -7,34 +7,35 @@
 //! identified by the gid on the first engine.
 //!
 //! - *A message goes only where it is needed.* It always goes to the first engine. It goes to the
-//!   second if a subscription is only there, or if a policy requires it. Both engines count every
-//!   message, sent or not, so a message has the same number on both, and a subscription on both
-//!   recognizes messages that it has already received.
+//!   second engine only if there is a subscription that is not on the first, or if a policy
+//!   requires it. Both engines count every message, whether they send it or not. So a message has
+//!   the same number on both, and a subscription on both engines recognizes messages that it has
+//!   already received.
 //! - *Endpoints on both engines match on the first.* A match that only the second engine has found
-//!   counts after [`PairEngine::settling`], and only if the first engine does not know the
-//!   endpoint: if the first engine refuses a subscription for its policies, the second does not
-//!   serve it either.
-//! - *A client uses the first engine that has a server.* A response uses the engine that its
-//!   request came over.
+//!   counts once the time [`PairEngine::settling`] has passed, and only if the first engine does
+//!   not know the endpoint. For example, if the policies of a subscription prevent a match on the
+//!   first engine, the second engine does not serve the subscription either.
+//! - *A client uses the first engine that has a server.* A response is sent over the engine that
+//!   its request came over.
 //! - *If one engine loses an endpoint, the other continues.* The first engine notices the loss of a
 //!   subscription only after its own timeout. Messages that have not been delivered by then are
 //!   lost and counted; from then on, the second engine delivers.
-//! - *Transports without engines*, such as shared memory, need endpoints that know each other by
-//!   the same gid. These are twins and endpoints on the first engine.
+//! - *Transports without engines*, such as shared memory, require that both sides know an endpoint
+//!   by the same gid. This is true for twins and for endpoints on the first engine.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `session`, `publisher`, `subscription`, `service`, `client` | the traits of [`feros_engine`] |
 //! | `announced` | the announcement of an endpoint |
 //! | `joining`, `graph`, `status` | matches, graph and events, joined from both engines |
-//! | `heard` | the received messages of a publisher |
+//! | `heard` | the messages of a publisher that have been received |
 //! | `shared` | the state that endpoints share |
-//! | `later` | notifications after a time |
+//! | `later` | notifications at a given time |
 //!
 //! # Invariants
 //!
-//! The crate knows no engine and no message type. Both engines count a publisher's messages in the
-//! same way. No message is passed from one engine to the other.
+//! The crate depends on no engine and on no message type. Both engines count a publisher's messages
+//! in the same way. No message is passed from one engine to the other.
 #![forbid(unsafe_code)]
 
 mod announced;
@@ -60,7 +61,7 @@ use feros_sync::Mutex;
 use session::PairSession;
 use shared::Shared;
 
-/// How long the second engine waits for the first to find an endpoint that is on both engines.
+/// How long the first engine has to find an endpoint that the second engine has already found.
 const SETTLING: Duration = Duration::from_secs(1);
 
 /// Two engines that act as one. The first engine takes precedence.
@@ -71,7 +72,7 @@ pub struct PairEngine {
 }
 
 impl PairEngine {
-    /// Joins these two engines. Both can be the same engine if each opens its sessions in a
+    /// Joins these two engines. They can be the same engine twice, if each opens its sessions in a
     /// different domain.
     #[must_use]
     pub fn new(engines: [Arc<dyn Engine>; 2]) -> Self {
@@ -79,8 +80,8 @@ impl PairEngine {
         Self { engines, name, settling: SETTLING }
     }
 
-    /// Sets how long the first engine has to find an endpoint on both engines that the second
-    /// engine has already found. The default is a second.
+    /// Sets how long the first engine has to find an endpoint that the second engine has already
+    /// found. The default is one second.
     #[must_use]
     pub fn settling(mut self, time: Duration) -> Self {
         self.settling = time;
@@ -113,8 +114,8 @@ impl Engine for PairEngine {
     }
 }
 
-/// Returns the name with a static lifetime. The memory is never freed, but there are only as many
-/// names as pairs of engines.
+/// Returns the name with a static lifetime. The memory is never freed, but there is only one name
+/// for each pair of engines.
 fn interned(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock();

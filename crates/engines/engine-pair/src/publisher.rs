@@ -21,17 +21,17 @@ use crate::status::PublisherStatus;
 /// The size limit of a queued message, in bytes. An engine may have a lower limit.
 const LARGEST_BYTES: usize = i32::MAX as usize;
 
-/// When a subscription moves to the first engine, how long its first message there waits for the
-/// earlier messages on the second.
+/// When a subscription moves from the second engine to the first, how long the first message there
+/// waits until the earlier messages have arrived over the second engine.
 const HANDOVER_WAIT: Duration = Duration::from_secs(1);
 
-/// The buffer for the second engine's copy of a message is shrunk to this size after use.
+/// After use, the buffer for the second engine's copy of a message is shrunk to this size.
 const KEPT_BYTES: usize = 1 << 20;
 
 pub(crate) struct PairPublisher {
-    // The sending thread must end before both endpoints are dropped.
-    /// The queue for both engines. Because there is only one, both engines drop the same messages
-    /// and their numbers stay equal.
+    // Dropped first, because the sending thread must end before both publishers are dropped.
+    /// The queue for both engines. Because both share one queue, they drop the same messages, and
+    /// their numbers stay equal.
     sender: Option<SendingThread<(Vec<u8>, Stamp)>>,
     writer: Arc<Writer>,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Writer {
     watch: Arc<Watch>,
     matches: Mutex<Matches>,
     matched: AtomicUsize,
-    /// Whether each message must be sent on the second engine.
+    /// Whether each message must also be sent on the second engine.
     needs_second: AtomicBool,
     /// Whether a policy requires each message on both engines, regardless of the matches.
     keeps_promises: bool,
@@ -152,8 +152,8 @@ impl Writer {
         matches.last = joined;
     }
 
-    /// If the first engine takes over a subscription, waits for the messages that the second engine
-    /// is still delivering to it, so that no later message overtakes them.
+    /// If the first engine takes over a subscription, waits until the second engine has delivered
+    /// all earlier messages to the subscription, so that no later message overtakes them.
     fn hand_over(&self) {
         self.refresh();
         let handovers = std::mem::take(&mut self.matches.lock().handovers);
@@ -306,7 +306,7 @@ impl Publisher for PairPublisher {
         let mut former = self.writer.announcement.lock();
         first.announce(&twin::first_announcement(announcement))?;
         if let Err(error) = second.announce(&twin::announcement(first.gid(), announcement)) {
-            // If this also fails, the second engine's error is returned nevertheless.
+            // If this call also fails, this function still returns the second engine's error.
             let _ = first.announce(&twin::first_announcement(&former));
             return Err(error);
         }

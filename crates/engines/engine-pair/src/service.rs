@@ -1,5 +1,5 @@
 //! A server on both engines. The number of a request encodes the engine that the request came over,
-//! and the response uses the same engine.
+//! and the response is sent over the same engine.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use feros_sync::{AtomicUsize, Ordering};
 use crate::joining::{Joined, join};
 use crate::shared::Shared;
 
-/// The offset that is added to the request numbers of the second engine. Clients never reach such
-/// numbers, and the numbers of requests that come over other transports start at twice this value
-/// (`feros_transport`).
+/// The offset that is added to the request numbers of the second engine. The numbers of clients
+/// never become that large. Requests that come over other transports have numbers from twice this
+/// value on (`feros_transport`).
 const OF_SECOND: i64 = 1 << 61;
 
 /// Converts an engine's number to the number for the user.
@@ -111,8 +111,8 @@ mod tests {
             assert_eq!(of_pair(to_pair(1, number)), (1, number));
             assert_ne!(to_pair(0, number), to_pair(1, number));
         }
-        // Numbers of requests that came over other transports, and numbers that only hostile
-        // clients send.
+        // These are numbers of requests that came over other transports, and numbers that only
+        // hostile clients send.
         for number in [1 << 62, i64::MAX, -1, i64::MIN] {
             assert_eq!([to_pair(0, number), to_pair(1, number)], [number; 2]);
             assert_eq!(of_pair(number), (0, number));

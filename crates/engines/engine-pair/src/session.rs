@@ -22,14 +22,14 @@ pub(crate) struct PairSession {
 }
 
 impl PairSession {
-    /// Joins the strings that `what` returns for both engines.
+    /// Returns the strings that `what` returns for both engines, joined by `between`.
     fn of_each(&self, what: impl Fn(&dyn Session) -> String, between: &str) -> String {
         let of = |side: &Arc<dyn Session>| what(&**side);
         self.shared.sides.iter().map(of).collect::<Vec<_>>().join(between)
     }
 
     /// Calls `each` with each engine's parameter server and the node's id on that engine. Does
-    /// nothing for a node that is being dropped.
+    /// nothing if the node is being dropped.
     fn with_servers(&self, node: NodeId, each: impl Fn(&dyn ParameterServer, NodeId)) {
         let Ok(ids) = self.shared.node(node, "") else { return };
         for (side, id) in self.shared.sides.iter().zip(ids) {
@@ -44,8 +44,8 @@ impl PairSession {
     }
 }
 
-/// Uses the parameter servers of both engines. If both store a value, the first engine's value is
-/// used.
+/// Uses the parameter servers of both engines. If both servers store a value, the first engine's
+/// value is used.
 impl ParameterServer for PairSession {
     fn initial(&self, node: &NodeName) -> Vec<(String, String)> {
         let [first, second] = self.shared.sides.each_ref().map(|side| {
@@ -83,8 +83,8 @@ impl Session for PairSession {
         self.shared.sides[0].gid()
     }
 
-    /// Returns the policies that the first engine supports. For endpoints that only the second
-    /// engine reaches, the second engine's support applies.
+    /// Returns the policies that the first engine supports. Endpoints that only the second engine
+    /// reaches get the policies that the second engine supports.
     fn kept(&self) -> Kept {
         self.shared.sides[0].kept()
     }

@@ -17,7 +17,7 @@ use crate::later::Later;
 
 pub(crate) struct Shared {
     pub(crate) sides: [Arc<dyn Session>; 2],
-    /// How long the second engine waits for the first to find an endpoint that is on both engines.
+    /// How long the first engine has to find an endpoint that the second engine has already found.
     pub(crate) settle: Duration,
     pub(crate) later: Later,
     nodes: Mutex<Nodes>,
@@ -75,8 +75,8 @@ impl Shared {
         self.sides.iter().zip(ids).for_each(|(side, id)| side.remove_node(id));
     }
 
-    /// Returns the ids of a node on each engine. `name` is the name of the endpoint that is being
-    /// created, for the error.
+    /// Returns the ids of a node on each engine. `name` is used in the error; it is the name of the
+    /// endpoint that is being created.
     pub(crate) fn node(
         &self,
         node: NodeId,
@@ -92,7 +92,7 @@ impl Shared {
         let mut known = self.graph.lock();
         if let Some(graph) = &*known {
             let is_same = |side: usize| Arc::ptr_eq(&graph.of[side], &of[side]);
-            // Another thread may already have joined a later graph.
+            // Another thread may already have joined later graphs.
             let is_later = |side: usize| graph.of[side].generation > of[side].generation;
             if [0, 1].into_iter().all(|side| is_same(side) || is_later(side)) {
                 return graph.joined.clone();
@@ -103,7 +103,7 @@ impl Shared {
         joined
     }
 
-    /// A number that grows with each change of either graph.
+    /// A number that increases with each change of either graph.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
@@ -113,12 +113,12 @@ impl Shared {
         self.sides[0].graph().endpoints.iter().any(|endpoint| endpoint.gid == gid)
     }
 
-    /// Whether an endpoint on engine `side` belongs to a bridge that repeats messages which the
-    /// other engine also has. A bridge announces the same mark for its endpoints that take messages
-    /// from one of its sides and for those that forward these messages to other sides. So the mark
-    /// also appears on the other engine if the bridge takes the messages there, or if it takes them
-    /// from a third side and forwards them to both engines. In the second case, the first engine's
-    /// messages are used.
+    /// Whether an endpoint on engine `side` belongs to a bridge that repeats messages of the other
+    /// engine. A bridge announces the same mark for the endpoints that take messages from one of
+    /// its sides, and for the endpoints that forward these messages to other sides. So the mark
+    /// also appears on the other engine in two cases: the bridge takes the messages there, or it
+    /// takes them from a third side and forwards them to both engines. In the second case, the
+    /// messages of the first engine are used.
     pub(crate) fn repeats_the_other(&self, side: usize, announcement: Option<&str>) -> bool {
         let Some(mark) = BridgeMark::read(announcement) else { return false };
         let takes = |kind| matches!(kind, EndpointKind::Subscription | EndpointKind::Client);

@@ -1,16 +1,16 @@
 //! The events of an endpoint, joined from both engines.
 //!
 //! Matches are counted by the endpoint's identity, so an endpoint on both engines counts once.
-//! Engines report other events only as numbers: missed deadlines, endpoints with incompatible
-//! policies or types, and publishers that are not alive. For these, the larger of the two counts is
-//! used, since both engines see most of them.
+//! Other events are only reported as numbers: missed deadlines, endpoints with incompatible
+//! policies or types, and publishers that are not alive. For these, the larger of the two engines'
+//! counts is used, since both engines report most of these events.
 
 use std::collections::HashSet;
 
 use feros_engine::event::difference;
 use feros_engine::{Gid, MatchedStatus, PublisherEvent, QosPolicyKind, SubscriptionEvent};
 
-/// A count that both engines report, of which the larger value is used.
+/// A count that both engines report. The larger value is used.
 #[derive(Default)]
 struct Larger {
     of: [u32; 2],
@@ -63,7 +63,7 @@ fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// The events of a publisher.
+/// The joined events of a publisher.
 #[derive(Default)]
 pub(crate) struct PublisherStatus {
     matched: Matched,
@@ -93,12 +93,12 @@ impl PublisherStatus {
             PublisherEvent::IncompatibleType { total, .. } => {
                 self.incompatible_type.of[side] = total;
             }
-            // Matches are counted by identity.
+            // Matches are counted elsewhere, by identity.
             _ => {}
         }
     }
 
-    /// Takes the next event that has not been taken yet.
+    /// Takes the next event that has not been taken.
     pub(crate) fn take(&mut self) -> Option<PublisherEvent> {
         if let Some(status) = self.matched.take() {
             return Some(PublisherEvent::Matched(status));
@@ -118,7 +118,7 @@ impl PublisherStatus {
     }
 }
 
-/// The events of a subscription.
+/// The joined events of a subscription.
 #[derive(Default)]
 pub(crate) struct SubscriptionStatus {
     matched: Matched,
@@ -142,8 +142,8 @@ impl SubscriptionStatus {
         self.lost = self.lost.saturating_add(more);
     }
 
-    /// Records an event of one engine, but ignores losses, which are counted from the messages that
-    /// the two engines deliver.
+    /// Records an event of one engine. Ignores losses, since these are counted from the messages
+    /// that the two engines deliver.
     pub(crate) fn note(&mut self, side: usize, event: SubscriptionEvent) {
         match event {
             SubscriptionEvent::RequestedQosIncompatible { total, last_policy, .. } => {
@@ -176,7 +176,7 @@ impl SubscriptionStatus {
         })
     }
 
-    /// Takes the next event that has not been taken yet.
+    /// Takes the next event that has not been taken.
     pub(crate) fn take(&mut self) -> Option<SubscriptionEvent> {
         if let Some(status) = self.matched.take() {
             return Some(SubscriptionEvent::Matched(status));

@@ -19,12 +19,12 @@ use crate::later::Watch;
 use crate::shared::Shared;
 use crate::status::SubscriptionStatus;
 
-/// With more publishers than this, those that no longer match are forgotten.
+/// When there are more publishers than this, those that no longer match are forgotten.
 const REMEMBERED_PUBLISHERS: usize = 256;
 
-/// When an engine delivers its first message of a publisher on both engines, waiting messages of
-/// the other engine are taken first, because they may include earlier messages of the publisher. At
-/// most this many are taken, which is the usual limit of a history.
+/// When an engine delivers its first message of a publisher that is on both engines, the messages
+/// that wait on the other engine are taken first, because they may include earlier messages of the
+/// publisher. At most this many messages are taken, which is the usual limit of a history.
 const DRAIN_LIMIT: usize = 1024;
 
 pub(crate) struct PairSubscription {
@@ -47,10 +47,10 @@ struct Matches {
     version: u64,
 }
 
-/// Where the messages with one gid on one engine come from.
+/// The source of the messages that have a certain gid on one engine.
 #[derive(Clone, Copy)]
 enum Source {
-    /// A publisher that is on this engine only.
+    /// A publisher that is only on this engine.
     Single(Gid),
     /// A publisher that may be on both engines, or whose messages a bridge forwards with their
     /// numbers.
@@ -119,8 +119,8 @@ impl PairSubscription {
         let lists = self.sides.each_ref().map(|side| side.matches());
         for (side, list) in lists.iter().enumerate() {
             let known = &mut matches.sources[side];
-            // Publishers that left are remembered for a while, because their messages may not have
-            // been taken yet.
+            // Publishers that have left are remembered for some time, because some of their
+            // messages may not have been taken yet.
             if known.len() > REMEMBERED_PUBLISHERS + list.len() {
                 known.clear();
             }
@@ -196,8 +196,8 @@ impl PairSubscription {
         Ok(())
     }
 
-    /// Chooses the engine whose message is delivered next. If both messages come from the same
-    /// publisher, the older message is next.
+    /// Chooses the engine whose message is delivered next. If the next messages of both engines
+    /// come from the same publisher, the older message is delivered first.
     fn choose(&self, reception: &mut Reception) -> Option<usize> {
         let gids = reception.heads.each_ref().map(|head| Some(head.as_ref()?.info.publisher_gid));
         let [Some(first), Some(second)] = gids else {
@@ -237,7 +237,8 @@ impl PairSubscription {
         let (from, in_order, is_twin) = match self.source_of(side, sample.info.publisher_gid) {
             Source::Bridge { repeats: true, .. } => return None,
             Source::Bridge { gid, repeats: false } => (gid, false, false),
-            // The other engine may find the publisher later and deliver the latched messages again.
+            // This publisher does not count as delivered by both engines, but the other engine may
+            // find it later and deliver its latched messages again.
             Source::Single(gid) => (gid, false, false),
             Source::Twin { identity, in_order } => (identity, in_order, true),
         };
@@ -248,7 +249,7 @@ impl PairSubscription {
             reception.drained = 0;
         }
         let is_new = number.is_none_or(|number| heard.note(number, in_order));
-        // A bridged message may arrive before this subscription knows that the publisher is on both
+        // A bridged message may arrive before this subscription knows that its publisher is on both
         // sides.
         if !is_new && (is_twin || heard.by[1 - side]) {
             return None;
@@ -316,7 +317,7 @@ impl Subscription for PairSubscription {
         let mut former = self.announcement.lock();
         first.announce(&twin::first_announcement(announcement))?;
         if let Err(error) = second.announce(&twin::announcement(first.gid(), announcement)) {
-            // If this also fails, the second engine's error is returned nevertheless.
+            // If this call also fails, this function still returns the second engine's error.
             let _ = first.announce(&twin::first_announcement(&former));
             return Err(error);
         }

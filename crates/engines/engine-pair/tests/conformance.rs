@@ -1,4 +1,4 @@
-//! Runs the conformance suite with a pair, which consists of Cyclone DDS in two domains: within one
+//! Runs the conformance suite with a pair that consists of Cyclone DDS in two domains: within one
 //! session, between sessions of one process, and across the network.
 #![allow(clippy::unwrap_used)]
 
@@ -16,8 +16,8 @@ use domains::{InDomain, patient};
 /// The domains that these tests use.
 const DOMAIN_IDS: [u32; 2] = [126, 127];
 
-/// Ids that stand for the same domains on the network. They give this process additional stacks,
-/// which communicate over the network with the first ones, like two processes.
+/// Ids that stand for the same domains on the network. They give this process two more stacks,
+/// which communicate with the first two stacks over the network, as in another process.
 const OTHER_STACK_IDS: [u32; 2] = [128, 129];
 
 fn elsewhere() -> Arc<dyn Session> {

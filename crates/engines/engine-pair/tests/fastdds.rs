@@ -3,7 +3,7 @@
 //! (`docs/decisions/0023-engine-pair.md`).
 //!
 //! `VIRTUAL_ENV=.venv cargo test -p feros-engine-pair --features fastdds --test fastdds` runs the
-//! tests. They need a Cargo feature because Fast DDS may hang (.config/nextest.toml).
+//! tests. They are behind a Cargo feature, because Fast DDS may hang (.config/nextest.toml).
 #![allow(clippy::unwrap_used)]
 
 mod domains;
@@ -46,8 +46,8 @@ impl Engine for FastDds {
     }
 }
 
-/// Opens a session that waits for its first engine without limit, because all twins are on both
-/// engines.
+/// Opens a session that waits very long for its first engine. The wait always ends, because all
+/// endpoints of the tests are on both engines.
 fn session(engines: [Arc<dyn Engine>; 2]) -> Arc<dyn Session> {
     let engine = PairEngine::new(engines).settling(Duration::from_secs(3600));
     engine.open(&SessionOptions::default()).unwrap()
@@ -94,7 +94,8 @@ fn fill(memory: &mut [u8]) -> Result<(), feros_engine::FillAborted> {
 }
 
 /// Shows why `feros::engine` refuses this pair. A node that does not know about twins matches each
-/// endpoint on both engines, its request is served twice, and it gets latched messages twice.
+/// endpoint once on each engine, so its requests are served twice and it gets latched messages
+/// twice.
 #[test]
 fn in_one_domain_others_meet_each_endpoint_twice() {
     let _watchdog = Watchdog::start();

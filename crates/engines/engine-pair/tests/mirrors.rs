@@ -1,5 +1,6 @@
-//! A subscription on both sides of a bridge gets each message once, whichever side delivers it
-//! first. It recognizes duplicates by the original publisher that the bridge's publisher announces.
+//! A subscription on both sides of a bridge gets each message once, no matter which side delivers
+//! the message first. It recognizes duplicates because the bridge's publisher announces the
+//! original publisher.
 #![allow(clippy::unwrap_used)]
 
 mod domains;

@@ -1,4 +1,4 @@
-//! Pairs that consist of one engine in two domains, for tests that need no second engine.
+//! Pairs that consist of the same engine in two domains, for tests that need no second engine.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::sync::Arc;
@@ -41,8 +41,8 @@ pub(crate) fn single(domain_id: u32) -> Arc<dyn Session> {
     InDomain::of(domain_id).open(&SessionOptions::default()).unwrap()
 }
 
-/// Opens a session in both domains that waits for the first domain without limit. The first always
-/// finds an endpoint that is in both, however busy the machine is.
+/// Opens a session in both domains that waits very long for the first domain. An endpoint in both
+/// domains is then always found in the first one, no matter how busy the machine is.
 pub(crate) fn patient(domains: [u32; 2]) -> Arc<dyn Session> {
     let engine = PairEngine::new(domains.map(InDomain::of)).settling(Duration::from_secs(3600));
     engine.open(&SessionOptions::default()).unwrap()
