@@ -1,4 +1,4 @@
-//! Tells the tests whether a shim was built that they can use.
+//! Tells the tests whether there is a shim that they can use.
 
 fn main() {
     println!("cargo:rustc-check-cfg=cfg(has_shim)");

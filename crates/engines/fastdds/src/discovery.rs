@@ -15,15 +15,15 @@ use feros_sync::Mutex;
 use crate::qos;
 use crate::sample::Taken;
 
-/// The state that the callbacks of a participant's discovery use.
+/// The state that the discovery callbacks of a participant use.
 pub(crate) struct Discovered {
     pub(crate) graph: Arc<Graph>,
-    /// True for an additional participant of the session. It does not update the graph, because the
-    /// first participant discovers the same participants and endpoints.
+    /// True for an additional participant of a session, which does not update the graph, because
+    /// the session's first participant discovers the same participants and endpoints.
     is_quiet: bool,
-    /// The gid of this participant, which is set once the participant exists.
+    /// The gid of this participant; set once the participant exists.
     pub(crate) own: OnceLock<Gid>,
-    /// The readers of this participant that ignore its publications.
+    /// The readers of this participant that ignore the participant's own publications.
     ignoring: Mutex<HashSet<Gid>>,
 }
 
@@ -32,7 +32,7 @@ impl Discovered {
         Self { graph, is_quiet, own: OnceLock::new(), ignoring: Mutex::default() }
     }
 
-    /// Whether this participant leaves the graph alone.
+    /// Whether this participant does not update the graph.
     pub(crate) fn is_quiet(&self) -> bool {
         self.is_quiet
     }
@@ -42,7 +42,7 @@ impl Discovered {
         self.own.get().is_some_and(|own| own.participant_prefix() == gid.participant_prefix())
     }
 
-    /// Whether a reader belongs to this participant and ignores the participant's publications.
+    /// Whether a reader belongs to this participant and ignores the participant's own publications.
     pub(crate) fn is_ignoring(&self, gid: Gid) -> bool {
         self.ignoring.lock().contains(&gid)
     }
@@ -68,14 +68,14 @@ unsafe fn bytes<'a>(data: *const u8, size: usize) -> &'a [u8] {
     if data.is_null() || size == 0 {
         return &[];
     }
-    // SAFETY: by the caller's contract.
+    // SAFETY: guaranteed by the caller's contract.
     unsafe { std::slice::from_raw_parts(data, size) }
 }
 
 /// # Safety
 /// `text` must be NUL-terminated.
 unsafe fn text(text: *const c_char) -> String {
-    // SAFETY: by the caller's contract.
+    // SAFETY: guaranteed by the caller's contract.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
@@ -91,7 +91,7 @@ pub(crate) unsafe extern "C" fn on_participant(
     }
     let gid = Gid(info.guid);
     if info.alive {
-        // SAFETY: the header of the shim guarantees it.
+        // SAFETY: the shim's header guarantees that the pointer and the size match.
         let data = unsafe { bytes(info.user_data, info.user_data_bytes) };
         discovered.graph.participant_appeared(gid, parse_enclave(data));
     } else {
@@ -100,10 +100,10 @@ pub(crate) unsafe extern "C" fn on_participant(
 }
 
 pub(crate) unsafe extern "C" fn on_endpoint(context: *mut c_void, info: *const sys::endpoint_info) {
-    // SAFETY: as in `on_participant`.
+    // SAFETY: see `on_participant`.
     let (discovered, info) = unsafe { (&*context.cast::<Discovered>(), &*info) };
     let gid = Gid(info.guid);
-    // SAFETY: the header of the shim guarantees it.
+    // SAFETY: the shim's header guarantees that the pointer and the size match.
     let data = unsafe { bytes(info.user_data, info.user_data_bytes) };
     let is_ignoring = !info.is_writer && discovered.is_own(gid) && qos::ignores_local(data);
     if is_ignoring && info.alive {
@@ -117,7 +117,7 @@ pub(crate) unsafe extern "C" fn on_endpoint(context: *mut c_void, info: *const s
         discovered.ignoring.lock().remove(&gid);
         return;
     }
-    // SAFETY: the header of the shim guarantees it.
+    // SAFETY: the shim's header guarantees that both strings are NUL-terminated.
     let (topic, type_name) = unsafe { (text(info.topic), text(info.type_name)) };
     discovered.graph.endpoint_appeared(WireEndpoint {
         gid,

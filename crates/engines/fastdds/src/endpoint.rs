@@ -1,5 +1,5 @@
 //! A writer and a reader of Fast DDS with their listeners and statuses. Publishers, subscriptions,
-//! services and clients consist of them.
+//! services and clients are made of these.
 
 use std::ffi::CString;
 use std::ptr::NonNull;
@@ -27,14 +27,15 @@ use crate::sample::{Buffer, Taken, late_stamp};
 /// The size limits of a sample, in bytes: DDS carries at most 2 GiB.
 const SMALLEST_BYTES: usize = 4;
 const LARGEST_BYTES: usize = i32::MAX as usize;
-/// How long a write waits for room if no sample may be dropped. The engine on Cyclone DDS waits as
-/// long.
+/// How long a write waits for room if no sample may be dropped. The engine on Cyclone DDS waits for
+/// the same time.
 const ROOM_WAIT: Duration = Duration::from_secs(1);
-/// How long a write waits if Fast DDS may drop the oldest sample; this is the default of Fast DDS.
+/// How long a write waits if Fast DDS may drop the oldest sample; the value is the default of Fast
+/// DDS.
 const LOCK_WAIT: Duration = Duration::from_millis(100);
 
-/// How long a writer remains after its last sample for readers that have not acknowledged the
-/// sample. In the engine on Cyclone DDS, a writer remains as long.
+/// How long a writer stays after its last sample, so that readers that lack the sample can still
+/// get it. In the engine on Cyclone DDS, a writer stays for the same time.
 const LINGER: Duration = Duration::from_secs(1);
 
 fn max_wait(qos: &QosProfile) -> Duration {
@@ -51,7 +52,7 @@ fn extras(creation: &Creation<'_, Taken>) -> String {
     }
 }
 
-/// Calls `new` with the options in the shim's format.
+/// Calls `new` with the options in the shim's format, and returns the result of `new`.
 fn make<S: Status, T>(
     creation: &Creation<'_, Taken>,
     participant: &Participant,
@@ -156,7 +157,7 @@ macro_rules! endpoint_members {
     };
 }
 
-/// Data about the last sample of a writer.
+/// The last sample of a writer.
 #[derive(Default)]
 struct LastWrite {
     number: i64,
@@ -178,9 +179,9 @@ pub(crate) struct Writer {
     participant: Arc<Participant>,
 }
 
-// SAFETY: Fast DDS may be called from any thread, except for writing, which is done under a lock.
+// SAFETY: Fast DDS may be called from any thread, except for writing, which happens under a lock.
 unsafe impl Send for Writer {}
-// SAFETY: as above.
+// SAFETY: see above.
 unsafe impl Sync for Writer {}
 
 impl Writer {
@@ -203,7 +204,7 @@ impl Writer {
             unsafe { (participant.shim.writer_guid)(raw.as_ptr(), &raw mut gid.0) };
             if creation.qos.liveliness == Liveliness::ManualByTopic {
                 // Fast DDS starts the lease when a writer first asserts its liveliness, so the
-                // writer asserts it when it is created. SAFETY: the writer is alive.
+                // writer does that as soon as it is created. SAFETY: the writer is alive.
                 unsafe { (participant.shim.assert_liveliness)(raw.as_ptr()) };
             }
             Ok(Self {
@@ -271,7 +272,7 @@ impl library::Writer for Writer {
         Ok(buffer)
     }
 
-    /// A stamp that Fast DDS does not accept also travels in a related identity.
+    /// Writes a sample. A stamp that Fast DDS does not accept is sent in a related identity, too.
     fn write(
         &self,
         buffer: Buffer,
@@ -327,8 +328,8 @@ impl library::Writer for Writer {
         })
     }
 
-    /// Fast DDS only reports whether all readers, including this one, have acknowledged all
-    /// samples.
+    /// This waits for all readers, since Fast DDS does not report acknowledgements of a single
+    /// reader.
     fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool {
         !self.listener_state.is_matched(reader) || self.wait_for_acknowledgments(timeout).is_ok()
     }
@@ -348,12 +349,12 @@ impl library::Writer for Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Deleting a writer drops the samples that have not arrived yet.
+        // Deleting a writer discards the samples that have not arrived, so the writer waits first.
         let since = self.last.lock().at.map(|at| at.elapsed());
         if let Some(left) = since.and_then(|since| LINGER.checked_sub(since))
             && self.listener_state.matched_count.load(Ordering::Acquire) > 0
         {
-            let _ = self.wait_for_acknowledgments(left); // an unresponsive reader misses the rest
+            let _ = self.wait_for_acknowledgments(left); // a reader that does not respond misses these samples
         }
         // SAFETY: nothing else uses the writer; no callbacks run after the call.
         unsafe { (self.participant.shim.writer_delete)(self.raw.as_ptr()) }
@@ -367,14 +368,15 @@ pub(crate) struct Reader {
     gid: Gid,
     names: EndpointNames,
     extras: String,
-    /// True if the reader ignores samples from its own session. Fast DDS delivers them regardless.
+    /// Whether the reader ignores samples from its own session. Fast DDS delivers them
+    /// nevertheless.
     ignores_local: bool,
     participant: Arc<Participant>,
 }
 
 // SAFETY: Fast DDS may be called from any thread.
 unsafe impl Send for Reader {}
-// SAFETY: as above.
+// SAFETY: see above.
 unsafe impl Sync for Reader {}
 
 impl Reader {
@@ -395,7 +397,7 @@ impl Reader {
             let mut gid = Gid::default();
             // SAFETY: the reader is alive; the out parameter is valid.
             unsafe { (participant.shim.reader_guid)(raw.as_ptr(), &raw mut gid.0) };
-            // The next call passes on the samples that arrived before this store.
+            // Samples that arrived before this store are passed on by the next call.
             state.reader.store(raw.as_ptr(), Ordering::Release);
             state.hand_over();
             Ok(Self {

@@ -1,5 +1,5 @@
 //! The Feros engine on Fast DDS, for robots that use Fast DDS. It exchanges messages with stock
-//! nodes of the same host through Fast DDS's own shared memory.
+//! nodes on the same host through the shared memory of Fast DDS.
 //!
 //! The Fast DDS library is loaded when a program chooses the engine (see [`feros_fastdds_sys`]).
 //! XML profiles work as in stock ROS 2, with the variables `FASTDDS_DEFAULT_PROFILES_FILE` (in Fast
@@ -13,9 +13,10 @@
 //! # Ok::<(), feros_engine::OpenError>(())
 //! ```
 //!
-//! How a message travels: the caller serializes it into a buffer of the shim, and Fast DDS sends it
-//! from there. On the receiving side, Fast DDS receives it into such a buffer, which `take` lends
-//! to the caller. Fast DDS 2 uses its own buffers on both sides, so the shim copies the message.
+//! A message travels as follows. The caller serializes it into a buffer of the shim, from which
+//! Fast DDS sends it. On the receiving side, Fast DDS writes it into such a buffer, which `take`
+//! lends to the caller. Fast DDS 2 uses its own buffers on both sides, so the shim copies the
+//! message.
 //!
 //! # Invariants
 //!

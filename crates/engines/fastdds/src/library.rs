@@ -39,8 +39,8 @@ impl library::Participant for Participant {
         self.gid
     }
 
-    /// The callbacks of the participant report participants and endpoints, so this reader receives
-    /// only nodes.
+    /// Starts to receive the nodes that other participants announce. Participants and endpoints are
+    /// reported by the participant's callbacks instead.
     fn discover(self: &Arc<Self>, _: &Arc<Graph>) -> Result<Reader, CreateEndpointError> {
         let participant = Arc::downgrade(self);
         let on_sample = move |taken: Taken| {

@@ -1,5 +1,4 @@
-//! The listener of a writer or reader, with its counts, its notifications, and the matching
-//! endpoints.
+//! The listener of a writer or reader: its counters, its notifications, and the matching endpoints.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -17,7 +16,7 @@ use crate::liveness::{self, Liveness};
 use crate::participant::Participant;
 use crate::sample::Taken;
 
-/// The counts of an endpoint's listener, and the notifications that the listener calls.
+/// The counters of an endpoint's listener, and the notifications that it calls.
 pub(crate) struct ListenerState<S> {
     pub(crate) status: Mutex<S>,
     /// The endpoints that match now.
@@ -26,15 +25,16 @@ pub(crate) struct ListenerState<S> {
     /// Incremented with each change of the matches.
     match_generation: AtomicU64,
     notifications: Notifications<Taken>,
-    /// True for a reader that ignores samples from its own session.
+    /// Whether the endpoint is a reader that ignores samples from its own session.
     ignores_local: bool,
     participant: Arc<Participant>,
-    /// The reader, once it is set. From then on, a listener with `on_sample` takes samples.
+    /// The reader, once it has been created. From then on, a listener with `on_sample` takes
+    /// samples.
     pub(crate) reader: AtomicPtr<sys::reader>,
     pub(crate) refused: AtomicU64,
-    /// The publishers that match a reader, and whether they are alive.
+    /// The publishers that match a reader, with their liveliness.
     liveliness: Mutex<Liveness>,
-    /// True for a reader if one of its publishers has a lifespan.
+    /// Whether the endpoint is a reader and one of its publishers has a lifespan.
     some_expire: AtomicBool,
     this: Weak<Self>,
 }
@@ -45,7 +45,7 @@ fn wake(notify: Option<&Notify>) {
     }
 }
 
-/// The operations that the statuses of writers and readers have in common.
+/// The operations that the statuses of writers and of readers have in common.
 pub(crate) trait Status: Default + Send + 'static {
     const IS_READER: bool;
     fn set_liveliness(&mut self, alive: u32, not_alive: u32);
@@ -131,7 +131,7 @@ impl<S: Status> ListenerState<S> {
         })
     }
 
-    /// Changes the status and calls the notifications after it has released the lock.
+    /// Changes the status, releases the lock, and then calls the notifications.
     pub(crate) fn change(&self, change: impl FnOnce(&mut S)) {
         change(&mut self.status.lock());
         wake(self.notifications.on_event.as_ref());
@@ -141,7 +141,7 @@ impl<S: Status> ListenerState<S> {
         let discovered = &self.participant.discovered;
         {
             let mut matched = self.matched.lock();
-            // A reader that ignores its own session matches none of that session's endpoints.
+            // A reader that ignores its own session matches no endpoints of that session.
             if change > 0 {
                 let is_ignored = discovered.is_own(other)
                     && (self.ignores_local || discovered.is_ignoring(other));
@@ -165,7 +165,7 @@ impl<S: Status> ListenerState<S> {
         wake(self.notifications.on_match.as_ref());
     }
 
-    /// Updates the liveliness of a publisher that started or ceased to match.
+    /// Updates the liveliness of a publisher that has started or stopped matching.
     fn publisher_changed(&self, publisher: Gid, is_there: bool) {
         if !is_there {
             return self.change_liveliness(|all| all.left(publisher));
@@ -198,7 +198,7 @@ impl<S: Status> ListenerState<S> {
     }
 
     /// Whether a sample is older than its publisher's lifespan. Fast DDS removes such samples
-    /// itself, but may be late on a busy machine.
+    /// itself, but on a busy machine it may do so too late.
     pub(crate) fn is_expired(&self, taken: &Taken) -> bool {
         if !self.some_expire.load(Ordering::Relaxed) {
             return false;
@@ -214,7 +214,7 @@ impl<S: Status> ListenerState<S> {
         self.matched.lock().clone()
     }
 
-    /// A number that changes with the matches.
+    /// A number that changes whenever the matches change.
     pub(crate) fn match_generation(&self) -> u64 {
         self.match_generation.load(Ordering::Acquire)
     }
@@ -227,7 +227,7 @@ impl<S: Status> ListenerState<S> {
         self.matched.lock().contains(&gid)
     }
 
-    /// The endpoints that match now, in the form for users.
+    /// Returns the endpoints that match now, as [`Match`]es for users.
     pub(crate) fn matches(&self) -> Vec<Match> {
         let graph = &self.participant.discovered.graph;
         let known = self.matched_gids().into_iter().filter_map(|gid| graph.endpoint(gid));
@@ -261,7 +261,7 @@ impl<S: Status> ListenerState<S> {
         }
     }
 
-    /// Passes each available sample to `on_sample`.
+    /// Passes each sample that can be taken to `on_sample`.
     pub(crate) fn hand_over(&self) {
         let reader = self.reader.load(Ordering::Acquire);
         let Some(on_sample) = &self.notifications.on_sample else { return };

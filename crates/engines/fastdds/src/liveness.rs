@@ -23,7 +23,8 @@ enum Life {
 pub(crate) struct Liveness(HashMap<Gid, Life>);
 
 impl Liveness {
-    /// Adds a publisher that matches. The publisher is pending if it has to assert its liveliness.
+    /// Adds a publisher that matches. If the publisher has to assert its liveliness, it is pending
+    /// at first.
     pub(crate) fn came(&mut self, publisher: Gid, has_to_show: bool) {
         let life = if has_to_show { Life::Pending } else { Life::Alive };
         self.0.entry(publisher).or_insert(life);
@@ -39,7 +40,7 @@ impl Liveness {
         self.0.insert(publisher, if is_alive { Life::Alive } else { Life::NotAlive });
     }
 
-    /// Marks a publisher as not alive if it is still pending when its lease expires.
+    /// Marks a publisher as not alive if its lease has expired and it is still pending.
     pub(crate) fn never_shown(&mut self, publisher: Gid) {
         if let Some(life @ Life::Pending) = self.0.get_mut(&publisher) {
             *life = Life::NotAlive;
@@ -56,21 +57,21 @@ impl Liveness {
 
 type Call = Box<dyn FnOnce() + Send>;
 
-/// The calls that wait for their time, and whether the thread that makes them is running.
+/// The calls that are due later, and whether the thread that makes them is running.
 #[derive(Default)]
 struct Calls {
     waiting: Vec<(Instant, Call)>,
     has_thread: bool,
 }
 
-/// The limit on waiting calls. Further calls are dropped, which happens only with very many
+/// The limit on waiting calls. Further calls are dropped; this happens only with very many
 /// publishers.
 const MOST_WAITING: usize = 4096;
 
 static CALLS: Mutex<Calls> = Mutex::new(Calls { waiting: Vec::new(), has_thread: false });
 static CHANGED: Condvar = Condvar::new();
 
-/// Makes a call after the delay, on a thread that ends when no call waits.
+/// Makes a call after the delay, on a thread that ends when no calls are waiting.
 pub(crate) fn after(delay: Duration, call: impl FnOnce() + Send + 'static) {
     let Some(at) = Instant::now().checked_add(delay) else { return };
     let mut calls = CALLS.lock();
@@ -100,7 +101,7 @@ fn make_calls() {
         if left.is_zero() {
             let (_, call) = calls.waiting.swap_remove(index);
             drop(calls);
-            call(); // called without the lock
+            call(); // after the lock has been released
             calls = CALLS.lock();
         } else {
             calls = CHANGED.wait_timeout(calls, left);

@@ -1,4 +1,4 @@
-//! Passes the log of Fast DDS to `tracing`, and keeps the last errors to explain a failure.
+//! Passes the log of Fast DDS to `tracing`, and keeps the last errors to explain failures.
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, c_char};
@@ -11,8 +11,9 @@ use feros_sync::Mutex;
 
 /// The number of error lines that are kept to explain a failure.
 const REMEMBERED: usize = 5;
-/// The number of lines that are all logged; later lines are logged less and less often. A
-/// participant that sends malformed messages makes Fast DDS write one line for each message.
+/// The first lines, up to this number, are all logged; later lines are logged less and less often.
+/// This is necessary because a participant that sends malformed messages makes Fast DDS write a
+/// line for each message.
 const LINES_AT_FIRST: u64 = 100;
 
 static LAST_ERRORS: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
@@ -28,7 +29,7 @@ pub(crate) fn forget() {
     LAST_ERRORS.lock().clear();
 }
 
-/// Returns the errors since the last `forget`, as text for a message.
+/// Returns the errors since the last call of `forget`, joined for an error message.
 pub(crate) fn last_errors() -> String {
     let lines: Vec<_> = LAST_ERRORS.lock().iter().cloned().collect();
     if lines.is_empty() { "no reason given".into() } else { lines.join("; ") }

@@ -2,7 +2,7 @@
 //!
 //! A participant of Fast DDS allows only one type per topic name. An endpoint with a second type
 //! under the same name is created in an additional participant, so that both endpoints are
-//! discovered and both report that they do not match.
+//! discovered and report that they do not match.
 
 use std::ffi::CString;
 use std::net::ToSocketAddrs;
@@ -26,7 +26,7 @@ const LARGEST_DOMAIN_ID: u32 = 232;
 pub(crate) struct Participant {
     raw: NonNull<sys::participant>,
     pub(crate) shim: &'static Shim,
-    // Dropped after `raw`, whose callbacks use it.
+    // Dropped after `raw` has been deleted, because the participant's callbacks use it.
     pub(crate) discovered: Box<Discovered>,
     pub(crate) gid: Gid,
     pub(crate) settings: Settings,
@@ -36,7 +36,7 @@ pub(crate) struct Participant {
 
 // SAFETY: Fast DDS may be called from any thread.
 unsafe impl Send for Participant {}
-// SAFETY: as above.
+// SAFETY: see above.
 unsafe impl Sync for Participant {}
 
 /// Converts a string for C; a NUL ends the string.
@@ -44,7 +44,7 @@ fn c_string(text: &str) -> CString {
     CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
 }
 
-/// Returns the IPv4 addresses of the peers. Peers without an address are logged.
+/// Returns the IPv4 addresses of the peers. Logs the peers that have no address.
 fn addresses(peers: &[String]) -> Vec<CString> {
     let mut found = Vec::new();
     for peer in peers {
@@ -130,11 +130,11 @@ impl Participant {
         self.raw.as_ptr()
     }
 
-    /// The configuration that the participant runs with, for users to read.
+    /// The configuration that the participant uses, to show to users.
     pub(crate) fn configuration(&self) -> String {
         let version = self.shim.fastdds_version();
-        // The variables and the file of Fast DDS 2. With Fast DDS 2, the shim also reads the
-        // variable of Fast DDS 3.
+        // The variables and the file name of Fast DDS 2, followed by the variable of Fast DDS 3,
+        // which the shim reads as well.
         let (variables, file): (&[_], _) = if version.starts_with("2.") {
             (
                 &["FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"],
@@ -157,8 +157,8 @@ impl Participant {
         )
     }
 
-    /// Creates an endpoint with `make`, in this participant or, if its topic has another type in
-    /// this participant, in an additional participant.
+    /// Creates an endpoint with `make` in this participant. If the endpoint's topic has another
+    /// type in this participant, creates the endpoint in an additional participant.
     pub(crate) fn place<T>(
         self: &Arc<Self>,
         mut make: impl FnMut(&Arc<Self>) -> Result<T, i32>,
@@ -197,8 +197,8 @@ impl Participant {
 
 impl Drop for Participant {
     fn drop(&mut self) {
-        // SAFETY: endpoints keep the participant alive, so none is left; no callbacks run after the
-        // call.
+        // SAFETY: endpoints keep the participant alive, so there are no endpoints left; no
+        // callbacks run after the call.
         unsafe { (self.shim.participant_delete)(self.as_ptr()) }
     }
 }

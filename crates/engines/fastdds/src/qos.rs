@@ -1,6 +1,6 @@
-//! Conversion of policies to and from the shim's format.
+//! Converts policies to the shim's format and back.
 //!
-//! Fast DDS does not announce histories, so Feros endpoints announce theirs in USER_DATA, as
+//! Fast DDS does not announce histories, so Feros endpoints announce their history in USER_DATA, as
 //! `history=all;` or `history=<depth>;`. Other implementations ignore the entry.
 
 use std::time::Duration;
@@ -38,7 +38,8 @@ pub(crate) fn to_shim(profile: &QosProfile) -> sys::qos {
     }
 }
 
-/// Returns the USER_DATA entries for the history and for ignoring the endpoint's own session.
+/// Returns the USER_DATA entries for the history and, if the endpoint ignores its own session, for
+/// that.
 pub(crate) fn extras(profile: &QosProfile, ignores_local: bool) -> String {
     let history = match profile.history {
         History::KeepAll => "history=all;".to_owned(),
@@ -86,7 +87,7 @@ pub(crate) fn profile(qos: &sys::qos, user_data: &[u8]) -> QosProfile {
         lifespan: duration(qos.lifespan),
         liveliness: match qos.liveliness {
             0 => Liveliness::Automatic,
-            _ => Liveliness::ManualByTopic, // also by participant, unknown to ROS 2
+            _ => Liveliness::ManualByTopic, // this includes manual-by-participant, which ROS 2 does not have
         },
         liveliness_lease_duration: duration(qos.lease),
         ..QosProfile::default()
@@ -122,7 +123,8 @@ mod tests {
     fn the_engine_has_every_policy() {
         let lost =
             QosPolicy::lost_in(|given| profile(&to_shim(given), extras(given, false).as_bytes()));
-        // The prefix of the topic name already shows whether the name follows the ROS conventions.
+        // The profile need not contain this policy, since the prefix of the topic name shows
+        // whether the name follows the ROS conventions.
         assert_eq!(lost, [QosPolicy::AvoidRosNamespaceConventions]);
     }
 

@@ -1,4 +1,5 @@
-//! Buffers of the shim, which are filled for writing and lent after reading.
+//! Buffers of the shim. A writer lends them for writing, and a reader lends them after taking a
+//! sample.
 
 use std::ptr::NonNull;
 
@@ -7,8 +8,9 @@ use feros_dds::service_header::{ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES};
 use feros_engine::{Gid, MessageInfo, Payload, PayloadBytes, Sample, Stamp};
 use feros_fastdds_sys::{self as sys, Shim};
 
-/// The first stamp that Fast DDS treats as missing. Fast DDS stores the seconds with a sign, the
-/// wire format without (eProsima/Fast-DDS:src/cpp/rtps/history/WriterHistory.cpp).
+/// The first stamp that Fast DDS treats as missing. Fast DDS stores the seconds as a signed number,
+/// but in the wire format they are unsigned
+/// (eProsima/Fast-DDS:src/cpp/rtps/history/WriterHistory.cpp).
 const FIRST_LATE_STAMP: i64 = (1 << 31) * 1_000_000_000;
 /// The first bytes of an identity that carries such a stamp.
 const LATE_STAMP: &[u8; 8] = b"FEROS_TS";
@@ -21,7 +23,7 @@ pub(crate) fn late_stamp(stamp: Stamp) -> Option<[u8; 16]> {
     (stamp.0 >= FIRST_LATE_STAMP).then_some(identity)
 }
 
-/// Returns the stamp in an identity, if there is one.
+/// Returns the stamp in an identity, if the identity contains a stamp.
 fn stamp_in(identity: &[u8; 16]) -> Option<i64> {
     let stamp = identity.strip_prefix(LATE_STAMP.as_slice())?;
     stamp.try_into().ok().map(i64::from_le_bytes)
@@ -34,12 +36,12 @@ pub(crate) struct Buffer {
     size_bytes: usize,
 }
 
-// SAFETY: buffers are counted atomically; bytes are written only while there is a single reference.
+// SAFETY: the reference count is atomic; bytes are written only while there is a single reference.
 unsafe impl Send for Buffer {}
-// SAFETY: as above; shared access only reads.
+// SAFETY: see above; shared access only reads.
 unsafe impl Sync for Buffer {}
 
-/// Returns the shim. It is loaded, because it created this buffer.
+/// Returns the shim, which is loaded, because it created this buffer.
 fn shim() -> &'static Shim {
     Shim::get().unwrap_or_else(|error| unreachable!("a session was opened: {error}"))
 }
@@ -62,10 +64,10 @@ impl Buffer {
         unsafe { std::slice::from_raw_parts((shim().buffer_bytes)(self.as_ptr()), self.size_bytes) }
     }
 
-    /// The bytes of a buffer that has not been written yet.
+    /// The bytes of a buffer that has not been sent yet.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as for `bytes`; there is no other reference before `write`, and this crate does
-        // not call this function after `write`.
+        // SAFETY: see `bytes`; there is no other reference before `write`, and this crate does not
+        // call this function after `write`.
         unsafe {
             std::slice::from_raw_parts_mut((shim().buffer_bytes)(self.as_ptr()), self.size_bytes)
         }
@@ -74,7 +76,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: releases the reference that this value owns.
+        // SAFETY: this releases the reference that this value owns.
         unsafe { (shim().buffer_unref)(self.as_ptr()) }
     }
 }
@@ -100,7 +102,7 @@ impl Taken {
     /// Takes ownership of a sample of the shim; `None` for a malformed sample.
     ///
     /// # Safety
-    /// The shim must have filled `sample`, and nothing else may have taken ownership of the sample.
+    /// The shim must have filled `sample`, and no other value may own the sample.
     pub(crate) unsafe fn from_shim(sample: &sys::sample) -> Option<Self> {
         let raw = NonNull::new(sample.buffer)?;
         let late = if sample.has_related { stamp_in(&sample.related) } else { None };

@@ -5,15 +5,15 @@ use std::ffi::OsString;
 
 use feros_engine::engine::LOG_TARGET;
 
-/// The kind of thread on which writers of Fast DDS send.
+/// The thread on which writers of Fast DDS send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum PublicationMode {
-    /// The thread that publishes.
+    /// The thread that calls `publish`.
     #[default]
     Synchronous,
     /// A thread of Fast DDS.
     Asynchronous,
-    /// The mode that Fast DDS uses by default.
+    /// The thread that Fast DDS chooses by default.
     Auto,
 }
 
@@ -46,7 +46,7 @@ impl Settings {
         Self { qos_from_xml, publication_mode }
     }
 
-    /// The number of this mode in the shim's interface.
+    /// This mode's number in the shim's interface.
     pub(crate) fn mode_number(self) -> u8 {
         match self.publication_mode {
             PublicationMode::Synchronous => 0,

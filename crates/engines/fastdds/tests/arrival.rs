@@ -1,5 +1,5 @@
-//! A new session discovers other sessions from their answers to its announcement, so it need not
-//! wait for their next announcements.
+//! A new session discovers other sessions from their answers to its announcement, so it does not
+//! have to wait for their next announcements.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,7 @@ const VARIABLE: &str = "FEROS_TEST_FASTDDS_STANDING";
 const PROFILES_VARIABLE: &str = "FASTDDS_DEFAULT_PROFILES_FILE";
 const TOPIC: &str = "/standing";
 
-/// A participant announces itself when it starts, then once an hour and in answers.
+/// A participant announces itself when it starts, as an answer, and otherwise only once an hour.
 const SELDOM: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 <dds xmlns="http://www.eprosima.com"><profiles>
     <participant profile_name="seldom" is_default_profile="true"><rtps><builtin><discovery_config>
@@ -54,7 +54,7 @@ fn each_session_finds_who_is_there() {
     standing.end();
 }
 
-/// Keeps a session open until its input ends. In a normal test run, it does nothing.
+/// Keeps a session open until its input ends. In a normal test run, this test does nothing.
 #[test]
 fn standing_process() {
     if std::env::var_os(VARIABLE).is_none() {

@@ -1,7 +1,8 @@
 //! Runs the conformance suite with this engine: within one session, and between sessions of one
-//! process, which communicate over the transports of Fast DDS like sessions of two processes.
+//! process. Such sessions communicate over the transports of Fast DDS, like sessions of two
+//! processes.
 //!
-//! Without the shim nothing is tested; `has_shim.rs` reports this.
+//! Without the shim, these tests do not exist; `has_shim.rs` reports this.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 

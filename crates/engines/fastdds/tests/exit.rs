@@ -21,7 +21,7 @@ fn a_process_may_end_while_a_thread_ends_a_session() {
     }
 }
 
-/// Ends the process as soon as the thread closes the session. In a normal test run, it does
+/// Ends the process as soon as the thread closes the session. In a normal test run, this test does
 /// nothing.
 #[test]
 fn exit_process() {

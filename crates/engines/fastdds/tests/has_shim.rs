@@ -1,11 +1,11 @@
-//! Without the shim, the tests of the engine are not built. This test makes that visible.
+//! Without the shim, the tests of the engine are not built. This test then reports that.
 #![allow(clippy::unwrap_used)]
 
 #[test]
 fn the_engine_is_tested_or_known_not_to_be() {
     if cfg!(has_shim) {
         let version = feros_fastdds_sys::Shim::get().unwrap().fastdds_version();
-        // The version that `./test fastdds` tests (FAST_DDS_2 in scripts/test/parts.py).
+        // The version that `./test fastdds` expects (FAST_DDS_2 in scripts/test/parts.py).
         let expected = std::env::var("FEROS_FASTDDS_EXPECTED").unwrap_or_default();
         assert!(version.starts_with(&expected), "this is Fast DDS {version}, not {expected}");
         return;
@@ -28,7 +28,7 @@ fn the_engine_is_tested_or_known_not_to_be() {
     );
 }
 
-/// Whether a compiler finds the library of Fast DDS 2, which has another name in Fast DDS 3.
+/// Whether a compiler finds the library of Fast DDS 2. In Fast DDS 3, the library has another name.
 fn has_fast_dds_2() -> bool {
     let folders = std::fs::read_dir("/usr/lib").unwrap().filter_map(Result::ok);
     folders

@@ -1,9 +1,9 @@
-//! Two hosts, each a network namespace, are connected by a link that delays and loses packets. The
-//! test checks the messages over this link, even when the link is cut briefly and when it is cut
-//! for longer than the lease.
+//! Two hosts, each in its own network namespace, are connected by a link that delays and loses
+//! packets. The test checks messages over this link, also after the link has been cut briefly, and
+//! after it has been cut for longer than the lease.
 //!
-//! The test needs root; otherwise it is skipped with a message. Each host is a process of this
-//! program, because the sockets of a session belong to the network namespace of its process.
+//! The test needs root; without it, the test is skipped with a message. Each host is a process of
+//! this program, because the sockets of a session belong to the network namespace of its process.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
@@ -28,8 +28,8 @@ const TOPIC: &str = "/hosts/numbers";
 /// The number of messages in each part of the test.
 const PART: u64 = 10;
 
-/// The lease is two seconds, so the link need not be cut for twenty seconds. Both processes are on
-/// one machine and would use shared memory, so only UDP is enabled.
+/// The lease is two seconds, so that the link does not have to be cut for twenty seconds. Both
+/// processes are on one machine and would use shared memory, so only UDP is enabled.
 const PROFILES: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 <dds xmlns="http://www.eprosima.com">
     <profiles>
@@ -82,12 +82,13 @@ fn hosts_that_are_parted_meet_again_and_know_what_they_lost() {
     far.command("match");
     near.command("publish");
     far.command("hear");
-    // The link is cut briefly: messages published meanwhile arrive later.
+    // The link is cut briefly. Messages published in the meantime arrive later.
     link.set(cut.clone()).unwrap();
     near.command("publish");
     link.set(whole.clone()).unwrap();
     far.command("hear");
-    // The link is cut for longer than the lease: messages published meanwhile are lost and counted.
+    // The link is cut for longer than the lease. Messages published in the meantime are lost and
+    // counted.
     link.set(cut).unwrap();
     near.command("part");
     far.command("part");
@@ -102,7 +103,8 @@ fn hosts_that_are_parted_meet_again_and_know_what_they_lost() {
     std::fs::remove_file(&profiles).unwrap();
 }
 
-/// The process of a host, which takes commands line by line. In a normal test run, it does nothing.
+/// The process of a host, which takes commands line by line. In a normal test run, this test does
+/// nothing.
 #[test]
 fn host_process() {
     let Ok(name) = std::env::var(HOST_VARIABLE) else { return };
@@ -193,7 +195,7 @@ fn hear_part(
     }
 }
 
-/// The number of messages lost so far, from the last event of this kind.
+/// Returns the total number of lost messages, according to the last event of this kind.
 fn lost(subscription: &dyn Subscription) -> u64 {
     let mut lost = 0;
     while let Some(event) = subscription.take_event().unwrap() {

@@ -1,5 +1,5 @@
 //! XML profiles and the publication mode of `rmw_fastrtps` take effect. A process reads both only
-//! once, so this is a single test in a process of its own.
+//! once, so there is only one test, which has its own process.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
@@ -13,8 +13,8 @@ use feros_engine::{
 };
 use feros_fastdds::FastDdsEngine;
 
-/// This profile fixes the participant's number. A second participant finds the number in use, which
-/// shows that the file was read. The profile also makes writers of the topic `rt/limited`
+/// This profile sets the participant's number. A second participant finds the number in use, which
+/// shows that the file has been read. The profile also makes writers of the topic `rt/limited`
 /// asynchronous.
 const PROFILES: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 <dds xmlns="http://www.eprosima.com">

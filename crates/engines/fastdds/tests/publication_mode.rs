@@ -17,8 +17,8 @@ const VARIABLE: &str = "RMW_FASTRTPS_PUBLICATION_MODE";
 const SAYS: &str = "wake-ups of the threads that send: ";
 const MESSAGES: u64 = 200;
 
-/// How many times the threads in which Fast DDS sends for asynchronous writers have gone to sleep
-/// so far.
+/// Returns how often the threads on which Fast DDS sends for asynchronous writers have gone to
+/// sleep so far.
 fn wakeups_of_sending_threads() -> u64 {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
     tasks
@@ -31,7 +31,7 @@ fn wakeups_of_sending_threads() -> u64 {
         .sum()
 }
 
-/// Publishes messages one after the other, waits for each, and returns the number of wake-ups.
+/// Publishes messages one by one, waits for each of them, and returns the number of wake-ups.
 fn publish_and_count() -> u64 {
     let options = SessionOptions {
         domain_id: 126,

@@ -155,7 +155,7 @@ fn messages_go_both_ways_small_and_large() {
     peer.ask("matched", json!({"topic": "/to_us", "subscriptions": 0}));
 }
 
-/// Makes the shared memory of Fast DDS the only transport of a stock node.
+/// Makes shared memory the only transport of Fast DDS in a stock node.
 fn shared_memory_alone(command: &mut Command) {
     command.env("FASTDDS_BUILTIN_TRANSPORTS", "SHM");
 }
@@ -273,7 +273,7 @@ fn each_sees_the_other_in_its_graph() {
     drop(guard);
 
     peer.ask("matched", json!({"topic": "/seen", "publishers": 1}));
-    // Nodes are announced after their endpoints, so a second request to the stock node waits for
+    // A node is announced after its endpoints, so the test asks the stock node again until it knows
     // the announcement.
     let gid = publisher.gid().0.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let shown = (0..600).find_map(|_| {
