@@ -7,7 +7,7 @@ use std::process::Command;
 
 const SOURCES: [&str; 2] = ["participant.cpp", "endpoint.cpp"];
 
-/// A major version of Fast DDS. Each has its own library.
+/// A major version of Fast DDS. Each version has its own library.
 struct Version {
     major: u8,
     /// The header that defines the version, and the name of the macro in it.
@@ -17,7 +17,7 @@ struct Version {
     library: &'static str,
 }
 
-/// If a prefix contains both versions, the first is used.
+/// If a prefix contains both versions, the first version here is used.
 const VERSIONS: [Version; 2] = [
     Version {
         major: 3,
@@ -46,7 +46,8 @@ impl Installation {
     }
 }
 
-/// The folders that may contain `include` and `lib` of Fast DDS; the first that does is used.
+/// The folders that may contain `include` and `lib` of Fast DDS. The first folder that contains
+/// them is used.
 fn prefixes() -> Vec<PathBuf> {
     let mut prefixes = Vec::new();
     for variable in ["FEROS_FASTDDS_PREFIX", "AMENT_PREFIX_PATH", "VIRTUAL_ENV"] {
@@ -56,7 +57,7 @@ fn prefixes() -> Vec<PathBuf> {
         }
     }
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../.venv");
-    // scripts/setup.sh creates this folder, perhaps after this build.
+    // scripts/setup.sh may create this folder after this build.
     println!("cargo:rerun-if-changed={}", workspace.join("include/fastdds").display());
     prefixes.push(workspace);
     prefixes.extend(["/usr/local", "/usr"].map(PathBuf::from));
@@ -65,8 +66,7 @@ fn prefixes() -> Vec<PathBuf> {
 
 /// Returns the installation of this version in a prefix, if there is one.
 fn installation(prefix: &Path, version: &'static Version) -> Option<Installation> {
-    // ROS 2 gives each package's headers a folder of their own; Debian gives one to the headers of
-    // each architecture.
+    // ROS 2 has one include folder per package, and Debian has one per architecture.
     let roots = [
         "include",
         "include/fastdds",
@@ -91,8 +91,8 @@ fn installation(prefix: &Path, version: &'static Version) -> Option<Installation
     Some(Installation { version, include, library })
 }
 
-/// Whether compilers search this folder by default. If it were also passed to the compiler, it
-/// would be searched too early.
+/// Whether compilers search this folder by default. Passing such a folder to the compiler would
+/// make the compiler search it too early.
 fn is_standard(include: &Path) -> bool {
     let places = ["", "x86_64-linux-gnu", "aarch64-linux-gnu"];
     let roots = ["/usr/include", "/usr/local/include"].map(Path::new);
@@ -120,7 +120,7 @@ fn compile(installation: &Installation, shim: &Path) -> Result<(), String> {
     }
     command.arg("-L").arg(&installation.library);
     command.args([&format!("-l{}", installation.version.library), "-lfastcdr"]);
-    // An RPATH also applies to the libraries that Fast DDS needs (a RUNPATH does not).
+    // An RPATH also applies to the libraries that Fast DDS itself needs; a RUNPATH does not.
     command.arg("-Wl,--disable-new-dtags");
     for folder in [installation.library.clone()].into_iter().chain(wheel_libraries(installation)) {
         command.arg(format!("-Wl,-rpath,{}", folder.display()));

@@ -1,5 +1,6 @@
 // The differences between Fast DDS 2 and Fast DDS 3. The rest of the shim is written for Fast DDS
-// 3, against the names here: `fast` is the DDS API, `rtps` the layer below it.
+// 3, with the names that these headers define: `fast` is the DDS API, and `rtps` is the layer below
+// it.
 //
 // Each of the two headers has
 //   fast, rtps                    namespaces with the names of Fast DDS 3
@@ -14,7 +15,7 @@
 
 namespace feros {
 
-// The data that `write` gives to Fast DDS.
+// The data that `write` passes to Fast DDS.
 struct Written
 {
     feros_fastdds_buffer* buffer;

@@ -1,4 +1,4 @@
-// Fast DDS 2 from 2.6 (ROS 2 Humble) to 2.14 (Jazzy), see api.hpp. Tried with 2.9 only.
+// Fast DDS 2, from 2.6 (ROS 2 Humble) to 2.14 (Jazzy); see api.hpp. Only 2.9 has been tried.
 #pragma once
 #include <chrono>
 #include <cstdlib>
@@ -65,7 +65,7 @@ constexpr int RETCODE_NO_DATA = 11;
 
 namespace feros {
 
-// A transport on top of another one, which sends through it.
+// A transport on top of another transport, which sends through that transport.
 class PassingTransport : public transports::ChainingTransport
 {
 public:
@@ -92,8 +92,8 @@ inline int code_of(
     return static_cast<int>(code());
 }
 
-// Endpoints accept a pool of ours only from 2.12 on, where a payload does not name its owner. So
-// messages are copied, once when they are written and once when they are taken.
+// Endpoints accept a pool of the shim only from 2.12 on, and there, a payload does not name its
+// owner. So messages are copied once when they are written and once when they are taken.
 inline bool is_lent(
         const rtps::SerializedPayload_t&)
 {
@@ -170,7 +170,7 @@ class AnyDiscovery : public fast::DomainParticipantListener
 {
 public:
 
-    // Returns whether to ignore the participant from now on, which is possible from 2.10 on.
+    // Returns whether to ignore the participant from now on. Ignoring is possible from 2.10 on.
     virtual bool on_participant(
             const FoundParticipant& found) = 0;
     virtual void on_endpoint(
@@ -238,12 +238,12 @@ private:
     }
 };
 
-// Fast DDS 2 reads the file that FASTRTPS_DEFAULT_PROFILES_FILE names; without that variable, that
-// of Fast DDS 3 counts as well.
+// Fast DDS 2 reads the file that FASTRTPS_DEFAULT_PROFILES_FILE names. If that variable is not set,
+// this function uses the variable of Fast DDS 3.
 //
-// Unless a file says otherwise, participants of a process send to each other by their transports:
-// with its short cut within a process, Fast DDS 2 gives messages to readers that another thread is
-// deleting (docs/decisions/0021-fastdds-engine.md).
+// Unless a file says otherwise, the participants of a process send to each other over their
+// transports. The intra-process delivery of Fast DDS 2 is off, because it may deliver messages to
+// readers that another thread is deleting (docs/decisions/0021-fastdds-engine.md).
 inline void load_profiles(
         fast::DomainParticipantFactory& factory)
 {
@@ -263,14 +263,15 @@ inline void load_profiles(
     static_cast<void>(loaded);
 }
 
-// The number that a profile gives to a participant, reserved while the participant lives. Before
-// 2.10.1, creating a second participant of a process with one number destroys the first
-// (eProsima/Fast-DDS#3443).
+// The number that a profile gives to a participant, reserved while the participant exists. Before
+// 2.10.1, creating a second participant with the same number in a process destroys the first
+// participant (eProsima/Fast-DDS#3443).
 class ParticipantNumber
 {
 public:
 
-    // Reserves the number unless another participant has it; if negative, Fast DDS chooses one.
+    // Reserves the number unless another participant has it. If the number is negative, Fast DDS
+    // chooses one.
     bool claim(
             int32_t number)
     {
@@ -293,7 +294,7 @@ private:
 
     static std::pair<std::mutex, std::set<int32_t>>& used()
     {
-        // Never destroyed: participants may outlive static objects.
+        // Never destroyed, because participants may outlive static objects.
         static auto* used = new std::pair<std::mutex, std::set<int32_t>>;
         return *used;
     }
@@ -301,9 +302,9 @@ private:
     int32_t number_ = -1;
 };
 
-// The port that a participant tries first; if it is in use, the participant tries the next ones.
-// Fast DDS 2.9 numbers the participants of a process without end, and other participants try the
-// ports of the first few only (eProsima/Fast-DDS#3437).
+// The port that a participant tries first; if it is in use, the participant tries the next ports.
+// This function exists because Fast DDS 2.9 never reuses the numbers of a process's participants,
+// while other participants only try the ports of the first few numbers (eProsima/Fast-DDS#3437).
 inline uint32_t first_port(
         const fast::WireProtocolConfigQos& wire,
         uint32_t domain_id)
@@ -314,9 +315,9 @@ inline uint32_t first_port(
 // How long a writer that keeps all messages waits for acknowledgements before it checks for room.
 constexpr std::chrono::milliseconds ROOM_AGAIN{5};
 
-// Fast DDS 2 returns only whether a message was written: a failure is a timeout or an error. A
-// writer that keeps all messages gives up at any acknowledgement that makes no room
-// (StatefulWriter::try_remove_change), so `write` is repeated until its time is over.
+// Fast DDS 2 returns only whether a message was written; a failure may be a timeout or an error. A
+// writer that keeps all messages stops waiting at any acknowledgement, even at one that makes no
+// room (StatefulWriter::try_remove_change), so `write` is repeated until the time is over.
 inline int write(
         fast::DataWriter& writer,
         Written& written,
@@ -348,7 +349,7 @@ inline int write(
     return is_over() ? fast::RETCODE_TIMEOUT : fast::RETCODE_ERROR;
 }
 
-// Sets how often a writer asks its readers for missing messages.
+// Sets the interval at which a writer sends heartbeats, which ask its readers for missing messages.
 inline void ask_every(
         fast::DataWriterQos& qos,
         const fast::Duration_t& period)
@@ -374,7 +375,7 @@ inline fast::DataReader* create_reader(
     return subscriber.create_datareader(topic, qos, listener, fast::StatusMask::all());
 }
 
-// XCDR1 is the default of Fast DDS 2.
+// Does nothing, since XCDR1 is the default of Fast DDS 2.
 template<class Qos>
 void ask_for_xcdr1(
         Qos&)

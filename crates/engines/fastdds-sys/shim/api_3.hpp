@@ -1,4 +1,4 @@
-// Fast DDS 3, see api.hpp.
+// Fast DDS 3; see api.hpp.
 #pragma once
 #include <fastdds/LibrarySettings.hpp>
 #include <fastdds/config.hpp>
@@ -39,7 +39,7 @@ namespace transports = eprosima::fastdds::rtps;
 
 namespace feros {
 
-// A transport on top of another one, which sends through it.
+// A transport on top of another transport, which sends through that transport.
 class PassingTransport : public transports::ChainingTransport
 {
 public:
@@ -203,9 +203,9 @@ private:
     }
 };
 
-// Unless a file says otherwise, participants of a process send to each other by their transports:
-// with its short cut within a process, Fast DDS 3.2 may take two locks of two participants in both
-// orders (docs/decisions/0021-fastdds-engine.md).
+// Unless a file says otherwise, the participants of a process send to each other over their
+// transports. The intra-process delivery of Fast DDS 3.2 is off, because it may take the locks of
+// two participants in different orders (docs/decisions/0021-fastdds-engine.md).
 inline void load_profiles(
         fast::DomainParticipantFactory& factory)
 {
@@ -213,7 +213,7 @@ inline void load_profiles(
             {
                 eprosima::fastdds::LibrarySettings settings;
                 settings.intraprocess_delivery = eprosima::fastdds::INTRAPROCESS_OFF;
-                // Refused where the program itself has a participant of Fast DDS already.
+                // Fails if the program already has a participant of Fast DDS of its own.
                 factory.set_library_settings(settings);
                 factory.load_profiles();
                 return true;
@@ -221,7 +221,7 @@ inline void load_profiles(
     static_cast<void>(loaded);
 }
 
-// Fast DDS 3 itself prevents two participants with one number.
+// Fast DDS 3 itself prevents that two participants have the same number.
 struct ParticipantNumber
 {
     bool claim(
@@ -231,7 +231,7 @@ struct ParticipantNumber
     }
 };
 
-// The port that a participant tries first; 0 if its number decides.
+// The port that a participant tries first; 0 if the participant's number determines the port.
 inline uint32_t first_port(
         const fast::WireProtocolConfigQos&,
         uint32_t)
@@ -239,7 +239,7 @@ inline uint32_t first_port(
     return 0;
 }
 
-// Sends from the buffer itself.
+// Sends directly from the buffer.
 inline int write(
         fast::DataWriter& writer,
         Written& written,
@@ -249,7 +249,7 @@ inline int write(
     return writer.write(&written, parameters);
 }
 
-// Sets how often a writer asks its readers for missing messages.
+// Sets the interval at which a writer sends heartbeats, which ask its readers for missing messages.
 inline void ask_every(
         fast::DataWriterQos& qos,
         const fast::Duration_t& period)

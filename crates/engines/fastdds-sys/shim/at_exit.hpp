@@ -1,5 +1,5 @@
-// Keeps threads that delete participants and endpoints out of the library while it ends with the
-// process: its destructors also delete these objects, and wait for no thread.
+// Keeps threads that delete participants and endpoints out of the library while the process ends.
+// The library's destructors also delete these objects, and do not wait for any thread.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,8 @@
 
 namespace feros {
 
-/// Deletions that are under way. Never destroyed: threads may use it until the process is gone.
+/// The deletions that are running. Never destroyed, because threads may use it until the process
+/// has ended.
 class Deletions
 {
 public:
@@ -21,8 +22,8 @@ public:
         return all;
     }
 
-    /// From now on the process waits for deletions before it ends. To be called once there is a
-    /// participant: handlers registered last run first at exit.
+    /// From now on, the process waits for running deletions before it ends. To be called once there
+    /// is a participant, because the handlers that are registered last run first at exit.
     static void wait_for_at_exit()
     {
         static const int registered = std::atexit([]
@@ -53,7 +54,7 @@ private:
         changed.notify_all();
     }
 
-    /// A deletion that hangs does not hold up the process.
+    /// A deletion that hangs delays the end of the process only for this long.
     static constexpr std::chrono::seconds LONGEST_WAIT{5};
 
     void end()
@@ -74,8 +75,8 @@ private:
     std::thread::id ending;
 };
 
-/// A running deletion, for the lifetime of this value. Its constructor waits forever once another
-/// thread ends the process.
+/// A running deletion, for the lifetime of this value. The constructor never returns once another
+/// thread is ending the process.
 class Deletion
 {
 public:

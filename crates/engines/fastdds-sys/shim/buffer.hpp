@@ -1,4 +1,4 @@
-// Counted buffers that hold one message each.
+// Reference-counted buffers that hold one message each.
 #pragma once
 #include <atomic>
 #include <cstdlib>
@@ -11,7 +11,8 @@ struct feros_fastdds_buffer
     std::atomic<uint32_t> references{1};
     uint32_t size;
 
-    // The message behind its four bytes of encapsulation is aligned to 8.
+    // The offset of the message in the buffer. The bytes after the message's four bytes of
+    // encapsulation are aligned to 8.
     static constexpr size_t offset = 20;
 
     uint8_t* bytes()

@@ -1,4 +1,4 @@
-// Converts values of the C interface to those of Fast DDS, and back.
+// Converts values of the C interface to values of Fast DDS, and back.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -36,7 +36,7 @@ inline rtps::SequenceNumber_t to_number(
     return rtps::SequenceNumber_t(static_cast<int32_t>(number >> 32), static_cast<uint32_t>(number));
 }
 
-// Seconds on the wire are unsigned, in Fast DDS signed. The fraction is rounded up, so that it
+// Seconds are unsigned on the wire and signed in Fast DDS. The fraction is rounded up, so that it
 // converts back to the same nanosecond.
 inline rtps::Time_t to_stamp(
         int64_t nanos)
@@ -83,7 +83,7 @@ inline int64_t nanos_of(
     return static_cast<int64_t>(duration.seconds) * 1000000000 + duration.nanosec;
 }
 
-// The policies that writers and readers share.
+// The policies that writers and readers have in common.
 template<class Qos>
 void apply(
         const feros_fastdds_endpoint_options& options,
@@ -109,7 +109,7 @@ void apply(
             : asked.liveliness == 1 ? fast::MANUAL_BY_PARTICIPANT_LIVELINESS_QOS
             : fast::MANUAL_BY_TOPIC_LIVELINESS_QOS;
     liveliness.lease_duration = to_duration(asked.lease);
-    // As rmw_fastrtps: two thirds of the lease (rmw_fastrtps_shared_cpp/src/qos.cpp).
+    // Two thirds of the lease, like rmw_fastrtps (rmw_fastrtps_shared_cpp/src/qos.cpp).
     liveliness.announcement_period = asked.lease < 0 ? fast::c_TimeInfinite : to_duration(asked.lease / 3 * 2);
     ask_for_xcdr1(qos);
     qos.user_data().setValue(

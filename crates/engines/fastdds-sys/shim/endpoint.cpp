@@ -20,7 +20,7 @@ namespace {
 
 using namespace feros;
 
-// Samples that are taken from Fast DDS at once.
+// How many samples are taken from Fast DDS at once.
 constexpr size_t MOST_AT_ONCE = 1024;
 
 // Reports statuses through the gate.
@@ -171,13 +171,13 @@ struct feros_fastdds_reader
     ReaderListener listener;
     fast::DataReader* reader;
     std::mutex lock;
-    // Samples taken from Fast DDS, but not yet from this reader.
+    // Samples that have been taken from Fast DDS, but not from this reader.
     std::deque<feros_fastdds_sample> taken;
 };
 
 namespace {
 
-// Bounds the history of an endpoint that keeps all messages.
+// Limits the history of an endpoint that keeps all messages.
 template<class Qos>
 void bound(
         const feros_fastdds_endpoint_options& options,
@@ -200,8 +200,8 @@ fast::DataWriterQos writer_qos(
         qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
         qos.data_sharing().off();
         bound(options, qos);
-        // A reader that was full, or lost the last message, gets it after this time, as on Cyclone
-        // DDS; the default is 3 seconds.
+        // A reader that was full, or that lost the last message, gets the missing messages after
+        // this time, as on Cyclone DDS. The default is 3 seconds.
         ask_every(qos, fast::Duration_t(0, 100000000));
     }
     else if (code_of(participant->publisher->get_datawriter_qos_from_profile(options.topic, qos)) != fast::RETCODE_OK)
@@ -236,7 +236,8 @@ fast::DataReaderQos reader_qos(
     return qos;
 }
 
-// Takes the next sample of Fast DDS; returns 1, 0, or minus a return code.
+// Takes the next sample from Fast DDS. Returns 1 if there was a sample, 0 if there was none, or the
+// negative return code of Fast DDS.
 int take_next(
         feros_fastdds_reader& reader,
         feros_fastdds_sample& sample)
@@ -252,7 +253,7 @@ int take_next(
         }
         if (!info.valid_data)
         {
-            continue; // the end of a writer
+            continue; // the end of a writer, not a message
         }
         const auto& related = info.related_sample_identity;
         sample.buffer = received.buffer;
@@ -269,8 +270,8 @@ int take_next(
 }
 
 // Fast DDS sorts waiting samples by source timestamps (eProsima/Fast-DDS:
-// src/cpp/rtps/history/ReaderHistory.cpp), which may go back. This restores the order in which each
-// writer wrote its messages; the positions of the writers among each other stay.
+// src/cpp/rtps/history/ReaderHistory.cpp), which may decrease. This function restores the order in
+// which each writer wrote its messages. Each position keeps a message of the same writer.
 void restore_order(
         std::deque<feros_fastdds_sample>& samples)
 {
@@ -313,7 +314,7 @@ bool is_ordered(
     return true;
 }
 
-// Takes all samples that Fast DDS has; returns the code with which that ended.
+// Takes all samples that Fast DDS has. Returns the code of the last attempt.
 int take_all(
         feros_fastdds_reader& reader,
         std::deque<feros_fastdds_sample>& taken)
@@ -323,7 +324,8 @@ int take_all(
     while (code == 1)
     {
         taken.push_back(sample);
-        // No more than a history holds: a fast publisher would keep this loop running.
+        // Takes no more than a history holds, since a fast publisher would otherwise keep this loop
+        // running.
         code = taken.size() < MOST_AT_ONCE ? take_next(reader, sample) : 0;
     }
     if (!is_ordered(taken))
@@ -507,7 +509,8 @@ try
             return 1;
         }
     }
-    // Without the lock: taking needs locks of Fast DDS, which a listener that takes already holds.
+    // The lock is not held here: taking needs locks of Fast DDS, which a listener that takes
+    // already holds.
     std::deque<feros_fastdds_sample> taken;
     const int code = take_all(*reader, taken);
     if (taken.empty())

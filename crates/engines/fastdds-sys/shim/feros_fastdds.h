@@ -1,8 +1,8 @@
-// The C interface of the shim. It exists because Fast DDS has a C++ interface only, whose ABI
-// changes with every release; this header changes only with FEROS_FASTDDS_INTERFACE.
+// The C interface of the shim. The shim exists because Fast DDS only has a C++ interface, whose ABI
+// changes with every release; this interface changes only when FEROS_FASTDDS_INTERFACE changes.
 //
-// GUIDs have 16 bytes as on the wire. Times are nanoseconds. Functions that return `int` give 0 or
-// the return code of Fast DDS. Nothing here throws.
+// GUIDs have 16 bytes, as on the wire. Times are nanoseconds. Functions that return `int` return 0
+// or the return code of Fast DDS, unless their comment says otherwise. No function throws.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ extern "C" {
 typedef struct feros_fastdds_participant feros_fastdds_participant;
 typedef struct feros_fastdds_writer feros_fastdds_writer;
 typedef struct feros_fastdds_reader feros_fastdds_reader;
-/* A counted buffer that holds one serialized message. */
+/* A reference-counted buffer that holds one serialized message. */
 typedef struct feros_fastdds_buffer feros_fastdds_buffer;
 
 typedef struct {
@@ -73,7 +73,7 @@ typedef struct {
     uint8_t range; /* 0 subnet, 1 localhost, 2 off, 3 system default */
     const char* const* peers; /* IPv4 addresses */
     size_t peers_count;
-    /* XML profiles set the policies that ROS leaves open. */
+    /* Whether XML profiles set the policies that ROS leaves open. */
     bool qos_from_xml;
     void* context;
     feros_fastdds_on_participant on_participant;
@@ -107,23 +107,24 @@ uint32_t feros_fastdds_interface(void);
 const char* feros_fastdds_version(void);
 void feros_fastdds_set_log(feros_fastdds_on_log sink);
 
-/* Null if refused; the log has the reason. */
+/* Returns null if Fast DDS refuses the participant; the log then has the reason. */
 feros_fastdds_participant* feros_fastdds_participant_new(const feros_fastdds_participant_options*);
-/* The endpoints of the participant must be deleted before. */
+/* The participant's endpoints must have been deleted. */
 void feros_fastdds_participant_delete(feros_fastdds_participant*);
 void feros_fastdds_participant_guid(const feros_fastdds_participant*, uint8_t guid[16]);
 /* Forgets another participant permanently. */
 int feros_fastdds_ignore_participant(feros_fastdds_participant*, const uint8_t guid[16]);
 
-/* Null if refused, with the code in `code`; -1: the topic has another type in this participant. */
+/* Returns null and sets `code` if the writer is refused; -1 means that the topic has another type in
+   this participant. */
 feros_fastdds_writer* feros_fastdds_writer_new(
         feros_fastdds_participant*, const feros_fastdds_endpoint_options*, int* code);
-/* Waits for running callbacks; afterwards no more are called. */
+/* Waits for running callbacks. No callback runs after this call. */
 void feros_fastdds_writer_delete(feros_fastdds_writer*);
 void feros_fastdds_writer_guid(const feros_fastdds_writer*, uint8_t guid[16]);
 int feros_fastdds_writer_set_user_data(feros_fastdds_writer*, const uint8_t* data, size_t bytes);
-/* Writes the buffer, which must not change any more; `related` may be null. Not to be called by two
-   threads at once. */
+/* Writes the buffer, which must not change afterwards; `related` may be null. For each writer, only
+   one thread may call this at a time. */
 int feros_fastdds_write(
         feros_fastdds_writer*, feros_fastdds_buffer*, int64_t stamp, const uint8_t* related,
         int64_t related_number, int64_t* number);
@@ -135,10 +136,10 @@ feros_fastdds_reader* feros_fastdds_reader_new(
 void feros_fastdds_reader_delete(feros_fastdds_reader*);
 void feros_fastdds_reader_guid(const feros_fastdds_reader*, uint8_t guid[16]);
 int feros_fastdds_reader_set_user_data(feros_fastdds_reader*, const uint8_t* data, size_t bytes);
-/* Returns 1 with a sample, 0 without one, else minus the return code. */
+/* Returns 1 with a sample, 0 if there is no sample, or the negative return code of Fast DDS. */
 int feros_fastdds_take(feros_fastdds_reader*, feros_fastdds_sample*);
 
-/* Null if there is no memory. The bytes behind the first four are aligned to 8. */
+/* Returns null if there is no memory. The bytes after the first four are aligned to 8. */
 feros_fastdds_buffer* feros_fastdds_buffer_new(size_t bytes);
 void feros_fastdds_buffer_unref(feros_fastdds_buffer*);
 uint8_t* feros_fastdds_buffer_bytes(feros_fastdds_buffer*);

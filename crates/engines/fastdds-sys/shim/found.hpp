@@ -1,5 +1,5 @@
-// The participants and endpoints that discovery finds, for either version of Fast DDS. Included by
-// api_2.hpp and api_3.hpp, where `fast` and `rtps` are known.
+// The participants and endpoints that discovery finds, for both versions of Fast DDS. api_2.hpp and
+// api_3.hpp include this file after they have defined `fast` and `rtps`.
 #pragma once
 #include <vector>
 
@@ -25,7 +25,7 @@ struct FoundEndpoint
     const fast::LivelinessQosPolicy& liveliness;
     const fast::ReliabilityQosPolicy& reliability;
     const fast::DurabilityQosPolicy& durability;
-    const fast::HistoryQosPolicy* history; // null: not announced
+    const fast::HistoryQosPolicy* history; // null if not announced
 };
 
 } // namespace feros

@@ -1,7 +1,7 @@
-// UDP whose datagrams wait until their participant takes them. A participant of Fast DDS announces
-// itself before it receives (RTPSParticipantImpl::enable of either version). Participants that
-// exist already answer at once, on loopback even before that, and repeat their answer only seconds
-// later.
+// A UDP transport whose datagrams wait until their participant can take them. A participant of Fast
+// DDS announces itself before it starts to receive (RTPSParticipantImpl::enable in both versions).
+// Existing participants answer at once, on loopback even before the participant receives, and they
+// repeat their answer only seconds later.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ public:
         opened.notify_all();
     }
 
-    /// A participant that could not be made waits for these threads.
+    /// Waits for these threads if the participant could not be created.
     void wait()
     {
         if (is_open)

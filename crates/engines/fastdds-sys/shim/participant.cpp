@@ -1,5 +1,6 @@
 // Participants: the range of their discovery, as in rmw_fastrtps
-// (ros2/rmw_fastrtps:rmw_fastrtps_shared_cpp/src/participant.cpp), and the entities that they find.
+// (ros2/rmw_fastrtps:rmw_fastrtps_shared_cpp/src/participant.cpp), and the participants and
+// endpoints that they discover.
 #include "participant.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ using namespace feros;
 
 constexpr uint8_t LOCALHOST = 1;
 constexpr uint8_t OFF = 2;
-// The number of participants of a host that discovery tries without multicast, as in rmw_fastrtps.
+// How many participants of each host discovery tries without multicast, as in rmw_fastrtps.
 constexpr uint32_t PARTICIPANTS_OF_A_HOST = 32;
 
 void add_peer(
@@ -34,9 +35,11 @@ void add_peer(
     wire.builtin.initialPeersList.push_back(peer);
 }
 
-// A participant whose sockets are open is heard on loopback, or hears a participant that opens its
-// own later: of five announcements in half a second, four are needless. While it announces itself,
-// Fast DDS must not lose a writer (eProsima/Fast-DDS#6502, docs/decisions/0021-fastdds-engine.md).
+// Makes a participant announce itself less often. By default, it does so five times in half a
+// second, of which four are superfluous: on loopback, any participant with open sockets hears the
+// first announcement, and participants that open their sockets later announce themselves. While
+// Fast DDS announces itself, it must not lose a writer (eProsima/Fast-DDS#6502,
+// docs/decisions/0021-fastdds-engine.md).
 void announce_seldom(
         fast::WireProtocolConfigQos& wire)
 {
@@ -55,7 +58,8 @@ void look_for(
     auto& wire = qos.wire_protocol();
     if (options.range == LOCALHOST || options.range == OFF)
     {
-        // A unicast locator without an address keeps Fast DDS from listening to multicast.
+        // Configures a unicast locator without an address, because Fast DDS then does not listen to
+        // multicast.
         rtps::Locator_t own;
         own.port = first_port(wire, options.domain_id);
         wire.builtin.metatrafficMulticastLocatorList.clear();
@@ -76,14 +80,14 @@ void look_for(
     }
     if (hosts.empty() && options.range == OFF)
     {
-        add_peer(wire, "127.0.0.1", 9); // else Fast DDS announces itself by multicast
-        // Before 2.10, Fast DDS does not ask whether to ignore a participant.
+        add_peer(wire, "127.0.0.1", 9); // otherwise Fast DDS announces itself by multicast
+        // Before 2.10, Fast DDS offers no callback that decides whether to ignore a participant.
         wire.builtin.discovery_config.ignoreParticipantFlags = static_cast<rtps::ParticipantFilteringFlags>(
             rtps::FILTER_DIFFERENT_HOST | rtps::FILTER_DIFFERENT_PROCESS | rtps::FILTER_SAME_PROCESS);
     }
     else if (!hosts.empty() && options.range == 0)
     {
-        // With peers, multicast is no longer a default.
+        // Once there are peers, multicast must be configured explicitly.
         rtps::Locator_t multicast;
         rtps::IPLocator::setIPv4(multicast, "239.255.0.1");
         multicast.port = wire.port.getMulticastPort(options.domain_id);
@@ -91,9 +95,9 @@ void look_for(
     }
 }
 
-// The most that the shared memory of a participant takes, and the divisor that gives its part of
-// the free memory. Fast DDS takes all of it at the start (`posix_fallocate`), whether messages use
-// it or not.
+// The limit on the shared memory of a participant, in bytes and as a fraction (the divisor) of the
+// free memory. Fast DDS allocates all of it at the start (`posix_fallocate`), whether or not
+// messages use it.
 constexpr uint64_t MOST_SHARED_BYTES = 16 << 20;
 constexpr uint64_t PART_OF_FREE = 64;
 
@@ -110,9 +114,10 @@ uint32_t shared_bytes()
     return static_cast<uint32_t>(std::min(MOST_SHARED_BYTES, free_bytes / PART_OF_FREE));
 }
 
-// Messages wait in the sender's shared memory. By default Fast DDS has 512 KiB of it, which delays
-// larger messages. UDP is held until the returned reception is opened. Transports that XML or the
-// environment choose stay unchanged. Where shared memory is not available, all transports do.
+// Messages wait in the sender's shared memory. The default of Fast DDS is 512 KiB, which delays
+// larger messages. UDP datagrams are held back until the returned reception is opened. If XML or
+// the environment chooses the transports, or if shared memory is not available, the transports stay
+// unchanged.
 std::shared_ptr<Reception> choose_transports(
         fast::DomainParticipantQos& qos)
 {
@@ -233,9 +238,9 @@ feros_fastdds_participant::feros_fastdds_participant(
     fast::DomainParticipantQos qos = factory->get_default_participant_qos();
     look_for(options, qos);
     const auto reception = choose_transports(qos);
-    // Other participants see the depth of histories.
+    // Makes the depth of histories visible to other participants.
     qos.properties().properties().emplace_back("fastdds.serialize_optional_qos", "true");
-    // One NUL at the end, as rmw_fastrtps.
+    // The string ends with one NUL, as in rmw_fastrtps.
     const std::string data = std::string("enclave=") + options.enclave + ";";
     qos.user_data().setValue(std::vector<uint8_t>(data.c_str(), data.c_str() + data.size() + 1));
     qos.name(options.enclave);
@@ -316,8 +321,8 @@ void feros_fastdds_participant::release_topic(
         const std::string type_name = known->second.type_name;
         participant->delete_topic(known->second.topic);
         topics.erase(known);
-        // Fast DDS refuses this while an endpoint uses the type, but not for a topic whose first
-        // endpoint another thread is about to create.
+        // Fast DDS refuses to unregister a type while an endpoint uses it, but does not know of a
+        // topic whose first endpoint another thread is about to create.
         const auto uses_it = [&type_name](const auto& topic)
                 {
                     return topic.second.type_name == type_name;

@@ -14,7 +14,7 @@
 
 namespace feros {
 
-// Lets callbacks through until it is closed, then waits for running callbacks.
+// Lets callbacks pass until it is closed. Closing it waits for running callbacks.
 class Gate
 {
 public:
@@ -88,7 +88,8 @@ struct feros_fastdds_participant
             const feros_fastdds_participant_options& options);
     ~feros_fastdds_participant();
 
-    // The topic, made if it does not exist; null with the code -1 when it has another type.
+    // Returns the topic, and creates it if it does not exist. Returns null with the code -1 if the
+    // topic has another type.
     feros::fast::Topic* share_topic(
             const std::string& name,
             const std::string& type_name,

@@ -1,6 +1,6 @@
-// The pool by which Fast DDS 3 keeps messages in counted buffers: messages are sent from the buffer
-// that they were serialized into, and lent from the buffer that they were received in, without a
-// further copy.
+// The pool that makes Fast DDS 3 keep messages in reference-counted buffers. Messages are sent from
+// the buffer into which they were serialized, and lent from the buffer into which they were
+// received, without another copy.
 #pragma once
 #include <cstring>
 #include <memory>
@@ -18,16 +18,16 @@ class Pool : public eprosima::fastdds::rtps::IPayloadPool
 
 public:
 
-    // One pool for the process: buffers move between its participants.
+    // There is one pool per process, because buffers move between the process's participants.
     static const std::shared_ptr<Pool>& get()
     {
-        // Never destroyed: threads of Fast DDS outlive static objects.
+        // Never destroyed, because threads of Fast DDS outlive static objects.
         static auto* pool = new std::shared_ptr<Pool>(new Pool);
         return *pool;
     }
 
-    // While this value lives, the next payload of this thread that has the buffer's size is the
-    // buffer.
+    // While this value exists, the next payload of the buffer's size that this thread requests is
+    // the buffer itself.
     class Writing
     {
     public:
@@ -99,7 +99,7 @@ public:
 
 private:
 
-    // The buffer that this thread writes.
+    // The buffer that this thread is writing.
     static feros_fastdds_buffer*& written()
     {
         static thread_local feros_fastdds_buffer* buffer = nullptr;

@@ -1,4 +1,4 @@
-// The type of every topic: a message is kept as the bytes that it has on the wire.
+// The type of every topic, which keeps a message as the bytes that it has on the wire.
 #pragma once
 #include <cstring>
 
@@ -14,7 +14,7 @@ public:
 
     explicit RawType(
             const std::string& name)
-        : AnyType(name, 256) // the initial reservation; messages have any size
+        : AnyType(name, 256) // the initial size of the memory; messages have any size
     {
     }
 
@@ -42,12 +42,12 @@ public:
     {
         if (payload.length < 4)
         {
-            return true; // refused by `take`, which sees no buffer
+            return true; // `take` refuses the sample, since it has no buffer
         }
         received.length = payload.length;
         if (is_lent(payload))
         {
-            // Fragments are put together in a buffer of the size that their sender claims.
+            // Fragments are assembled in a buffer whose size the sender claims.
             received.buffer = feros_fastdds_buffer::of(payload.data);
             received.buffer->add_reference();
             return true;

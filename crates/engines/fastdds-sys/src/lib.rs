@@ -1,5 +1,5 @@
 //! The C interface of the Feros shim over Fast DDS (`shim/feros_fastdds.h`), which is loaded on
-//! demand. A program that does not use the engine has no cost from it and does not need Fast DDS.
+//! demand. A program that does not use the engine pays nothing for it and does not need Fast DDS.
 //!
 //! This crate's build compiles the shim if the headers of Fast DDS 3 or 2 are installed: in
 //! `FEROS_FASTDDS_PREFIX`, a sourced ROS 2 installation (`AMENT_PREFIX_PATH`), a Python environment
@@ -26,7 +26,7 @@ const INTERFACE: u32 = 1;
 /// The file name of the shim.
 const SHIM_NAME: &str = "libferos_fastdds.so";
 
-/// Why the shim cannot be used.
+/// The reason why the shim cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -72,8 +72,8 @@ macro_rules! functions {
 
         impl Shim {
             fn bind(library: libloading::Library) -> Result<Self, libloading::Error> {
-                // SAFETY: the signatures are those of `feros_fastdds.h`, whose version was checked;
-                // the library stays loaded as long as the functions exist.
+                // SAFETY: the signatures are those of `feros_fastdds.h`, whose version has been
+                // checked; the library stays loaded as long as the functions exist.
                 unsafe {
                     $(let $name = *library.get($symbol)?;)*
                     Ok(Self { $($name,)* _library: library })
@@ -84,7 +84,7 @@ macro_rules! functions {
 }
 
 functions! {
-    /// Version of Fast DDS that the shim was compiled with.
+    /// The version of Fast DDS with which the shim was compiled.
     fn version = b"feros_fastdds_version\0" () -> *const c_char;
     /// Sets the callback for Fast DDS's log.
     fn set_log = b"feros_fastdds_set_log\0" (on_log);
@@ -94,7 +94,7 @@ functions! {
     fn participant_delete = b"feros_fastdds_participant_delete\0" (*mut participant);
     /// Gets the GUID of a participant.
     fn participant_guid = b"feros_fastdds_participant_guid\0" (*const participant, *mut [u8; 16]);
-    /// Makes a participant ignore another one.
+    /// Makes a participant ignore another participant.
     fn ignore_participant = b"feros_fastdds_ignore_participant\0" (*mut participant, *const [u8; 16]) -> c_int;
     /// Creates a writer; returns null and sets a code on failure.
     fn writer_new = b"feros_fastdds_writer_new\0" (*mut participant, *const endpoint_options, *mut c_int) -> *mut writer;
@@ -122,15 +122,14 @@ functions! {
     fn take = b"feros_fastdds_take\0" (*mut reader, *mut sample) -> c_int;
     /// Creates a buffer; returns null on failure.
     fn buffer_new = b"feros_fastdds_buffer_new\0" (usize) -> *mut buffer;
-    /// Releases a reference.
+    /// Releases a reference to a buffer.
     fn buffer_unref = b"feros_fastdds_buffer_unref\0" (*mut buffer);
     /// Returns the bytes of a buffer.
     fn buffer_bytes = b"feros_fastdds_buffer_bytes\0" (*mut buffer) -> *mut u8;
 }
 
 impl Shim {
-    /// Returns the shim, which the first call loads. A process tries to load it only once; after a
-    /// failure, later calls return the same error.
+    /// Returns the shim. The first call loads it; if that fails, later calls return the same error.
     ///
     /// # Errors
     /// See [`LoadError`].
@@ -139,14 +138,14 @@ impl Shim {
         SHIM.get_or_init(load).as_ref().map_err(Clone::clone)
     }
 
-    /// Version of Fast DDS that the shim was compiled with.
+    /// The version of Fast DDS with which the shim was compiled.
     pub fn fastdds_version(&self) -> String {
         // SAFETY: the shim returns a constant.
         unsafe { CStr::from_ptr((self.version)()) }.to_string_lossy().into_owned()
     }
 }
 
-/// Returns the paths where the shim may be. The first one that exists is used.
+/// Returns the paths at which the shim may be. The first path that exists is used.
 fn candidates() -> Vec<PathBuf> {
     if let Some(path) = std::env::var_os("FEROS_FASTDDS_SHIM").filter(|path| !path.is_empty()) {
         return vec![path.into()];
@@ -173,7 +172,7 @@ fn load() -> Result<Shim, LoadError> {
     };
     // SAFETY: the constructors of the shim and of Fast DDS have no preconditions.
     let library = unsafe { libloading::Library::new(path) }.map_err(broken)?;
-    // SAFETY: every shim has this function with this signature.
+    // SAFETY: every version of the shim has this function with this signature.
     let found = unsafe {
         let interface: libloading::Symbol<'_, unsafe extern "C" fn() -> u32> =
             library.get(b"feros_fastdds_interface\0").map_err(broken)?;

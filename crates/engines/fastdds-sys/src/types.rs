@@ -22,7 +22,7 @@ pub const INFINITE: i64 = -1;
 pub const RETCODE_INCONSISTENT_POLICY: i32 = 8;
 pub const RETCODE_OUT_OF_RESOURCES: i32 = 5;
 pub const RETCODE_TIMEOUT: i32 = 10;
-/// The error code for a new endpoint whose topic has another type in this participant.
+/// The error code for a new endpoint if its topic has another type in this participant.
 pub const OTHER_TYPE: i32 = -1;
 
 #[repr(C)]
