@@ -15,14 +15,14 @@ impl Gate {
 
     /// Calls the notification, if the gate is not closed.
     pub fn notify(&self) {
-        // The lock is held during the call so that `close` can wait for it. The notification only
-        // marks something as ready.
+        // The lock is held during the call so that `close` waits for the call. The notification
+        // only marks something as ready.
         if let Some(notify) = &*self.0.lock() {
             notify();
         }
     }
 
-    /// Closes the gate and waits for a running call. Later calls do nothing.
+    /// Closes the gate, and waits until a running call has returned. Later calls do nothing.
     pub fn close(&self) {
         let notify = self.0.lock().take();
         drop(notify);

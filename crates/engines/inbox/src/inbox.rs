@@ -1,4 +1,4 @@
-//! The messages that a subscription has received and its user has not taken yet.
+//! The messages that a subscription has received and that its user has not taken yet.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::room::Room;
 
 /// The limit on messages in the inbox of a keep-all subscription. Receiving does not wait for the
 /// user, because other subscriptions receive over the same connection. So the limit is higher than
-/// [`KEEP_ALL_LIMIT`], at which publishers of the session or process wait.
+/// [`KEEP_ALL_LIMIT`], at which publishers in the same session or process start to wait.
 const MOST_MESSAGES: usize = 1 << 16;
 const MOST_BYTES: usize = 256 << 20;
 
@@ -87,7 +87,7 @@ impl<M: Received> Inbox<M> {
         self.on_data.notify();
     }
 
-    /// Stores the message; returns false if there is no room.
+    /// Stores the message. Returns false if there is no room.
     fn store(&self, message: M) -> bool {
         let mut state = self.state.lock();
         let is_too_much = state.queue.len() >= MOST_MESSAGES
@@ -107,7 +107,7 @@ impl<M: Received> Inbox<M> {
             self.room.filled();
         }
         drop(state);
-        drop(oldest); // dropped without the lock, because freeing may take long
+        drop(oldest); // without the lock, because dropping a message may take long
         true
     }
 
@@ -129,7 +129,7 @@ impl<M: Received> Inbox<M> {
         Some(message)
     }
 
-    /// Whether the subscription keeps all messages and publishers have to wait for it.
+    /// Whether the subscription keeps all messages and is so full that publishers have to wait.
     pub fn is_full(&self) -> bool {
         self.state.lock().is_full
     }

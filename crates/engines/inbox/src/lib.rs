@@ -1,10 +1,10 @@
-//! Shared parts of the engines for Zenoh and ROS 1. Their libraries deliver each message as it
-//! arrives, and have neither queues for subscriptions nor statuses of endpoints.
+//! Shared parts of the engines for Zenoh and ROS 1. The libraries of these engines deliver each
+//! message as it arrives. They have neither queues for subscriptions nor statuses of endpoints.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `inbox` | [`Inbox`]: received messages of a subscription that its user has not taken yet |
-//! | `requests` | [`Requests`] that the user has not taken, [`Pending`] ones without a response |
+//! | `requests` | [`Requests`] that the user has not taken, and [`Pending`] requests without a response |
 //! | `responses` | [`Responses`]: received responses of a client that its user has not taken yet |
 //! | `room` | [`Room`]: makes publishers wait for keep-all subscriptions that are full |
 //! | `gate` | [`Gate`]: a notification that can be closed |

@@ -16,7 +16,7 @@ pub struct Peer<R> {
     pub announcement: Option<Arc<str>>,
     /// The policies of the matching endpoint.
     pub qos: QosProfile,
-    /// The engine's data for reaching the matching endpoint.
+    /// The engine's data for sending to the matching endpoint.
     pub reach: R,
 }
 
@@ -32,13 +32,14 @@ pub struct Matches<R> {
 }
 
 impl<R> Matches<R> {
-    /// Creates an empty list of matches. [`notify`](Self::notify) calls `on_change`.
+    /// Creates an empty list of matches. [`notify`](Self::notify) will call `on_change`.
     pub fn new(on_change: Option<Notify>) -> Self {
         let state = Mutex::new(State { peers: BTreeMap::new(), status: Status::default() });
         Self { state, changed: Gate::new(on_change) }
     }
 
-    /// Adds a match, or updates its data. The caller must call `notify` once it holds no lock.
+    /// Adds a match, or updates its data. The caller must call `notify` as soon as it holds no
+    /// lock.
     pub fn appeared(&self, gid: Gid, peer: Peer<R>) {
         let mut state = self.state.lock();
         if state.peers.insert(gid, peer).is_none() {
@@ -68,7 +69,7 @@ impl<R> Matches<R> {
         self.state.lock().status.clashed();
     }
 
-    /// Records lost messages, and notifies if there are any.
+    /// Records lost messages. Calls the notification if there are any.
     pub fn lost(&self, messages: u64) {
         if messages > 0 {
             self.state.lock().status.lost(messages);
@@ -76,7 +77,7 @@ impl<R> Matches<R> {
         }
     }
 
-    /// Calls the notification: there is an event to take.
+    /// Calls the notification, because there is an event to take.
     pub fn notify(&self) {
         self.changed.notify();
     }
@@ -86,7 +87,7 @@ impl<R> Matches<R> {
         self.changed.close();
     }
 
-    /// Takes an event with `of`.
+    /// Takes an event from the status by calling `of`.
     pub fn take<T>(&self, of: impl FnOnce(&mut Status) -> T) -> T {
         of(&mut self.state.lock().status)
     }
@@ -96,7 +97,7 @@ impl<R> Matches<R> {
         self.state.lock().peers.len()
     }
 
-    /// The matches, in the form of the engine interface.
+    /// Returns the matches, as the engine interface represents them.
     pub fn list(&self) -> Vec<Match> {
         let as_match = |(gid, peer): (&Gid, &Peer<R>)| Match {
             gid: *gid,

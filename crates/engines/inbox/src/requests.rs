@@ -1,5 +1,5 @@
-//! Requests that a server has received: requests that the user has not taken yet, and taken
-//! requests that have no response yet.
+//! Requests that a server has received: requests that the user has not taken yet, and requests that
+//! the user has taken but not responded to.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,8 +8,8 @@ use feros_sync::Mutex;
 
 use crate::gate::Gate;
 
-/// The limit on requests that wait for their responses. It is high because the goals of actions
-/// wait long.
+/// The limit on requests that wait for their responses. It is high because requests for the results
+/// of actions wait for a long time.
 pub const MOST_PENDING: usize = 4096;
 
 /// Requests that the user has not taken yet, limited by the depth of the history.
@@ -27,7 +27,8 @@ impl<R> Requests<R> {
         Self { queue: Mutex::default(), depth, on_request: Gate::new(Some(on_request)) }
     }
 
-    /// Adds a request and calls the notification. Returns the oldest request if it was dropped.
+    /// Adds a request and calls the notification. Returns the oldest request if this call displaced
+    /// it.
     #[must_use = "its sender waits"]
     pub fn push(&self, request: R) -> Option<R> {
         let oldest = {
@@ -65,11 +66,11 @@ impl<R> Requests<R> {
 /// The key of a request: its client and its number.
 type Key = (Gid, i64);
 
-/// Taken requests that wait for their responses, at most [`MOST_PENDING`].
+/// Taken requests that wait for their responses; at most [`MOST_PENDING`] requests.
 #[derive(Debug)]
 pub struct Pending<R> {
     requests: HashMap<Key, R>,
-    /// The keys in order of arrival. Keys of answered requests remain for a while.
+    /// The keys in order of arrival. Keys of answered requests stay for some time.
     order: VecDeque<Key>,
 }
 
@@ -86,8 +87,8 @@ impl<R> Pending<R> {
         self.requests.contains_key(&(client, number))
     }
 
-    /// Adds the client's request with this number. Returns the request that was dropped to make
-    /// room: an earlier request with the same number, or the oldest request.
+    /// Adds the client's request with this number. Returns the request that was removed for it: an
+    /// earlier request with the same number, or the oldest request.
     #[must_use = "its sender waits"]
     pub fn insert(&mut self, client: Gid, number: i64, request: R) -> Option<R> {
         let key = (client, number);
@@ -104,7 +105,7 @@ impl<R> Pending<R> {
         std::iter::from_fn(|| self.order.pop_front()).find_map(|key| self.requests.remove(&key))
     }
 
-    /// Removes the client's request with this number, because its response is sent.
+    /// Removes the client's request with this number, because its response is being sent.
     pub fn remove(&mut self, client: Gid, number: i64) -> Option<R> {
         self.requests.remove(&(client, number))
     }
@@ -153,7 +154,7 @@ mod tests {
         assert_eq!(pending.remove(CLIENT, 0), Some(0));
         assert_eq!(pending.remove(CLIENT, 0), None);
         assert_eq!(pending.insert(CLIENT, most, most), None);
-        // The oldest request that still waits was dropped.
+        // The oldest request that was still waiting has been dropped.
         assert_eq!(pending.insert(CLIENT, most + 1, most + 1), Some(1));
         assert!(pending.has(CLIENT, most) && !pending.has(CLIENT, 1));
         assert_eq!(pending.insert(CLIENT, most, -1), Some(most), "the same number again");

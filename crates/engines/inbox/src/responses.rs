@@ -1,4 +1,4 @@
-//! Responses that a client has received and its user has not taken yet.
+//! Responses that a client has received and that its user has not taken yet.
 
 use std::collections::VecDeque;
 
@@ -8,8 +8,8 @@ use feros_sync::{AtomicU64, Mutex, Ordering};
 use crate::gate::Gate;
 use crate::inbox::Received;
 
-/// The limit on the number of waiting responses of a client. New responses do not displace waiting
-/// ones, since the client waits for each.
+/// The limit on the waiting responses of a client. New responses do not displace waiting responses,
+/// since the client waits for each of them.
 const MOST_WAITING: usize = 1024;
 const MOST_BYTES: usize = 64 << 20;
 
@@ -61,7 +61,7 @@ impl<M: Received> Responses<M> {
         Some(response)
     }
 
-    /// The number of responses that were lost for lack of room.
+    /// The number of responses that were lost because there was no room.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }

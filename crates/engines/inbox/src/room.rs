@@ -15,7 +15,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// Counts a subscription that became full.
+    /// Counts a subscription that has become full.
     pub fn filled(&self) {
         self.full.fetch_add(1, Ordering::AcqRel);
     }

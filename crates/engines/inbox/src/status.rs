@@ -1,5 +1,5 @@
-//! Counters behind the events of an endpoint: the totals, and the part of them that the user has
-//! already taken.
+//! The counters from which the events of an endpoint are made: the totals, and the part of them
+//! that the user has already taken.
 
 use feros_engine::event::difference;
 use feros_engine::{MatchedStatus, PublisherEvent, SubscriptionEvent};
@@ -30,7 +30,7 @@ impl Total {
     }
 }
 
-/// The events of an endpoint.
+/// The counters for the events of an endpoint.
 #[derive(Debug, Default)]
 pub struct Status {
     matched: Total,
@@ -76,7 +76,7 @@ impl Status {
         })
     }
 
-    /// Takes the next event of a publisher that has not been taken yet.
+    /// Takes the next event of a publisher that has not been taken.
     pub fn take_of_publisher(&mut self) -> Option<PublisherEvent> {
         if let Some(status) = self.take_matched() {
             return Some(PublisherEvent::Matched(status));
@@ -85,7 +85,7 @@ impl Status {
         Some(PublisherEvent::IncompatibleType { total, change })
     }
 
-    /// Takes the next event of a subscription that has not been taken yet.
+    /// Takes the next event of a subscription that has not been taken.
     pub fn take_of_subscription(&mut self) -> Option<SubscriptionEvent> {
         if let Some(status) = self.take_matched() {
             return Some(SubscriptionEvent::Matched(status));
