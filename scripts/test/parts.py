@@ -32,6 +32,8 @@ CARGO = {
     # dependencies; Cargo.toml has the reason.
     "CARGO_PROFILE_DEV_DEBUG": "none",
     "CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG": "none",
+    # Names of functions are a third of each of the 200 test programs; a panic names its file and line.
+    "CARGO_PROFILE_DEV_STRIP": "symbols",
     # All builds share one build of Cyclone DDS (crates/engines/cyclonedds-sys/build/cache.rs).
     "FEROS_CYCLONEDDS_CACHE": str(TARGET / "cyclonedds"),
     # The extension of the wheel is built with the workspace, without libpython, as maturin would

@@ -54,7 +54,7 @@ pub struct ContextOptions {
     pub session: SessionOptions,
     /// Remap rules and the other arguments of the command line.
     pub arguments: Arguments,
-    /// The engine, such as [`engine("zenoh")?`](crate::engine), or two engines used as one,
+    /// The engine, such as [`engine("zenoh")?`](crate::engine()), or two engines used as one,
     /// `engine("cyclonedds,zenoh")?`. `None` means the engine of `FEROS_ENGINE`, or the first
     /// engine that is built in.
     pub engine: Option<Arc<dyn Engine>>,
