@@ -1,12 +1,13 @@
-//! Signals as file descriptors, which are polled together with output.
+//! Signals as a file descriptor, which is polled together with output.
 
-use std::io::Read as _;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use signal_hook::SigId;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::iterator::backend::SignalDelivery;
+use signal_hook::iterator::exfiltrator::SignalOnly;
+use signal_hook::low_level::signal_name;
 
 use super::outcome::RunError;
 
@@ -14,10 +15,9 @@ use super::outcome::RunError;
 /// send one.
 const TOGETHER: Duration = Duration::from_millis(200);
 
-/// One pipe for each signal, so that the pipe identifies the signal.
+/// The signals to this process.
 pub(super) struct Signals {
-    pipes: Vec<(i32, UnixStream)>,
-    registrations: Vec<SigId>,
+    delivery: SignalDelivery<UnixStream, SignalOnly>,
     wishes: Wishes,
 }
 
@@ -39,49 +39,23 @@ impl Wishes {
 impl Signals {
     pub(super) fn new() -> Result<Self, RunError> {
         let failed = |cause| RunError::System { what: "signals cannot be received", cause };
-        let mut signals =
-            Self { pipes: Vec::new(), registrations: Vec::new(), wishes: Wishes::default() };
-        for signal in [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-            let (receiver, sender) = UnixStream::pair().map_err(failed)?;
-            receiver.set_nonblocking(true).map_err(failed)?;
-            let id = signal_hook::low_level::pipe::register(signal, sender).map_err(failed)?;
-            signals.registrations.push(id);
-            signals.pipes.push((signal, receiver));
-        }
-        Ok(signals)
+        let (receiver, sender) = UnixStream::pair().map_err(failed)?;
+        let signals = [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT];
+        let delivery = SignalDelivery::with_pipe(receiver, sender, SignalOnly, signals);
+        Ok(Self { delivery: delivery.map_err(failed)?, wishes: Wishes::default() })
     }
 
-    /// The descriptors that become readable when a signal arrives.
-    pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.pipes.iter().map(|(_, pipe)| pipe.as_fd())
+    /// The descriptor that becomes readable when a signal arrives.
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.delivery.get_read().as_fd()
     }
 
     /// The requests to end since the last call, by signal name; signals that arrive together count
     /// as one.
     pub(super) fn take_requests(&mut self) -> Vec<&'static str> {
-        let (mut requests, now) = (Vec::new(), Instant::now());
-        for (signal, pipe) in &mut self.pipes {
-            let mut bytes = [0; 64];
-            let count = pipe.read(&mut bytes).unwrap_or(0);
-            let name = match *signal {
-                SIGINT => "SIGINT",
-                SIGTERM => "SIGTERM",
-                SIGHUP => "SIGHUP",
-                SIGQUIT => "SIGQUIT",
-                _ => continue,
-            };
-            let wishes = (0..count).filter(|_| self.wishes.is_another(now));
-            requests.extend(wishes.map(|_| name));
-        }
-        requests
-    }
-}
-
-impl Drop for Signals {
-    fn drop(&mut self) {
-        for id in self.registrations.drain(..) {
-            signal_hook::low_level::unregister(id);
-        }
+        let now = Instant::now();
+        let wishes = self.delivery.pending().filter(|signal| *signal != SIGCHLD);
+        wishes.filter(|_| self.wishes.is_another(now)).filter_map(signal_name).collect()
     }
 }
 

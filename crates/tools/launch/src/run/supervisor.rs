@@ -369,12 +369,9 @@ impl Supervisor {
         let due = self.children.iter().filter_map(Child::due).chain(self.timers.due()).min();
         let timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
         let reads = self.output.screen.has_room();
-        let mut descriptors: Vec<PollFd<'_>> = self
-            .signals
-            .descriptors()
-            .map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN))
-            .collect();
-        descriptors.push(PollFd::from_borrowed_fd(self.requests.descriptor(), PollFlags::IN));
+        let wakers = [self.signals.descriptor(), self.requests.descriptor()];
+        let mut descriptors =
+            wakers.map(|waker| PollFd::from_borrowed_fd(waker, PollFlags::IN)).to_vec();
         let screen = descriptors.len();
         if self.output.screen.has_pending() {
             descriptors.push(PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT));
@@ -414,17 +411,13 @@ impl Supervisor {
         loop {
             let without_delay = !self.signals.take_requests().is_empty();
             let Some(timeout) = self.orphans.end(without_delay) else { return Ok(()) };
-            let mut descriptors: Vec<PollFd<'_>> = self
-                .signals
-                .descriptors()
-                .map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN))
-                .collect();
-            let screen = descriptors.len();
+            let mut descriptors =
+                vec![PollFd::from_borrowed_fd(self.signals.descriptor(), PollFlags::IN)];
             if self.output.screen.has_pending() {
                 descriptors.push(PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT));
             }
             poll(&mut descriptors, Some(timeout))?;
-            if descriptors.get(screen).is_some_and(|stdout| !stdout.revents().is_empty()) {
+            if descriptors.get(1).is_some_and(|stdout| !stdout.revents().is_empty()) {
                 self.output.screen.write();
             }
         }
