@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal};
+use feros_process::{ChildGroup, Signal};
 
 use crate::contract::EXIT_NOT_INSTALLED;
 use crate::peer::{Peer, SystemRef};
@@ -18,6 +18,8 @@ use crate::record::Missing;
 /// The time after which a running build is reported; it is reported again after each `AGAIN`.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_secs(30);
+/// How often to check for an interruption.
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The folder in which programs are built, and the state of each build.
 pub struct PeerBuilder {
@@ -144,8 +146,7 @@ impl PeerBuilder {
                     .env("FEROS_LAB_OUT", &out)
                     .stdin(Stdio::null())
                     .stdout(file.try_clone().map_err(failed)?)
-                    .stderr(file)
-                    .process_group(0);
+                    .stderr(file);
                 let code = run(&mut command, interrupted, &mut |time| {
                     let (name, seconds, log) = (&made.name, time.as_secs(), log.display());
                     waits(&format!("builds {name}, {seconds} s so far; its output is in {log}"));
@@ -212,25 +213,22 @@ fn run(
     interrupted: &AtomicBool,
     waits: &mut dyn FnMut(Duration),
 ) -> std::io::Result<Option<i32>> {
-    let (mut child, began, mut next) = (command.spawn()?, Instant::now(), FIRST_WORD);
+    let (mut child, began, mut next) = (ChildGroup::spawn(command)?, Instant::now(), FIRST_WORD);
     loop {
-        if let Some(status) = child.try_wait()? {
+        if let Some(status) = child.wait_until(Instant::now() + LOOK_INTERVAL)? {
             // A terminal's Ctrl-C reaches a child that does not have a process group of its own
             // yet.
             let is_interrupted = status.signal() == Some(Signal::INT.as_raw());
             return Ok((!is_interrupted).then(|| status.code().unwrap_or(-1)));
         }
         if interrupted.load(Ordering::Relaxed) {
-            // The compilers that the build started are in its process group.
-            let _ = rustix::process::kill_process_group(Pid::from_child(&child), Signal::KILL);
-            let _ = child.wait();
+            // Dropping the build kills also the compilers that it started.
             return Ok(None);
         }
         if began.elapsed() >= next {
             waits(began.elapsed());
             next += AGAIN;
         }
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -2,18 +2,18 @@
 //! behind.
 //!
 //! Each child has its input on a pipe, and ends when its input does. A child that does not end is
-//! killed after [`LEAVE_LIMIT`], through its process handle. SIGINT, SIGTERM and SIGHUP to the
-//! command arrive in the same queue, so that the command can end its children before itself; Ctrl-C
-//! does not reach the children, because each has its own process group.
+//! killed after [`LEAVE_LIMIT`], with the processes that it started. SIGINT, SIGTERM and SIGHUP to
+//! the command arrive in the same queue, so that the command can end its children before itself;
+//! Ctrl-C does not reach the children.
 
-use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::io::{self, BufRead, Write};
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use feros::Context;
+use feros_process::{ChildGroup, read_lines};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
@@ -24,6 +24,9 @@ const LEAVE_LIMIT: Duration = Duration::from_secs(5);
 
 /// The limit on lines that wait to be read; a child that prints more lines has to wait.
 const QUEUE_DEPTH: usize = 1024;
+
+/// A longer line of a child counts as several lines.
+const LONGEST_LINE_BYTES: usize = 1 << 20;
 
 /// What happened to a process of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +55,7 @@ pub(crate) struct ProcessGroup {
 
 struct Running {
     name: String,
-    process: Child,
+    process: ChildGroup,
     input: Option<ChildStdin>,
 }
 
@@ -75,22 +78,16 @@ impl ProcessGroup {
 
     /// Starts a child. Its standard error is that of this process.
     pub(crate) fn start(&mut self, name: &str, command: &mut Command) -> io::Result<Member> {
-        let mut process =
-            command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let (input, output) = (process.stdin.take(), process.stdout.take());
+        let mut process = ChildGroup::spawn(command.stdin(Stdio::piped()).stdout(Stdio::piped()))?;
+        let (input, output, _) = process.take_pipes();
         let member = Member(self.children.len());
         self.children.push(Running { name: name.to_owned(), process, input });
         let output = output.expect("standard output was asked to be a pipe");
         let sender = self.sender.clone();
-        thread::Builder::new().name("group-output".into()).spawn(move || {
-            for line in BufReader::new(output).lines() {
-                let Ok(line) = line else { break };
-                if sender.send(ProcessEvent::Line(member, line)).is_err() {
-                    return;
-                }
-            }
+        read_lines("group-output", output, LONGEST_LINE_BYTES, move |line| {
+            let ended = ProcessEvent::Ended(member);
             // After the group is dropped, nobody receives events.
-            let _ = sender.send(ProcessEvent::Ended(member));
+            let _ = sender.send(line.map_or(ended, |line| ProcessEvent::Line(member, line)));
         })?;
         Ok(member)
     }
@@ -155,16 +152,7 @@ impl Drop for ProcessGroup {
 impl Running {
     /// Waits for the child's end and kills it at `deadline`.
     fn wait_until(&mut self, deadline: Instant) -> io::Result<ExitStatus> {
-        loop {
-            if let Some(status) = self.process.try_wait()? {
-                return Ok(status);
-            }
-            if Instant::now() >= deadline {
-                self.process.kill()?;
-                return self.process.wait();
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
+        self.process.wait_until(deadline)?.map_or_else(|| self.process.kill(), Ok)
     }
 }
 

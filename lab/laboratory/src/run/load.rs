@@ -1,11 +1,13 @@
 //! The state of the processors during a cell: loaded by other programs, or kept from halting
 //! between messages.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use feros_process::ChildGroup;
 
 /// Load on the processors: on each processor, a thread that is busy for a share of the time.
 pub(super) struct ProcessorLoad {
@@ -51,7 +53,7 @@ impl Drop for ProcessorLoad {
 /// to all others. A processor that halts comes back with empty caches; the cost of a message then
 /// consists mostly of fetching code and data.
 pub(super) struct AwakeProcessors {
-    spinning: Vec<Child>,
+    spinning: Vec<ChildGroup>,
 }
 
 impl AwakeProcessors {
@@ -67,18 +69,9 @@ impl AwakeProcessors {
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
                 .stderr(Stdio::null());
-            awake.spinning.push(command.spawn()?);
+            awake.spinning.push(ChildGroup::spawn(&mut command)?);
         }
         Ok(awake)
-    }
-}
-
-impl Drop for AwakeProcessors {
-    fn drop(&mut self) {
-        for child in &mut self.spinning {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
     }
 }
 

@@ -1,24 +1,23 @@
 //! A program of a system under test: starts it, reads its output, ends it.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{BufRead as _, BufReader, Read};
-use std::os::unix::process::CommandExt as _;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::SyncSender;
 use std::thread;
 
 use feros_link::Namespace;
-use rustix::process::{Pid, Signal};
+use feros_process::{ChildGroup, Signal, read_lines};
 
 use crate::contract::{End, ErrorKind, Hello, Line, ProgramError};
 use crate::machine::which;
 use crate::record::ThreadActivity;
 use crate::usage::UsageWatch;
 
-/// The limit on a line: the laboratory ends a program that writes a longer one, since the contract
-/// does not allow it.
-const LONGEST_LINE_BYTES: u64 = 256 << 20;
+/// The limit on a line. The laboratory does not understand the parts of a longer one, which the
+/// contract does not allow.
+const LONGEST_LINE_BYTES: usize = 256 << 20;
 
 /// The limit on the output of a program that is kept in memory; its raw file has the rest.
 const MOST_KEPT_BYTES: usize = 1 << 30;
@@ -68,7 +67,7 @@ pub(super) struct Program {
     /// Whether the laboratory killed the program because another one failed.
     pub(super) killed: bool,
     kept_bytes: usize,
-    child: Child,
+    child: ChildGroup,
     stdin: Option<ChildStdin>,
     readers: Vec<thread::JoinHandle<()>>,
 }
@@ -121,17 +120,13 @@ impl Program {
             .current_dir(start.folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            // The terminal's SIGINT is for the laboratory.
-            .process_group(0);
-        let mut child = command.spawn()?;
-        let mut readers = Vec::new();
-        if let Some(stdout) = child.stdout.take() {
-            readers.push(reader(stdout, index, Said::Out, events.clone())?);
-        }
-        if let Some(stderr) = child.stderr.take() {
-            readers.push(reader(stderr, index, Said::Err, events.clone())?);
-        }
+            .stderr(Stdio::piped());
+        // The terminal's SIGINT is for the laboratory, and does not reach the program.
+        let mut child = ChildGroup::spawn(&mut command)?;
+        let (stdin, stdout, stderr) = child.take_pipes();
+        let out = stdout.map(|stdout| reader(stdout, index, Said::Out, events.clone()));
+        let err = stderr.map(|stderr| reader(stderr, index, Said::Err, events.clone()));
+        let readers = out.into_iter().chain(err).collect::<Result<_, _>>()?;
         Ok(Self {
             name: start.name.clone(),
             first_subscription: start.first_subscription,
@@ -147,7 +142,7 @@ impl Program {
             hung: false,
             killed: false,
             kept_bytes: 0,
-            stdin: child.stdin.take(),
+            stdin,
             child,
             readers,
         })
@@ -187,11 +182,7 @@ impl Program {
 
     /// Whether the program has ended.
     pub(super) fn has_ended(&mut self) -> bool {
-        if self.ended.is_none()
-            && let Ok(Some(status)) = self.child.try_wait()
-        {
-            self.ended = Some(status);
-        }
+        self.ended = self.child.status();
         self.ended.is_some()
     }
 
@@ -207,21 +198,13 @@ impl Program {
 
     /// Asks a program that does not read its standard input to end.
     pub(super) fn terminate(&mut self) {
-        if !self.has_ended() {
-            let _ = rustix::process::kill_process(Pid::from_child(&self.child), Signal::TERM);
-        }
+        self.child.signal_child(Signal::TERM);
     }
 
-    /// Kills the program and its process group by process id, but only while the id belongs to the
-    /// program.
+    /// Kills the program and its process group, unless the program has ended.
     pub(super) fn kill(&mut self) {
         self.stdin = None;
-        if self.has_ended() {
-            return;
-        }
-        let _ = rustix::process::kill_process_group(Pid::from_child(&self.child), Signal::KILL);
-        let _ = self.child.kill();
-        self.ended = self.child.wait().ok();
+        self.ended = self.child.kill().ok();
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -239,8 +222,8 @@ impl Program {
     }
 
     /// The cost of the program.
-    pub(super) fn into_usage(mut self) -> BTreeMap<String, f64> {
-        std::mem::replace(&mut self.usage, UsageWatch::new(0)).finish()
+    pub(super) fn into_usage(self) -> BTreeMap<String, f64> {
+        self.usage.finish()
     }
 
     /// The reason for the program's failure, as a sentence.
@@ -262,31 +245,18 @@ impl Program {
     }
 }
 
-impl Drop for Program {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
 fn reader(
     stream: impl Read + Send + 'static,
     program: usize,
     said: fn(String) -> Said,
     events: SyncSender<Event>,
 ) -> std::io::Result<thread::JoinHandle<()>> {
-    thread::Builder::new().name("lab-reader".into()).spawn(move || {
-        let mut stream = BufReader::with_capacity(1 << 16, stream);
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            match (&mut stream).take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line) {
-                Ok(0) | Err(_) => return,
-                Ok(_) => {}
-            }
-            let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-            if !text.is_empty() && events.send(Event { program, said: said(text) }).is_err() {
-                return;
-            }
+    read_lines("lab-reader", stream, LONGEST_LINE_BYTES, move |line| {
+        let mut text = line.unwrap_or_default();
+        text.truncate(text.trim_end().len());
+        if !text.is_empty() {
+            // After the cell has ended, nobody listens.
+            let _ = events.send(Event { program, said: said(text) });
         }
     })
 }

@@ -4,16 +4,15 @@
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{io, net, thread};
 
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use feros_process::{ChildGroup, Ending, Signal, described};
 
 use super::wire::Frame;
-use feros_sync::{Condvar, Mutex};
+use feros_sync::Mutex;
 
 use crate::placement::{Done, Running, StartRequest, Started};
 
@@ -24,19 +23,15 @@ pub(crate) const CHILD_FLAG: &str = "--component-child";
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time that a child may take to end after SIGTERM, before it gets SIGKILL.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often to check whether the container has asked a child to end that closed its socket and
+/// still runs.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The state of a child that the container and the supervising thread share.
-#[derive(Default)]
-struct Shared {
-    state: Mutex<Lifecycle>,
-    ended: Condvar,
-}
-
+/// The state of a child, which the container and the supervising thread share.
 #[derive(Default)]
 struct Lifecycle {
-    /// Called when the child has ended.
-    on_end: Vec<Box<dyn FnOnce() + Send>>,
-    stop_requested: bool,
+    /// Called when the child has ended; set when the container asks the child to end.
+    on_end: Option<Box<dyn FnOnce() + Send>>,
     has_ended: bool,
 }
 
@@ -73,27 +68,23 @@ pub(super) fn start(
     }
 }
 
-fn spawn(ros_arguments: &[String]) -> io::Result<(Child, UnixStream)> {
+fn spawn(ros_arguments: &[String]) -> io::Result<(ChildGroup, UnixStream)> {
     let (ours, theirs) = UnixStream::pair()?;
-    let child = Command::new("/proc/self/exe")
-        .arg(CHILD_FLAG)
-        .args(ros_arguments)
-        .stdin(Stdio::from(OwnedFd::from(theirs)))
-        // Ctrl-C must reach only the container, which ends its components in order.
-        .process_group(0)
-        .spawn()?;
-    Ok((child, ours))
+    let mut command = Command::new("/proc/self/exe");
+    command.arg(CHILD_FLAG).args(ros_arguments).stdin(Stdio::from(OwnedFd::from(theirs)));
+    // Ctrl-C reaches only the container, which ends its components in order.
+    Ok((ChildGroup::spawn(&mut command)?, ours))
 }
 
 /// Follows a child from its first frame to the end of its process.
 fn supervise(
-    mut child: Child,
+    mut child: ChildGroup,
     mut socket: UnixStream,
     start_request: StartRequest,
     request: Vec<u8>,
     done: Done,
 ) {
-    let shared = Arc::new(Shared::default());
+    let state = Arc::new(Mutex::new(Lifecycle::default()));
     let library = start_request.library.as_os_str().as_bytes().to_vec();
     let mut frame = Frame::Start { library, request }
         .write(&mut socket)
@@ -101,10 +92,10 @@ fn supervise(
     let mut done = Some(done);
     let mut failure = None;
     if let Ok(Some(Frame::Started { name })) = &frame {
-        let running = ProcessRunning::new(&child, &socket, &shared);
-        match running {
-            Ok(running) => {
-                let started = Started { name: name.clone(), running: Box::new(running) };
+        match socket.try_clone() {
+            Ok(socket) => {
+                let running = Box::new(ProcessRunning { socket, state: state.clone() });
+                let started = Started { name: name.clone(), running };
                 done.take().expect("nothing took it yet")(Ok(started));
             }
             Err(error) => failure = Some(format!("its process cannot be supervised: {error}")),
@@ -124,12 +115,11 @@ fn supervise(
     }
     let was_refused = done.is_some() && failure.is_some();
     drop(socket); // tells the child to end, if it still runs
-    let end = describe(child.wait());
+    let end = describe(wait(&mut child, &state));
     let on_end = {
-        let mut state = shared.state.lock();
+        let mut state = state.lock();
         state.has_ended = true;
-        shared.ended.notify_all();
-        state.stop_requested.then(|| std::mem::take(&mut state.on_end))
+        state.on_end.take()
     };
     match (done, on_end) {
         (Some(done), _) if was_refused => done(Err(failure.unwrap_or_default())),
@@ -138,76 +128,60 @@ fn supervise(
                 "Component constructor threw an exception: the process of the component {end}"
             )));
         }
-        (None, Some(on_end)) => on_end.into_iter().for_each(|done| done()),
+        (None, Some(on_end)) => on_end(),
         (None, None) => {
             (start_request.on_failure)(failure.unwrap_or_else(|| format!("its process {end}")))
         }
     }
 }
 
+/// Waits until a child has ended. If the container has asked it to end, it gets signals when it
+/// does not end in time.
+fn wait(child: &mut ChildGroup, state: &Mutex<Lifecycle>) -> io::Result<ExitStatus> {
+    let mut ending = None;
+    loop {
+        if ending.is_none() && state.lock().on_end.is_some() {
+            let steps = [(STOP_TIMEOUT, Signal::TERM), (KILL_TIMEOUT, Signal::KILL)];
+            ending = Some(Ending::begin(steps));
+        }
+        let due = ending.as_ref().and_then(Ending::due);
+        let next_look = due.unwrap_or_else(|| Instant::now() + LOOK_INTERVAL);
+        if let Some(status) = child.wait_until(next_look)? {
+            return Ok(status);
+        }
+        if let Some(signal) = ending.as_mut().and_then(Ending::next_if_due) {
+            tracing::warn!("the process of a component does not end: it gets {signal:?}");
+            child.signal_child(signal);
+        }
+    }
+}
+
 /// Describes how a process ended, as the end of a sentence.
 fn describe(status: io::Result<ExitStatus>) -> String {
-    let status = match status {
-        Ok(status) => status,
-        Err(error) => return format!("ended in an unknown way: {error}"),
-    };
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("ended with exit code {code}"),
-        (None, Some(signal)) => match signal_hook::low_level::signal_name(signal) {
-            Some(name) => format!("was ended by {name}"),
-            None => format!("was ended by signal {signal}"),
-        },
-        (None, None) => format!("ended with {status}"),
+    match status {
+        Ok(status) if status.code().is_some() => format!("ended with {}", described(status)),
+        Ok(status) => format!("was ended by {}", described(status)),
+        Err(error) => format!("ended in an unknown way: {error}"),
     }
 }
 
 struct ProcessRunning {
-    /// Refers to the process even after its end, so that a signal never reaches another process.
-    pidfd: OwnedFd,
     socket: UnixStream,
-    shared: Arc<Shared>,
-}
-
-impl ProcessRunning {
-    fn new(child: &Child, socket: &UnixStream, shared: &Arc<Shared>) -> io::Result<Self> {
-        let pidfd = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
-        Ok(Self { pidfd, socket: socket.try_clone()?, shared: shared.clone() })
-    }
-
-    /// Ends the process by signals if it does not end in time.
-    fn escalate(&self) {
-        for (timeout, signal) in [(STOP_TIMEOUT, Signal::TERM), (KILL_TIMEOUT, Signal::KILL)] {
-            let state = self.shared.state.lock();
-            let state =
-                self.shared.ended.wait_timeout_while(state, timeout, |state| !state.has_ended);
-            if state.has_ended {
-                return;
-            }
-            drop(state);
-            tracing::warn!("the process of a component does not end: it gets {signal:?}");
-            // The process may have ended meanwhile, which is fine.
-            let _ = pidfd_send_signal(&self.pidfd, signal);
-        }
-    }
+    state: Arc<Mutex<Lifecycle>>,
 }
 
 impl Running for ProcessRunning {
     fn stop(self: Box<Self>, done: Box<dyn FnOnce() + Send>) {
         {
-            let mut state = self.shared.state.lock();
+            let mut state = self.state.lock();
             if state.has_ended {
                 drop(state);
                 return done();
             }
-            state.stop_requested = true;
-            state.on_end.push(done);
+            state.on_end = Some(done);
         }
-        // An error means that the child has ended already, which the supervising thread notices.
+        // This ends the supervising thread's read. An error means that the child has ended already,
+        // which that thread notices.
         drop(self.socket.shutdown(net::Shutdown::Both));
-        let spawned =
-            thread::Builder::new().name("end-child".into()).spawn(move || self.escalate());
-        if let Err(error) = spawned {
-            tracing::warn!("a component's process cannot be supervised while it ends: {error}");
-        }
     }
 }

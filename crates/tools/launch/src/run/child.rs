@@ -2,13 +2,14 @@
 //! end it, in the order of `launch/launch/actions/execute_local.py` (SIGINT, SIGTERM, SIGKILL).
 
 use std::os::fd::OwnedFd;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
+use feros_process::{ChildGroup, Ending, Lines, Signal};
 use rustix::io::Errno;
-use rustix::process::{self, Pid, Signal, WaitOptions, WaitStatus};
 use tempfile::NamedTempFile;
 
-use super::spawn::{self, Started};
+use super::spawn;
 use crate::plan::{Process, Sinks};
 
 /// A line longer than this is shown in pieces.
@@ -43,32 +44,18 @@ pub(super) enum State {
 }
 
 pub(super) struct Running {
-    pid: Pid,
+    group: ChildGroup,
     since: Instant,
     /// Whether the process itself has ended. Other processes of its group may still be running.
     pub(super) has_ended: bool,
-    ending: Option<Ending>,
-}
-
-/// The progress of ending a process.
-struct Ending {
-    sent: Signal,
-    /// The time of the next signal; `None` after SIGKILL.
-    due: Option<Instant>,
+    ending: Option<Ending<3>>,
 }
 
 /// An output stream of a process.
 pub(super) struct Stream {
     pub(super) descriptor: OwnedFd,
     pub(super) sinks: Sinks,
-    buffer: Vec<u8>,
-}
-
-/// The result of polling a process.
-pub(super) enum Change {
-    Nothing,
-    /// The process itself ended.
-    Ended(WaitStatus),
+    lines: Lines,
 }
 
 impl Child {
@@ -88,48 +75,34 @@ impl Child {
     }
 
     /// Starts the process; returns its process id.
-    pub(super) fn start(&mut self) -> std::io::Result<Pid> {
+    pub(super) fn start(&mut self) -> std::io::Result<u32> {
         self.state = State::Done;
-        let Started { pid, output: [out, err] } = spawn::start(&self.process, &self.words)?;
+        let (group, descriptors) = spawn::start(&self.process, &self.words)?;
         let output = self.process.output;
         // The streams of an earlier start stay open until they have been read completely.
-        self.streams.push(Stream { descriptor: out, sinks: output.stdout, buffer: Vec::new() });
-        self.streams.push(Stream { descriptor: err, sinks: output.stderr, buffer: Vec::new() });
-        self.state =
-            State::Running(Running { pid, since: Instant::now(), has_ended: false, ending: None });
+        for (descriptor, sinks) in descriptors.into_iter().zip([output.stdout, output.stderr]) {
+            self.streams.push(Stream { descriptor, sinks, lines: Lines::new(MAX_LINE_BYTES) });
+        }
+        let pid = group.id();
+        let since = Instant::now();
+        self.state = State::Running(Running { group, since, has_ended: false, ending: None });
         self.starts = self.starts.saturating_add(1);
         Ok(pid)
     }
 
-    /// Polls whether the process has ended.
-    pub(super) fn poll_exit(&mut self) -> Change {
-        let State::Running(running) = &mut self.state else { return Change::Nothing };
-        if running.has_ended {
-            return Change::Nothing;
-        }
-        match process::waitpid(Some(running.pid), WaitOptions::NOHANG) {
-            Ok(Some((_, status))) => {
-                running.has_ended = true;
-                Change::Ended(status)
-            }
-            _ => Change::Nothing,
-        }
+    /// The exit status of the process, once, after it has ended.
+    pub(super) fn poll_exit(&mut self) -> Option<ExitStatus> {
+        let State::Running(running) = &mut self.state else { return None };
+        let status = if running.has_ended { None } else { running.group.status() };
+        running.has_ended |= status.is_some();
+        status
     }
 
-    /// Whether the process has ended and its process group is empty. Orphans become children of the
-    /// launcher, so a group without children of the launcher is empty.
-    pub(super) fn is_gone(&self) -> bool {
-        let State::Running(running) = &self.state else { return false };
-        if !running.has_ended {
-            return false;
-        }
-        loop {
-            match process::waitpgid(running.pid, WaitOptions::NOHANG) {
-                Ok(Some(_)) | Err(Errno::INTR) => {}
-                Ok(None) => return false,
-                Err(_) => return true,
-            }
-        }
+    /// Whether the process has ended and its process group is empty. The launcher is a child
+    /// subreaper, so it sees all processes of the group.
+    pub(super) fn is_gone(&mut self) -> bool {
+        let State::Running(running) = &mut self.state else { return false };
+        running.has_ended && !running.group.has_processes()
     }
 
     /// The time of the next start after the process has ended; `None` if it is not respawned.
@@ -157,49 +130,38 @@ impl Child {
     }
 
     /// Asks the process to end with SIGINT to its process group, unless it has been asked before.
-    /// Returns the signal that was sent.
-    pub(super) fn begin_end(&mut self) -> Option<&'static str> {
+    pub(super) fn begin_end(&mut self) {
         match &mut self.state {
-            State::Waiting { .. } => {
-                self.state = State::Done;
-                None
-            }
+            State::Waiting { .. } => self.state = State::Done,
             State::Running(running) if running.ending.is_none() => {
-                let due = Instant::now() + self.process.sigterm_timeout;
-                running.send(Signal::INT, Some(due))
+                running.ending = Some(Ending::begin([
+                    (Duration::ZERO, Signal::INT),
+                    (self.process.sigterm_timeout, Signal::TERM),
+                    (self.process.sigkill_timeout, Signal::KILL),
+                ]));
+                running.send(Ending::next_signal);
             }
-            _ => None,
+            _ => {}
         }
     }
 
-    /// Sends the next signal immediately.
+    /// Sends the next signal immediately; returns its name.
     pub(super) fn send_next_signal(&mut self) -> Option<&'static str> {
-        let kill_timeout = self.process.sigkill_timeout;
         let State::Running(running) = &mut self.state else { return None };
-        match running.ending.as_ref().map(|ending| ending.sent) {
-            None => None,
-            Some(Signal::INT) => running.send(Signal::TERM, Some(Instant::now() + kill_timeout)),
-            Some(_) => running.send(Signal::KILL, None),
-        }
+        running.send(Ending::next_signal)
     }
 
-    /// Sends the next signal if its time has come.
-    pub(super) fn escalate(&mut self, now: Instant) -> Option<&'static str> {
-        match &self.state {
-            State::Running(Running { ending: Some(Ending { due: Some(due), .. }), .. })
-                if *due <= now =>
-            {
-                self.send_next_signal()
-            }
-            _ => None,
-        }
+    /// Sends the next signal if its time has come; returns its name.
+    pub(super) fn escalate(&mut self) -> Option<&'static str> {
+        let State::Running(running) = &mut self.state else { return None };
+        running.send(Ending::next_if_due)
     }
 
     /// The time of the next action for this process.
     pub(super) fn due(&self) -> Option<Instant> {
         match &self.state {
             State::Waiting { until } => Some(*until),
-            State::Running(running) => running.ending.as_ref()?.due,
+            State::Running(running) => running.ending.as_ref()?.due(),
             State::Done => None,
         }
     }
@@ -224,15 +186,14 @@ impl Child {
 }
 
 impl Running {
-    fn send(&mut self, signal: Signal, due: Option<Instant>) -> Option<&'static str> {
-        self.ending = Some(Ending { sent: signal, due });
-        // This call only fails if every process of the group has ended and been reaped.
-        process::kill_process_group(self.pid, signal).ok()?;
-        Some(match signal {
-            Signal::INT => "SIGINT",
-            Signal::TERM => "SIGTERM",
-            _ => "SIGKILL",
-        })
+    /// Sends the signal that `next` takes, and returns its name; `None` if no process gets one.
+    fn send(
+        &mut self,
+        next: impl FnOnce(&mut Ending<3>) -> Option<Signal>,
+    ) -> Option<&'static str> {
+        let signal = next(self.ending.as_mut()?)?;
+        let is_sent = self.group.signal(signal);
+        signal_hook::low_level::signal_name(signal.as_raw()).filter(|_| is_sent)
     }
 }
 
@@ -251,34 +212,12 @@ impl Stream {
             self.flush(line);
             return None;
         }
-        for piece in bytes[..count].split_inclusive(|byte| *byte == b'\n') {
-            self.buffer.extend(piece);
-            if piece.ends_with(b"\n") || self.buffer.len() >= MAX_LINE_BYTES {
-                let text = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
-                line(self.sinks, text.strip_suffix(b"\r").unwrap_or(text));
-                self.buffer.clear();
-            }
-        }
+        self.lines.add(&bytes[..count], |text| line(self.sinks, text));
         Some(())
     }
 
     /// Calls `line` with a last line that has no line break.
     pub(super) fn flush(&mut self, mut line: impl FnMut(Sinks, &[u8])) {
-        if !self.buffer.is_empty() {
-            line(self.sinks, &self.buffer);
-            self.buffer.clear();
-        }
-    }
-}
-
-/// The end of a process, in words.
-pub(super) fn described(status: WaitStatus) -> String {
-    match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => match signal_hook::low_level::signal_name(signal) {
-            Some(name) => name.to_owned(),
-            None => format!("signal {signal}"),
-        },
-        (None, None) => "an unknown status".to_owned(),
+        self.lines.finish(|text| line(self.sinks, text));
     }
 }

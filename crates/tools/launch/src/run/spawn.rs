@@ -3,22 +3,14 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
+use feros_process::ChildGroup;
 use rustix::fs::{Mode, OFlags};
-use rustix::process::Pid;
 use rustix::pty::OpenptFlags;
 use tempfile::NamedTempFile;
 
 use crate::plan::{Process, Word};
-
-/// A running process.
-pub(super) struct Started {
-    pub(super) pid: Pid,
-    /// Standard output and standard error.
-    pub(super) output: [OwnedFd; 2],
-}
 
 /// The words of a command line. Writes its parameter files, which exist as long as the returned
 /// values.
@@ -41,13 +33,13 @@ pub(super) fn command_line(process: &Process) -> io::Result<(Vec<String>, Vec<Na
     Ok((words, files))
 }
 
-/// Starts a process as the leader of a new process group, with no standard input.
-pub(super) fn start(process: &Process, words: &[String]) -> io::Result<Started> {
+/// Starts a process with no standard input; returns also its standard output and standard error.
+pub(super) fn start(process: &Process, words: &[String]) -> io::Result<(ChildGroup, [OwnedFd; 2])> {
     let Some((program, arguments)) = words.split_first() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a command without a word"));
     };
     let mut command = Command::new(program);
-    command.args(arguments).process_group(0).stdin(Stdio::null());
+    command.args(arguments).stdin(Stdio::null());
     for (name, value) in &process.environment {
         match value {
             Some(value) => command.env(name, value),
@@ -61,13 +53,9 @@ pub(super) fn start(process: &Process, words: &[String]) -> io::Result<Started> 
     let (out, out_of_child) = pair()?;
     let (err, err_of_child) = pair()?;
     command.stdout(out_of_child).stderr(err_of_child);
-    let child = command.spawn()?;
-    // The command holds the child's ends of the pipes open. Once it is dropped, they close when the
-    // child ends.
-    drop(command);
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let pid = pid.ok_or_else(|| io::Error::other("the system gave no process id"))?;
-    Ok(Started { pid, output: [out, err] })
+    // The command, which holds the child's ends of the pipes open, is dropped here. So they close
+    // when the child ends.
+    Ok((ChildGroup::spawn(&mut command)?, [out, err]))
 }
 
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {

@@ -2,13 +2,14 @@
 //! timers and deadlines.
 
 use std::os::fd::{AsFd, BorrowedFd};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
+use feros_process::described;
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::process::WaitStatus;
 use rustix::stdio;
 
-use super::child::{Change, Child, State, described};
+use super::child::{Child, State};
 use super::options::RunOptions;
 use super::orphans::Orphans;
 use super::outcome::{Outcome, RunError};
@@ -182,7 +183,7 @@ impl Supervisor {
             self.start_if_due(index, now);
             self.check_child(index);
             let child = &mut self.children[index];
-            if let Some(signal) = child.escalate(now) {
+            if let Some(signal) = child.escalate() {
                 let text = format!("does not end; it gets {signal}");
                 self.output.message(Level::Warning, &child.process.name, &text);
             }
@@ -224,11 +225,7 @@ impl Supervisor {
         self.output.message(Level::Debug, &name, &text);
         match child.start() {
             Ok(pid) => {
-                self.output.message(
-                    Level::Info,
-                    &name,
-                    &format!("started with pid {}", pid.as_raw_nonzero()),
-                );
+                self.output.message(Level::Info, &name, &format!("started with pid {pid}"));
                 self.ask_started(index);
             }
             Err(error) => {
@@ -263,7 +260,7 @@ impl Supervisor {
     }
 
     fn check_child(&mut self, index: usize) {
-        if let Change::Ended(status) = self.children[index].poll_exit() {
+        if let Some(status) = self.children[index].poll_exit() {
             self.ended(index, status);
         }
         let child = &mut self.children[index];
@@ -279,14 +276,14 @@ impl Supervisor {
         }
     }
 
-    fn ended(&mut self, index: usize, status: WaitStatus) {
+    fn ended(&mut self, index: usize, status: ExitStatus) {
         self.read_rest(index);
         let child = &self.children[index];
         let (name, command, ends_launch) =
             (child.process.name.clone(), child.process.command_line(), child.process.ends_launch);
         let was_asked = child.is_ending();
         let node = node_of(&child.process);
-        let is_well = status.exit_status() == Some(0);
+        let is_well = status.success();
         let how = described(status);
         match (is_well, was_asked) {
             (true, _) => self.output.message(Level::Info, &name, "ended"),

@@ -1,0 +1,31 @@
+//! Child processes, as launcher, container, command and laboratory start and end them.
+//!
+//! - [`ChildGroup`]: a child that leads a process group, which is killed when the value is dropped.
+//! - [`Ending`]: the signals that end a child, each after a time.
+//! - [`Lines`] and [`read_lines`]: output as lines of limited length.
+//!
+//! ```
+//! use std::process::Command;
+//! use std::time::{Duration, Instant};
+//!
+//! let mut child = feros_process::ChildGroup::spawn(Command::new("sleep").arg("600"))?;
+//! let deadline = Instant::now() + Duration::from_millis(10);
+//! assert_eq!(child.wait_until(deadline)?, None);
+//! assert!(!child.kill()?.success());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! # Invariants
+//!
+//! No signal reaches a process that reuses the id of a child: the child gets signals only before
+//! this process has waited for it.
+#![forbid(unsafe_code)]
+
+mod child_group;
+mod ending;
+mod lines;
+
+pub use child_group::{ChildGroup, described};
+pub use ending::Ending;
+pub use lines::{Lines, read_lines};
+pub use rustix::process::Signal;
