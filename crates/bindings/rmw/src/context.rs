@@ -119,10 +119,13 @@ impl Context {
         self.process != std::process::id()
     }
 
-    /// Drops a value that uses the session; a forked child leaks the value.
-    pub(crate) fn end<T>(&self, what: T) {
+    /// Calls `finish` with a value that uses the session, and drops the value; a forked child only
+    /// leaks the value.
+    pub(crate) fn end<T>(&self, what: T, finish: impl FnOnce(&T)) {
         if self.is_forked() {
             std::mem::forget(what);
+        } else {
+            finish(&what);
         }
     }
 }

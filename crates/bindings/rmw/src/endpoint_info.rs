@@ -14,7 +14,7 @@ use crate::ffi::{
     rmw_topic_endpoint_info_array_t, rmw_topic_endpoint_info_t, rosidl_type_hash_t,
 };
 use crate::graph::names_of;
-use crate::{node, qos};
+use crate::{handle, qos};
 
 /// The version of type hashes: RIHS01.
 const HASH_VERSION: u8 = 1;
@@ -103,7 +103,7 @@ unsafe fn of_topic(
     // SAFETY: [handles] the node lives. [allocators] The allocator is valid. [strings] The name
     // ends with NUL. [zero] The array is zero-initialized, and only this call uses it.
     let (graph, allocator, topic, out) = unsafe {
-        let graph = node::end(node)?.context.session.graph();
+        let graph = handle::end(node)?.context.session.graph();
         let allocator = Allocator::at(allocator)?;
         let topic = text(topic_name, "topic_name")?;
         let before = given(infos, "endpoint_infos")?;

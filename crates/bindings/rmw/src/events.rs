@@ -9,12 +9,13 @@ use feros_engine::{FailureCounter, Notify};
 use feros_executor::{Ringer, Waitable};
 use feros_sync::Mutex;
 
-use crate::arguments::{Out, given, ours};
+use crate::arguments::{Out, given};
 use crate::callback_thread::{CallbackThread, Told};
 use crate::error::{Failure, guarded};
 use crate::ffi::{
     RMW_EVENT_INVALID, RMW_EVENT_PUBLICATION_MATCHED, rmw_event_callback_t, rmw_event_t, rmw_ret_t,
 };
+use crate::handle::{end, handle};
 use crate::identity::identifier;
 use crate::listener::Listener;
 use crate::status::{Eventful, Status};
@@ -114,6 +115,8 @@ pub(crate) struct EventEnd {
     entity: Arc<EventEntity>,
     pub(crate) waitable: Arc<dyn Waitable>,
 }
+
+handle!(rmw_event_t => EventEnd);
 
 /// One kind of event of one endpoint. It may outlive the endpoint.
 struct EventEntity {
@@ -238,8 +241,7 @@ extern "C" fn rmw_event_type_is_supported(event_type: u32) -> bool {
 unsafe fn entity<'a>(event: *const rmw_event_t) -> Result<&'a Arc<EventEntity>, Failure> {
     // SAFETY: [handles] the event is null, zero-initialized or ours. [owners] Its endpoint lives,
     // and owns the object that `data` points at.
-    let end = unsafe { given(ours(event)?.data.cast::<EventEnd>(), "event_handle") }?;
-    Ok(&end.entity)
+    Ok(&unsafe { end(event) }?.entity)
 }
 
 /// The status of an event, with the changes since it was last taken.

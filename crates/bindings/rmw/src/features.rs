@@ -5,7 +5,8 @@ use std::ffi::{c_char, c_void};
 
 use crate::error::{Failure, guarded};
 use crate::ffi::{
-    RMW_FEATURE_MESSAGE_INFO_PUBLICATION_SEQUENCE_NUMBER, rcutils_allocator_t, rmw_message_info_t,
+    RMW_FEATURE_MESSAGE_INFO_PUBLICATION_SEQUENCE_NUMBER,
+    RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED, rcutils_allocator_t, rmw_message_info_t,
     rmw_publisher_t, rmw_ret_t, rmw_subscription_t, rosidl_message_type_support_t,
 };
 
@@ -67,6 +68,16 @@ extern "C" fn rmw_get_serialized_message_size(
             "rmw_feros knows the size of a message, from rmw_serialize, but not that of a type",
         ))
     })
+}
+
+/// Refuses an endpoint that strictly requires a network flow of its own.
+pub(crate) fn check_network_flow(endpoint: &str, requirement: u32) -> Result<(), Failure> {
+    if requirement == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED {
+        return Err(Failure::unsupported(format!(
+            "rmw_feros has no separate network flow per {endpoint}, which is strictly required"
+        )));
+    }
+    Ok(())
 }
 
 fn without_network_flows() -> rmw_ret_t {

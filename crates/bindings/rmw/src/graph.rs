@@ -13,7 +13,7 @@ use crate::error::{Failure, guarded};
 use crate::ffi::{
     rcutils_allocator_t, rcutils_string_array_t, rmw_names_and_types_t, rmw_node_t, rmw_ret_t,
 };
-use crate::{names, node};
+use crate::{handle, names};
 
 /// A snapshot of the graph that the context of a node sees.
 ///
@@ -21,7 +21,7 @@ use crate::{names, node};
 /// The node is null or valid.
 unsafe fn graph(node: *const rmw_node_t) -> Result<Arc<GraphSnapshot>, Failure> {
     // SAFETY: [handles] the node is null or lives.
-    Ok(unsafe { node::end(node) }?.context.session.graph())
+    Ok(unsafe { handle::end(node) }?.context.session.graph())
 }
 
 /// The memory for an array. Fails unless the array is empty.
@@ -132,7 +132,7 @@ unsafe fn count(
     // SAFETY: [handles] the node lives. [strings] The name ends with NUL. [outputs] There is memory
     // for the count.
     unsafe {
-        let end = node::end(node)?;
+        let end = handle::end(node)?;
         let name = text(name, "name")?;
         names::check_topic(name)?;
         let count = Out::new(count, "count")?;

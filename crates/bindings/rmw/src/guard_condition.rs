@@ -1,14 +1,14 @@
 //! Guard conditions, which a host program triggers to end a wait.
 
-use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 
 use feros_executor::{GuardCondition, Waitable};
 
-use crate::arguments::{initialized, ours};
-use crate::error::{Failure, guarded, guarded_pointer};
+use crate::arguments::initialized;
+use crate::error::{guarded, guarded_pointer};
 use crate::ffi::{rmw_context_t, rmw_guard_condition_t, rmw_ret_t};
+use crate::handle::{self, handle};
 use crate::identity::identifier;
 
 /// The end object: what `data` of a guard condition points at.
@@ -16,6 +16,8 @@ pub(crate) struct GuardConditionEnd {
     pub(crate) condition: GuardCondition,
     pub(crate) waitable: Arc<dyn Waitable>,
 }
+
+handle!(rmw_guard_condition_t => GuardConditionEnd);
 
 /// A guard condition as an rmw object.
 pub(crate) struct Object {
@@ -45,16 +47,6 @@ impl Object {
     pub(crate) fn raw(&self) -> *const rmw_guard_condition_t {
         &raw const *self.raw
     }
-}
-
-/// The end object of a guard condition.
-///
-/// # Safety
-/// The pointer is the `data` of a living guard condition of this implementation.
-pub(crate) unsafe fn end<'a>(data: *mut c_void) -> &'a GuardConditionEnd {
-    // SAFETY: [handles] `data` of a living guard condition of this library points at its end
-    // object.
-    unsafe { &*data.cast::<GuardConditionEnd>() }
 }
 
 /// Creates a guard condition.
@@ -87,14 +79,8 @@ unsafe extern "C" fn rmw_destroy_guard_condition(
     guard_condition: *mut rmw_guard_condition_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the library made both boxes of the guard condition. [destruction] This
-        // is its last use.
-        unsafe {
-            let data = ours(guard_condition)?.data.cast::<GuardConditionEnd>();
-            drop(Box::from_raw(guard_condition));
-            drop(Box::from_raw(data));
-        }
-        Ok(())
+        // SAFETY: [handles] the guard condition lives. [destruction] This is its last use.
+        unsafe { handle::free(guard_condition) }.map(drop)
     })
 }
 
@@ -108,12 +94,7 @@ unsafe extern "C" fn rmw_trigger_guard_condition(
 ) -> rmw_ret_t {
     guarded(|| {
         // SAFETY: [handles] the guard condition is null or lives.
-        let data = unsafe { ours(guard_condition) }?.data;
-        if data.is_null() {
-            return Err(Failure::invalid("the guard condition was not initialized"));
-        }
-        // SAFETY: this implementation made the guard condition.
-        unsafe { end(data) }.condition.trigger();
+        unsafe { handle::end(guard_condition) }?.condition.trigger();
         Ok(())
     })
 }

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use feros_engine::{Gid, MessageInfo};
 
 use crate::arguments::{Out, given, ours};
-use crate::error::guarded;
+use crate::error::{Failure, guarded};
 use crate::ffi::{SEQUENCE_NUMBER_UNSUPPORTED, rmw_gid_t, rmw_message_info_t, rmw_ret_t};
 use crate::identity::identifier;
 
@@ -18,6 +18,16 @@ pub(crate) fn nanos(time: Option<SystemTime>) -> i64 {
 /// A gid in the form of rmw.
 pub(crate) fn gid(gid: Gid) -> rmw_gid_t {
     rmw_gid_t { implementation_identifier: identifier(), data: gid.0 }
+}
+
+/// Writes a gid for the host program.
+///
+/// # Safety
+/// The pointer is null or memory for a gid.
+pub(crate) unsafe fn report_gid(of_endpoint: Gid, out: *mut rmw_gid_t) -> Result<(), Failure> {
+    // SAFETY: [outputs] there is memory for the gid.
+    unsafe { Out::new(out, "gid") }?.set(gid(of_endpoint));
+    Ok(())
 }
 
 impl From<MessageInfo> for rmw_message_info_t {

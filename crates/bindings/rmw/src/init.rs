@@ -330,7 +330,7 @@ unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t 
                 actual_domain_id: 0,
                 impl_: ptr::null_mut(),
             });
-            made.end(held);
+            made.end(held, |_| ());
         }
         if made.is_forked() {
             std::mem::forget(made);

@@ -11,11 +11,11 @@
 //! |---|---|
 //! | `ffi` | the structures of rmw and rcutils |
 //! | `contract` | the facts that a host program guarantees |
-//! | `error`, `host`, `arguments`, `allocation` | what every function needs: errors, checks, memory |
+//! | `error`, `host`, `arguments`, `handle`, `allocation` | what every function needs: errors, checks, objects, memory |
 //! | `init`, `context`, `node`, `distribution`, `log` | the beginning and the end |
-//! | `publisher`, `subscription`, `take`, `loan`, `lent_message`, `content_filter`, `serialize`, `programs` | messages |
-//! | `client`, `service`, `unanswered` | calls |
-//! | `wait_set`, `guard_condition`, `inbox`, `doorbell` | waiting |
+//! | `publisher`, `subscription`, `take`, `loan`, `lent_message`, `host_message`, `content_filter`, `serialize`, `programs` | messages |
+//! | `client`, `service`, `call`, `unanswered` | calls |
+//! | `wait_set`, `guard_condition`, `entity`, `inbox`, `doorbell` | waiting |
 //! | `callback_thread`, `listener` | callbacks for host programs that do not wait |
 //! | `events`, `status` | events of endpoints |
 //! | `graph`, `endpoint_info`, `names`, `qos`, `info`, `identity` | queries and conversions |
@@ -31,6 +31,7 @@
 
 mod allocation;
 mod arguments;
+mod call;
 mod callback_thread;
 mod client;
 mod content_filter;
@@ -39,13 +40,16 @@ mod contract;
 mod distribution;
 mod doorbell;
 mod endpoint_info;
+mod entity;
 mod error;
 mod events;
 mod features;
 mod ffi;
 mod graph;
 mod guard_condition;
+mod handle;
 mod host;
+mod host_message;
 mod identity;
 mod inbox;
 mod info;

@@ -7,15 +7,17 @@ use std::ffi::c_void;
 use feros_trace::Outbound;
 use feros_typesupport::{MessageProgram, PlainLayout};
 
-use crate::arguments::{Out, given};
+use crate::arguments::given;
 use crate::error::{Failure, guarded};
 use crate::ffi::{
     rmw_message_info_t, rmw_publisher_t, rmw_ret_t, rmw_subscription_t,
     rosidl_message_type_support_t,
 };
+use crate::handle::end;
 use crate::lent_message::{HEADER, LentMessage, can_be_lent, layout};
-use crate::publisher::{self, PublisherEnd};
-use crate::subscription;
+use crate::publisher::PublisherEnd;
+use crate::subscription::SubscriptionEnd;
+use crate::take::report;
 
 fn cannot_be_lent(program: &MessageProgram) -> Failure {
     Failure::unsupported(format!(
@@ -54,7 +56,7 @@ unsafe extern "C" fn rmw_borrow_loaned_message(
 ) -> rmw_ret_t {
     guarded(|| {
         // SAFETY: [handles] the publisher is null or lives.
-        let end = unsafe { publisher::end(publisher) }?;
+        let end = unsafe { end(publisher) }?;
         let plain = end.check_loans()?;
         // SAFETY: [type supports] the type support is null or valid. [zero] The pointer to the
         // message is null, and only this call uses it.
@@ -88,7 +90,7 @@ unsafe extern "C" fn rmw_return_loaned_message_from_publisher(
 ) -> rmw_ret_t {
     guarded(|| {
         // SAFETY: [handles] the publisher is null or lives.
-        let loan = unsafe { publisher::end(publisher) }?.take_loan(loaned_message)?;
+        let loan = unsafe { end(publisher) }?.take_loan(loaned_message)?;
         drop(loan);
         Ok(())
     })
@@ -108,40 +110,38 @@ unsafe extern "C" fn rmw_publish_loaned_message(
         let mut trace = Outbound::publish();
         // SAFETY: [handles] the publisher is null or lives. [loans] The host program does not use
         // the message any longer.
-        let end = unsafe { publisher::end(publisher) }?;
+        let end = unsafe { end(publisher) }?;
         let loan = end.take_loan(ros_message)?;
         end.publisher.publish_loan(loan, &mut trace).map_err(Failure::error)
     })
 }
 
-/// # Safety
-/// The contract of [`rmw_take_loaned_message`].
-unsafe fn take_loaned(
-    subscription: *const rmw_subscription_t,
-    loaned_message: *mut *mut c_void,
-    taken: *mut bool,
-) -> Result<Option<rmw_message_info_t>, Failure> {
-    // SAFETY: [handles] the subscription is null or lives.
-    let end = unsafe { subscription::end(subscription) }?;
-    if !can_be_lent(&end.program) {
-        return Err(cannot_be_lent(&end.program));
+impl SubscriptionEnd {
+    fn check_loans(&self) -> Result<(), Failure> {
+        if can_be_lent(&self.program) { Ok(()) } else { Err(cannot_be_lent(&self.program)) }
     }
-    // SAFETY: [zero] the pointer to the message is null, and only this call uses it. [outputs]
-    // There is memory for the flag.
-    let (place, taken) =
-        unsafe { (given(loaned_message, "loaned_message")?, Out::new(taken, "taken")?) };
-    if !place.is_null() {
-        return Err(Failure::invalid("`loaned_message` already points at a message"));
+
+    /// Takes the next message without a copy.
+    ///
+    /// # Safety
+    /// The pointer is null, or points at a valid pointer.
+    unsafe fn take_loaned(
+        &self,
+        loaned_message: *mut *mut c_void,
+    ) -> Result<Option<rmw_message_info_t>, Failure> {
+        self.check_loans()?;
+        // SAFETY: [zero] the pointer to the message is null, and only this call uses it.
+        if !unsafe { given(loaned_message, "loaned_message") }?.is_null() {
+            return Err(Failure::invalid("`loaned_message` already points at a message"));
+        }
+        let lent = self.take_with(|message| LentMessage::new(&self.program, message))?;
+        let Some((mut message, info)) = lent else { return Ok(None) };
+        let pointer = message.pointer();
+        self.loans.lock().insert(pointer.addr(), message);
+        // SAFETY: the memory was checked.
+        unsafe { loaned_message.write(pointer) };
+        Ok(Some(info))
     }
-    taken.set(false);
-    let lent = end.take_with(|message| LentMessage::new(&end.program, message))?;
-    let Some((mut message, info)) = lent else { return Ok(None) };
-    let pointer = message.pointer();
-    end.loans.lock().insert(pointer.addr(), message);
-    // SAFETY: the memory was checked.
-    unsafe { loaned_message.write(pointer) };
-    taken.set(true);
-    Ok(Some(info))
 }
 
 /// Takes the next message without a copy, if there is one. The message is read-only.
@@ -155,8 +155,9 @@ unsafe extern "C" fn rmw_take_loaned_message(
     taken: *mut bool,
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
-    // SAFETY: [handles, zero, outputs] `take_loaned` gets the arguments of this call.
-    guarded(|| unsafe { take_loaned(subscription, loaned_message, taken) }.map(|_| ()))
+    // SAFETY: [handles] the subscription lives. [zero] The pointer to the message is null, and only
+    // this call uses it. [outputs] There is memory for the flag.
+    guarded(|| unsafe { report(subscription, taken, None, |end| end.take_loaned(loaned_message)) })
 }
 
 /// The same as [`rmw_take_loaned_message`], with the message's information.
@@ -171,17 +172,10 @@ unsafe extern "C" fn rmw_take_loaned_message_with_info(
     message_info: *mut rmw_message_info_t,
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
-    guarded(|| {
-        // SAFETY: [handles] the subscription is null or lives. [outputs] There is memory for the
-        // information. [zero, outputs] `take_loaned` gets the other arguments of this call.
-        unsafe {
-            subscription::end(subscription)?;
-            let message_info = Out::new(message_info, "message_info")?;
-            if let Some(info) = take_loaned(subscription, loaned_message, taken)? {
-                message_info.set(info);
-            }
-        }
-        Ok(())
+    // SAFETY: [handles] the subscription lives. [zero] The pointer to the message is null, and only
+    // this call uses it. [outputs] There is memory for the flag and the information.
+    guarded(|| unsafe {
+        report(subscription, taken, Some(message_info), |end| end.take_loaned(loaned_message))
     })
 }
 
@@ -197,10 +191,8 @@ unsafe extern "C" fn rmw_return_loaned_message_from_subscription(
     guarded(|| {
         // SAFETY: [handles] the subscription is null or lives. [loans] The host program does not
         // use the message any longer.
-        let end = unsafe { subscription::end(subscription) }?;
-        if !can_be_lent(&end.program) {
-            return Err(cannot_be_lent(&end.program));
-        }
+        let end = unsafe { end(subscription) }?;
+        end.check_loans()?;
         if loaned_message.is_null() {
             return Err(Failure::invalid("the argument `loaned_message` is null"));
         }

@@ -6,10 +6,11 @@ use std::sync::{Arc, Weak};
 use feros_engine::NodeId;
 use feros_sync::Mutex;
 
-use crate::arguments::{given, ours, text};
+use crate::arguments::text;
 use crate::context::Context;
 use crate::error::{Failure, guarded, guarded_pointer};
 use crate::ffi::{rmw_context_t, rmw_guard_condition_t, rmw_node_t, rmw_ret_t};
+use crate::handle::{self, handle};
 use crate::identity::identifier;
 use crate::names;
 
@@ -29,6 +30,8 @@ pub(crate) struct NodeEnd {
     servers: Mutex<Vec<Weak<dyn EndsWithNode>>>,
 }
 
+handle!(rmw_node_t => NodeEnd);
+
 impl NodeEnd {
     /// Makes the server end with the node, unless the host program ends it earlier.
     pub(crate) fn keep(&self, server: Weak<dyn EndsWithNode>) {
@@ -41,16 +44,6 @@ impl NodeEnd {
         let servers = std::mem::take(&mut *self.servers.lock());
         servers.iter().filter_map(Weak::upgrade).for_each(|server| server.end());
     }
-}
-
-/// The end object of a node.
-///
-/// # Safety
-/// The pointer is null or points at a living node.
-pub(crate) unsafe fn end<'a>(node: *const rmw_node_t) -> Result<&'a NodeEnd, Failure> {
-    // SAFETY: [handles] the node is null or lives, and `data` of an object of this library points
-    // at its end object until it is destroyed.
-    unsafe { given(ours(node)?.data.cast::<NodeEnd>(), "node") }
 }
 
 /// Creates a node.
@@ -94,20 +87,11 @@ unsafe extern "C" fn rmw_create_node(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_node(node: *mut rmw_node_t) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the node lives, and the library made both boxes. [destruction] This is
-        // its last use.
-        let end = unsafe {
-            end(node)?;
-            let data = (*node).data.cast::<NodeEnd>();
-            drop(Box::from_raw(node));
-            Box::from_raw(data)
-        };
+        // SAFETY: [handles] the node lives. [destruction] This is its last use.
+        let end = unsafe { handle::free(node) }?;
         end.end_servers();
         let context = Arc::clone(&end.context);
-        if !context.is_forked() {
-            context.session.remove_node(end.id);
-        }
-        context.end(end);
+        context.end(end, |end| context.session.remove_node(end.id));
         Ok(())
     })
 }
@@ -122,6 +106,6 @@ unsafe extern "C" fn rmw_node_get_graph_guard_condition(
 ) -> *const rmw_guard_condition_t {
     guarded_pointer(|| {
         // SAFETY: [handles] the node is null or lives.
-        Ok(unsafe { end(node) }?.context.graph_condition_object().cast_mut())
+        Ok(unsafe { handle::end(node) }?.context.graph_condition_object().cast_mut())
     })
 }

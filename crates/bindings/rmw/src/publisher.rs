@@ -5,26 +5,27 @@ use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
 use std::time::Duration;
 
-use feros_engine::{FillAborted, PublishMode, TypeHash, WaitForAckedError};
+use feros_engine::{PublishMode, TypeHash, WaitForAckedError};
 use feros_sync::Mutex;
 use feros_trace::Outbound;
-use feros_transport::{
-    Delivery, IntraProcessRoute, Loan, Outgoing, Publisher, PublisherOptions, SharedMemoryOptions,
-};
+use feros_transport::{Loan, Publisher, PublisherOptions, SharedMemoryOptions};
 use feros_typesupport::{EncodeError, MessageProgram};
 
-use crate::arguments::{Out, given, ours, text};
+use crate::arguments::{Out, given, text};
 use crate::context::Context;
 use crate::error::{Failure, guarded, guarded_pointer};
 use crate::events::{self, Events, Statuses};
 use crate::ffi::{
-    RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED, rmw_event_t, rmw_gid_t, rmw_node_t,
-    rmw_publisher_options_t, rmw_publisher_t, rmw_qos_profile_t, rmw_ret_t,
-    rmw_serialized_message_t, rmw_time_t, rosidl_message_type_support_t,
+    rmw_event_t, rmw_gid_t, rmw_node_t, rmw_publisher_options_t, rmw_publisher_t,
+    rmw_qos_profile_t, rmw_ret_t, rmw_serialized_message_t, rmw_time_t,
+    rosidl_message_type_support_t,
 };
+use crate::handle::{end, free_of_node, handle};
+use crate::host_message::HostMessage;
 use crate::identity::identifier;
 use crate::lent_message::can_be_lent;
-use crate::{info, names, node, programs, qos};
+use crate::node::NodeEnd;
+use crate::{features, info, names, programs, qos};
 
 /// The end object: what `data` of a publisher points at.
 pub(crate) struct PublisherEnd {
@@ -37,65 +38,7 @@ pub(crate) struct PublisherEnd {
     topic: CString,
 }
 
-/// An outgoing message of the host program. It is encoded once, into the memory from which it is
-/// sent; subscriptions of this process share the encoded bytes.
-struct Message<'a> {
-    program: &'a MessageProgram,
-    message: *const c_void,
-    size_bytes: usize,
-    failure: Option<EncodeError>,
-}
-
-impl<'a> Message<'a> {
-    /// # Safety
-    /// `message` is an initialized message of this type, and nobody writes it as long as this value
-    /// lives.
-    unsafe fn new(
-        program: &'a MessageProgram,
-        message: *const c_void,
-    ) -> Result<Self, EncodeError> {
-        // SAFETY: [messages] the message has this type, and nobody writes it as long as this value
-        // lives.
-        let size_bytes = unsafe { program.serialized_len(message) }?;
-        Ok(Self { program, message, size_bytes, failure: None })
-    }
-}
-
-impl Outgoing for Message<'_> {
-    fn size_bytes(&self) -> usize {
-        self.size_bytes
-    }
-
-    fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted> {
-        // SAFETY: [messages] the message has this type, and nobody writes it as long as `self`
-        // lives.
-        let encoded = unsafe { self.program.encode(self.message, memory) };
-        encoded.map(|_| ()).map_err(|error| {
-            self.failure = Some(error);
-            FillAborted
-        })
-    }
-
-    fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool {
-        !routes.is_empty()
-    }
-
-    fn deliver(&mut self, delivery: &Delivery<'_>) {
-        delivery.routes().iter().for_each(|route| delivery.put_bytes(route));
-    }
-}
-
-/// The end object of a publisher.
-///
-/// # Safety
-/// The pointer is null or points at a living publisher.
-pub(crate) unsafe fn end<'a>(
-    publisher: *const rmw_publisher_t,
-) -> Result<&'a PublisherEnd, Failure> {
-    // SAFETY: [handles] the publisher is null or lives, and `data` of an object of this library
-    // points at its end object until it is destroyed.
-    unsafe { given(ours(publisher)?.data.cast::<PublisherEnd>(), "publisher") }
-}
+handle!(rmw_publisher_t => PublisherEnd);
 
 /// Creates a publisher.
 ///
@@ -115,7 +58,7 @@ unsafe extern "C" fn rmw_create_publisher(
         // publisher. [strings] The name ends with NUL. [pointers] The profile and the options are
         // valid for the call.
         unsafe {
-            let node = node::end(node)?;
+            let node = end(node)?;
             let program = programs::of_message(type_support)?;
             let topic = text(topic_name, "topic_name")?;
             let qos = given(qos_profile, "qos_profile")?;
@@ -126,7 +69,7 @@ unsafe extern "C" fn rmw_create_publisher(
 }
 
 fn create(
-    node: &node::NodeEnd,
+    node: &NodeEnd,
     program: Arc<MessageProgram>,
     topic: &str,
     profile: &rmw_qos_profile_t,
@@ -134,13 +77,7 @@ fn create(
 ) -> Result<*mut rmw_publisher_t, Failure> {
     let profile = qos::from_rmw(profile)?;
     names::check_endpoint(topic, &profile)?;
-    if options.require_unique_network_flow_endpoints
-        == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED
-    {
-        return Err(Failure::unsupported(
-            "rmw_feros has no separate network flow per publisher, which is strictly required",
-        ));
-    }
+    features::check_network_flow("publisher", options.require_unique_network_flow_endpoints)?;
     let (statuses, on_event) = Statuses::new();
     let publisher = Publisher::new(
         &*node.context.session,
@@ -188,20 +125,10 @@ unsafe extern "C" fn rmw_destroy_publisher(
     publisher: *mut rmw_publisher_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] node and publisher live, and the library made both boxes. [destruction]
-        // This is the last use of the publisher.
-        unsafe {
-            node::end(node)?;
-            end(publisher)?;
-            let data = (*publisher).data.cast::<PublisherEnd>();
-            drop(Box::from_raw(publisher));
-            let end = Box::from_raw(data);
-            let context = Arc::clone(&end.context);
-            if !context.is_forked() {
-                end.events.finish();
-            }
-            context.end(end);
-        }
+        // SAFETY: [handles] node and publisher live. [destruction] This is the last use of the
+        // publisher.
+        let end = unsafe { free_of_node(node, publisher) }?;
+        Arc::clone(&end.context).end(end, |end| end.events.finish());
         Ok(())
     })
 }
@@ -223,7 +150,7 @@ unsafe extern "C" fn rmw_publish(
         let (end, mut message) = unsafe {
             let end = end(publisher)?;
             given(ros_message, "ros_message")?;
-            (end, Message::new(&end.program, ros_message).map_err(|error| end.refuse(&error))?)
+            (end, HostMessage::new(&end.program, ros_message).map_err(|error| end.refuse(&error))?)
         };
         end.publisher.publish(&mut message, &mut trace).map_err(|error| match message.failure {
             Some(error) => end.refuse(&error),
@@ -286,12 +213,8 @@ unsafe extern "C" fn rmw_publisher_get_actual_qos(
     publisher: *const rmw_publisher_t,
     profile: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
-    guarded(|| {
-        // SAFETY: [handles] the publisher lives. [outputs] There is memory for the profile.
-        let (end, profile) = unsafe { (end(publisher)?, Out::new(profile, "qos")?) };
-        profile.set(qos::to_rmw(&end.publisher.qos()));
-        Ok(())
-    })
+    // SAFETY: [handles] the publisher lives. [outputs] There is memory for the profile.
+    guarded(|| unsafe { qos::report(&end(publisher)?.publisher.qos(), profile) })
 }
 
 /// Asserts the liveliness of the publisher.
@@ -337,12 +260,8 @@ unsafe extern "C" fn rmw_get_gid_for_publisher(
     publisher: *const rmw_publisher_t,
     gid_out: *mut rmw_gid_t,
 ) -> rmw_ret_t {
-    guarded(|| {
-        // SAFETY: [handles] the publisher lives. [outputs] There is memory for the gid.
-        let (end, out) = unsafe { (end(publisher)?, Out::new(gid_out, "gid")?) };
-        out.set(info::gid(end.publisher.gid()));
-        Ok(())
-    })
+    // SAFETY: [handles] the publisher lives. [outputs] There is memory for the gid.
+    guarded(|| unsafe { info::report_gid(end(publisher)?.publisher.gid(), gid_out) })
 }
 
 /// Initializes an event of one kind of a publisher.

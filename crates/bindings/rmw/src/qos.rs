@@ -115,6 +115,19 @@ pub(crate) fn from_rmw(profile: &rmw_qos_profile_t) -> Result<QosProfile, Failur
     })
 }
 
+/// Writes the policies of an endpoint for the host program.
+///
+/// # Safety
+/// The pointer is null or memory for a profile.
+pub(crate) unsafe fn report(
+    of_endpoint: &QosProfile,
+    profile: *mut rmw_qos_profile_t,
+) -> Result<(), Failure> {
+    // SAFETY: [outputs] there is memory for the profile.
+    unsafe { Out::new(profile, "qos") }?.set(to_rmw(of_endpoint));
+    Ok(())
+}
+
 /// Converts the policies of an endpoint of this or another process into the form of rmw.
 pub(crate) fn to_rmw(profile: &QosProfile) -> rmw_qos_profile_t {
     rmw_qos_profile_t {

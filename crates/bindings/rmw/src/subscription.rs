@@ -5,39 +5,37 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
 
-use feros_engine::{
-    FailureCounter, History, KEEP_ALL_LIMIT, Notify, Payload, Reliability, TypeHash,
-};
+use feros_engine::{FailureCounter, History, KEEP_ALL_LIMIT, Payload, Reliability, TypeHash};
 use feros_executor::{Ringer, Waitable};
 use feros_sync::Mutex;
 use feros_transport::{Received, Receiver, Subscription, SubscriptionOptions};
 use feros_typesupport::MessageProgram;
 
 use crate::allocation::Allocator;
-use crate::arguments::{Out, given, ours, text};
-use crate::callback_thread::Told;
+use crate::arguments::{Out, given, text};
 use crate::content_filter::Filter;
 use crate::context::Context;
+use crate::entity::Entity;
 use crate::error::{Failure, guarded, guarded_pointer};
 use crate::events::{self, Events, Statuses};
 use crate::ffi::{
-    RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED, rcutils_allocator_t, rmw_event_callback_t,
-    rmw_event_t, rmw_node_t, rmw_qos_profile_t, rmw_ret_t,
-    rmw_subscription_content_filter_options_t, rmw_subscription_options_t, rmw_subscription_t,
-    rosidl_message_type_support_t,
+    rcutils_allocator_t, rmw_event_callback_t, rmw_event_t, rmw_node_t, rmw_qos_profile_t,
+    rmw_ret_t, rmw_subscription_content_filter_options_t, rmw_subscription_options_t,
+    rmw_subscription_t, rosidl_message_type_support_t,
 };
+use crate::handle::{end, free_of_node, handle};
 use crate::identity::identifier;
 use crate::inbox::{Inbox, Source};
 use crate::lent_message::{LentMessage, can_be_lent};
-use crate::listener::Listener;
+use crate::node::NodeEnd;
 use crate::status::SubscriptionEvents;
-use crate::{names, node, programs, qos};
+use crate::{features, names, programs, qos};
 
 /// The end object: what `data` of a subscription points at.
 pub(crate) struct SubscriptionEnd {
     pub(crate) context: Arc<Context>,
     pub(crate) program: Arc<MessageProgram>,
-    pub(crate) entity: Arc<SubscriptionEntity>,
+    pub(crate) entity: Arc<Entity<Messages>>,
     /// The entity, for wait sets.
     pub(crate) waitable: Arc<dyn Waitable>,
     pub(crate) subscription: Arc<Subscription>,
@@ -50,39 +48,7 @@ pub(crate) struct SubscriptionEnd {
     pub(crate) topic: CString,
 }
 
-/// The part of a subscription that wait sets and the callback thread use. It outlives the
-/// subscription while a thread waits for it.
-pub(crate) struct SubscriptionEntity {
-    ringer: Ringer,
-    pub(crate) inbox: Inbox<Messages>,
-    listener: Listener,
-    /// Called after the inbox has pushed out messages.
-    on_loss: Notify,
-}
-
-impl Waitable for SubscriptionEntity {
-    fn ringer(&self) -> &Ringer {
-        &self.ringer
-    }
-
-    fn is_ready(&self) -> bool {
-        self.inbox.has_item()
-    }
-}
-
-impl Told for SubscriptionEntity {
-    fn ringer(&self) -> &Ringer {
-        &self.ringer
-    }
-
-    fn has_news(&self) -> bool {
-        self.listener.is_set() && self.inbox.has_news(|| (self.on_loss)())
-    }
-
-    fn tell(&self) {
-        self.listener.tell(|| self.inbox.count_news());
-    }
-}
+handle!(rmw_subscription_t => SubscriptionEnd);
 
 /// The source of the messages that pass the subscription's filter.
 pub(crate) struct Messages {
@@ -103,18 +69,6 @@ impl Source for Messages {
     }
 }
 
-/// The end object of a subscription.
-///
-/// # Safety
-/// The pointer is null or points at a living subscription.
-pub(crate) unsafe fn end<'a>(
-    subscription: *const rmw_subscription_t,
-) -> Result<&'a SubscriptionEnd, Failure> {
-    // SAFETY: [handles] the subscription is null or lives, and `data` of an object of this library
-    // points at its end object until it is destroyed.
-    unsafe { given(ours(subscription)?.data.cast::<SubscriptionEnd>(), "subscription") }
-}
-
 /// Creates a subscription.
 ///
 /// # Safety
@@ -133,7 +87,7 @@ unsafe extern "C" fn rmw_create_subscription(
         // subscription. [strings] The name ends with NUL. [pointers] The profile and the options,
         // with their filter, are valid for the call.
         unsafe {
-            let node = node::end(node)?;
+            let node = end(node)?;
             let program = programs::of_message(type_support)?;
             let topic = text(topic_name, "topic_name")?;
             let qos = given(qos_policies, "qos_policies")?;
@@ -149,7 +103,7 @@ unsafe extern "C" fn rmw_create_subscription(
 /// # Safety
 /// The content filter of the options is null or valid.
 unsafe fn create(
-    node: &node::NodeEnd,
+    node: &NodeEnd,
     program: Arc<MessageProgram>,
     topic: &str,
     profile: &rmw_qos_profile_t,
@@ -158,13 +112,7 @@ unsafe fn create(
 ) -> Result<*mut rmw_subscription_t, Failure> {
     let profile = qos::from_rmw(profile)?;
     names::check_endpoint(topic, &profile)?;
-    if options.require_unique_network_flow_endpoints
-        == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED
-    {
-        return Err(Failure::unsupported(
-            "rmw_feros has no separate network flow per subscription, which is strictly required",
-        ));
-    }
+    features::check_network_flow("subscription", options.require_unique_network_flow_endpoints)?;
     let filter = Arc::new(filter);
     // SAFETY: [pointers] the filter options are null or valid for the call.
     if let Some(wanted) = unsafe { options.content_filter_options.as_ref() } {
@@ -198,8 +146,7 @@ unsafe fn create(
     let messages = Messages { receiver, filter: Arc::clone(&filter) };
     let is_lossless = keeps_all && kept.reliability == Reliability::Reliable;
     let inbox = Inbox::new(messages, limit, is_lossless, &ringer);
-    let entity =
-        Arc::new(SubscriptionEntity { ringer, inbox, listener: Listener::default(), on_loss });
+    let entity = Entity::new(inbox, ringer, on_loss);
     let inbox = Arc::clone(&entity);
     let eventful = SubscriptionEvents::new(&subscription, move || inbox.inbox.pushed_out());
     let events = statuses.of(Arc::new(eventful), &node.context.callbacks);
@@ -242,43 +189,16 @@ unsafe extern "C" fn rmw_destroy_subscription(
     subscription: *mut rmw_subscription_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] node and subscription live, and the library made both boxes.
-        // [destruction] This is the last use of the subscription.
-        unsafe {
-            node::end(node)?;
-            end(subscription)?;
-            let data = (*subscription).data.cast::<SubscriptionEnd>();
-            drop(Box::from_raw(subscription));
-            Box::from_raw(data).end();
-        }
+        // SAFETY: [handles] node and subscription live. [destruction] This is the last use of the
+        // subscription.
+        let end = unsafe { free_of_node(node, subscription) }?;
+        let context = Arc::clone(&end.context);
+        context.end(end, |end| {
+            end.events.finish();
+            end.entity.close(&context.callbacks);
+        });
         Ok(())
     })
-}
-
-impl SubscriptionEnd {
-    fn end(self: Box<Self>) {
-        let context = Arc::clone(&self.context);
-        if context.is_forked() {
-            return context.end(self);
-        }
-        self.entity.listener.clear();
-        context.callbacks.remove(&(self.entity.clone() as Arc<dyn Told>));
-        self.events.finish();
-        self.entity.inbox.close();
-    }
-
-    /// # Safety
-    /// The contract of [`rmw_subscription_set_on_new_message_callback`].
-    unsafe fn set_listener(
-        &self,
-        callback: rmw_event_callback_t,
-        user_data: *const c_void,
-    ) -> Result<(), Failure> {
-        let told: Arc<dyn Told> = self.entity.clone();
-        // SAFETY: [callbacks] the function may be called with its data until it is replaced.
-        unsafe { self.entity.listener.set(callback, user_data) };
-        self.context.callbacks.listen(told, callback.is_some())
-    }
 }
 
 /// Sets or clears the callback. A thread of this library calls it with the number of new messages.
@@ -292,9 +212,14 @@ unsafe extern "C" fn rmw_subscription_set_on_new_message_callback(
     callback: rmw_event_callback_t,
     user_data: *const c_void,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the subscription is null or lives. [callbacks] The function may be called
-    // with its data until it is replaced.
-    guarded(|| unsafe { end(subscription)?.set_listener(callback, user_data) })
+    guarded(|| {
+        // SAFETY: [handles] the subscription lives. [callbacks] The function may be called with its
+        // data until it is replaced.
+        unsafe {
+            let end = end(subscription)?;
+            end.entity.listen(&end.context.callbacks, callback, user_data)
+        }
+    })
 }
 
 /// The number of publishers that match the subscription now.
@@ -324,12 +249,8 @@ unsafe extern "C" fn rmw_subscription_get_actual_qos(
     subscription: *const rmw_subscription_t,
     profile: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
-    guarded(|| {
-        // SAFETY: [handles] the subscription lives. [outputs] There is memory for the profile.
-        let (end, profile) = unsafe { (end(subscription)?, Out::new(profile, "qos")?) };
-        profile.set(qos::to_rmw(&end.subscription.qos()));
-        Ok(())
-    })
+    // SAFETY: [handles] the subscription lives. [outputs] There is memory for the profile.
+    guarded(|| unsafe { qos::report(&end(subscription)?.subscription.qos(), profile) })
 }
 
 /// Replaces the content filter of a subscription; an empty expression removes it.

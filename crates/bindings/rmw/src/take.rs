@@ -14,7 +14,8 @@ use crate::ffi::{
     rmw_message_info_sequence_t, rmw_message_info_t, rmw_message_sequence_t, rmw_ret_t,
     rmw_serialized_message_t, rmw_subscription_t,
 };
-use crate::subscription::{self, SubscriptionEnd};
+use crate::handle;
+use crate::subscription::SubscriptionEnd;
 
 impl SubscriptionEnd {
     /// Takes the next message, decoded by `decode`, with its information.
@@ -47,8 +48,10 @@ impl SubscriptionEnd {
     /// Takes the next message into a struct.
     ///
     /// # Safety
-    /// The struct is an initialized message of this type.
+    /// The struct is null or an initialized message of this type.
     unsafe fn take(&self, ros_message: *mut c_void) -> Result<Option<rmw_message_info_t>, Failure> {
+        // SAFETY: [messages] the struct is null or an initialized message.
+        unsafe { given(ros_message, "ros_message") }?;
         let taken = self.take_with(|message| {
             // SAFETY: [messages] the struct is an initialized message of this type, and nobody else
             // uses it.
@@ -57,6 +60,34 @@ impl SubscriptionEnd {
         })?;
         Ok(taken.map(|(_, info)| info))
     }
+}
+
+/// Takes the next message by `take`. Writes whether there was one, and if it is wanted, the
+/// information about the message.
+///
+/// # Safety
+/// Each pointer is null or points at a valid value of its type.
+pub(crate) unsafe fn report(
+    subscription: *const rmw_subscription_t,
+    taken: *mut bool,
+    message_info: Option<*mut rmw_message_info_t>,
+    take: impl FnOnce(&SubscriptionEnd) -> Result<Option<rmw_message_info_t>, Failure>,
+) -> Result<(), Failure> {
+    // SAFETY: [handles] the subscription lives. [outputs] There is memory for the flag and the
+    // information.
+    let (end, taken, message_info) = unsafe {
+        let (end, taken) = (handle::end(subscription)?, Out::new(taken, "taken")?);
+        let message_info = message_info.map(|info| Out::new(info, "message_info")).transpose()?;
+        (end, taken, message_info)
+    };
+    taken.set(false);
+    if let Some(info) = take(end)? {
+        if let Some(message_info) = message_info {
+            message_info.set(info);
+        }
+        taken.set(true);
+    }
+    Ok(())
 }
 
 /// Takes the next message, if there is one.
@@ -71,18 +102,9 @@ unsafe extern "C" fn rmw_take(
     taken: *mut bool,
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
-    guarded(|| {
-        // SAFETY: [handles] the subscription lives. [messages] The message has the subscription's
-        // type, and nobody else uses it. [outputs] There is memory for the flag.
-        unsafe {
-            let end = subscription::end(subscription)?;
-            given(ros_message, "ros_message")?;
-            let taken = Out::new(taken, "taken")?;
-            taken.set(false);
-            taken.set(end.take(ros_message)?.is_some());
-        }
-        Ok(())
-    })
+    // SAFETY: [handles] the subscription lives. [messages] The message has the subscription's type,
+    // and nobody else uses it. [outputs] There is memory for the flag.
+    guarded(|| unsafe { report(subscription, taken, None, |end| end.take(ros_message)) })
 }
 
 /// Takes the next message and its information, if there is one.
@@ -97,22 +119,10 @@ unsafe extern "C" fn rmw_take_with_info(
     message_info: *mut rmw_message_info_t,
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
-    guarded(|| {
-        // SAFETY: [handles] the subscription lives. [messages] The message has the subscription's
-        // type, and nobody else uses it. [outputs] There is memory for the flag and the
-        // information.
-        unsafe {
-            let end = subscription::end(subscription)?;
-            given(ros_message, "ros_message")?;
-            let taken = Out::new(taken, "taken")?;
-            let message_info = Out::new(message_info, "message_info")?;
-            taken.set(false);
-            if let Some(info) = end.take(ros_message)? {
-                message_info.set(info);
-                taken.set(true);
-            }
-        }
-        Ok(())
+    // SAFETY: [handles] the subscription lives. [messages] The message has the subscription's type,
+    // and nobody else uses it. [outputs] There is memory for the flag and the information.
+    guarded(|| unsafe {
+        report(subscription, taken, Some(message_info), |end| end.take(ros_message))
     })
 }
 
@@ -135,7 +145,7 @@ unsafe extern "C" fn rmw_take_sequence(
         // they say. [messages] Each message has the subscription's type, and nobody else uses it.
         // [outputs] There is memory for the number.
         unsafe {
-            let end = subscription::end(subscription)?;
+            let end = handle::end(subscription)?;
             let messages = given(message_sequence, "message_sequence")?;
             let infos = given(message_info_sequence, "message_info_sequence")?;
             let taken = Out::new(taken, "taken")?;
@@ -148,9 +158,7 @@ unsafe extern "C" fn rmw_take_sequence(
             taken.set(0);
             let mut number = 0;
             while number < count {
-                let place = *messages.data.add(number);
-                given(place, "message_sequence.data")?;
-                let Some(info) = end.take(place)? else { break };
+                let Some(info) = end.take(*messages.data.add(number))? else { break };
                 infos.data.add(number).write(info);
                 number += 1;
                 taken.set(number);
@@ -162,25 +170,23 @@ unsafe extern "C" fn rmw_take_sequence(
     })
 }
 
-/// # Safety
-/// The contract of [`rmw_take`].
-unsafe fn take_serialized(
-    subscription: *const rmw_subscription_t,
-    serialized_message: *mut rmw_serialized_message_t,
-    taken: *mut bool,
-) -> Result<Option<rmw_message_info_t>, Failure> {
-    // SAFETY: [handles] the subscription lives. [bytes] The array is initialized, and nobody else
-    // uses it. [outputs] There is memory for the flag.
-    unsafe {
-        let end = subscription::end(subscription)?;
-        given(serialized_message, "serialized_message")?;
-        let taken = Out::new(taken, "taken")?;
-        taken.set(false);
-        let Some(message) = end.entity.inbox.take()? else { return Ok(None) };
-        let bytes: &[u8] = message.object();
-        (*serialized_message).resize(bytes.len())?.copy_from_slice(bytes);
-        taken.set(true);
-        Ok(Some(message.info().into()))
+impl SubscriptionEnd {
+    /// Takes the next message as bytes.
+    ///
+    /// # Safety
+    /// The array is null or valid.
+    unsafe fn take_serialized(
+        &self,
+        serialized_message: *mut rmw_serialized_message_t,
+    ) -> Result<Option<rmw_message_info_t>, Failure> {
+        // SAFETY: [bytes] the array is initialized, and nobody else uses it.
+        unsafe {
+            given(serialized_message, "serialized_message")?;
+            let Some(message) = self.entity.inbox.take()? else { return Ok(None) };
+            let bytes: &[u8] = message.object();
+            (*serialized_message).resize(bytes.len())?.copy_from_slice(bytes);
+            Ok(Some(message.info().into()))
+        }
     }
 }
 
@@ -195,8 +201,11 @@ unsafe extern "C" fn rmw_take_serialized_message(
     taken: *mut bool,
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
-    // SAFETY: [handles, bytes, outputs] `take_serialized` gets the arguments of this call.
-    guarded(|| unsafe { take_serialized(subscription, serialized_message, taken) }.map(|_| ()))
+    // SAFETY: [handles] the subscription lives. [bytes] The array is initialized, and nobody else
+    // uses it. [outputs] There is memory for the flag.
+    guarded(|| unsafe {
+        report(subscription, taken, None, |end| end.take_serialized(serialized_message))
+    })
 }
 
 /// Takes the next message as bytes, and its information, if there is one.
@@ -211,16 +220,11 @@ unsafe extern "C" fn rmw_take_serialized_message_with_info(
     message_info: *mut rmw_message_info_t,
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
-    guarded(|| {
-        // SAFETY: [handles] the subscription lives. [outputs] There is memory for the information.
-        // [bytes, outputs] `take_serialized` gets the other arguments of this call.
-        unsafe {
-            subscription::end(subscription)?;
-            let message_info = Out::new(message_info, "message_info")?;
-            if let Some(info) = take_serialized(subscription, serialized_message, taken)? {
-                message_info.set(info);
-            }
-        }
-        Ok(())
+    // SAFETY: [handles] the subscription lives. [bytes] The array is initialized, and nobody else
+    // uses it. [outputs] There is memory for the flag and the information.
+    guarded(|| unsafe {
+        report(subscription, taken, Some(message_info), |end| {
+            end.take_serialized(serialized_message)
+        })
     })
 }

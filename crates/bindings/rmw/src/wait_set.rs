@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use feros_executor::{PooledWaitSet, WaitSet, Waitable};
 
-use crate::arguments::{given, ours};
+use crate::arguments::ours;
 use crate::client::ClientEnd;
 use crate::context::Context;
 use crate::doorbell::WITHOUT_DOORBELL;
@@ -23,15 +23,18 @@ use crate::events::EventEnd;
 use crate::ffi::{
     rmw_context_t, rmw_entities_t, rmw_event_t, rmw_ret_t, rmw_time_t, rmw_wait_set_t,
 };
-use crate::guard_condition;
+use crate::guard_condition::GuardConditionEnd;
+use crate::handle::{self, handle};
 use crate::identity::identifier;
 use crate::service::ServiceEnd;
 use crate::subscription::SubscriptionEnd;
 
 /// The end object: what `data` of a wait set points at.
-struct WaitSetEnd {
+pub(crate) struct WaitSetEnd {
     context: Arc<Context>,
 }
+
+handle!(rmw_wait_set_t => WaitSetEnd);
 
 /// The kind of entity in an array; it determines the type that the entries point at.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,7 +66,7 @@ impl Entry {
             let data = *self.place;
             match self.kind {
                 Kind::Subscription => &(*data.cast::<SubscriptionEnd>()).waitable,
-                Kind::GuardCondition => &guard_condition::end(data).waitable,
+                Kind::GuardCondition => &(*data.cast::<GuardConditionEnd>()).waitable,
                 Kind::Service => &(*data.cast::<ServiceEnd>()).waitable,
                 Kind::Client => &(*data.cast::<ClientEnd>()).waitable,
                 Kind::Event => &(*(*data.cast::<rmw_event_t>()).data.cast::<EventEnd>()).waitable,
@@ -80,7 +83,9 @@ impl Entry {
     unsafe fn confirm(self) -> bool {
         match self.kind {
             // SAFETY: [waits] the guard condition lives through the wait.
-            Kind::GuardCondition => unsafe { guard_condition::end(*self.place) }.condition.take(),
+            Kind::GuardCondition => unsafe {
+                (*(*self.place).cast::<GuardConditionEnd>()).condition.take()
+            },
             _ => true,
         }
     }
@@ -210,14 +215,9 @@ unsafe extern "C" fn rmw_create_wait_set(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the library made both boxes of the wait set. [destruction] This is its
-        // last use.
-        unsafe {
-            let end = ours(wait_set)?.data.cast::<WaitSetEnd>();
-            drop(Box::from_raw(wait_set));
-            let WaitSetEnd { context } = *Box::from_raw(end);
-            context.clone().end(context);
-        }
+        // SAFETY: [handles] the wait set lives. [destruction] This is its last use.
+        let WaitSetEnd { context } = *unsafe { handle::free(wait_set) }?;
+        context.clone().end(context, |_| ());
         Ok(())
     })
 }
@@ -239,9 +239,8 @@ unsafe extern "C" fn rmw_wait(
     wait_timeout: *const rmw_time_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the wait set is null or lives, and `data` of a wait set of this library
-        // points at its end object.
-        let end = unsafe { given(ours(wait_set)?.data.cast::<WaitSetEnd>(), "wait_set") }?;
+        // SAFETY: [handles] the wait set is null or lives.
+        let end = unsafe { handle::end(wait_set) }?;
         let arrays = Arrays([
             (Kind::Subscription, subscriptions),
             (Kind::GuardCondition, guard_conditions),

@@ -1,0 +1,73 @@
+//! The objects of rmw whose `data` points at an end object of this library: nodes, endpoints, guard
+//! conditions, wait sets and events.
+
+use std::ffi::c_void;
+
+use crate::arguments::{Identified, given, ours};
+use crate::error::Failure;
+use crate::ffi::rmw_node_t;
+
+/// An object of rmw with an end object.
+pub(crate) trait Handle: Identified {
+    /// The end object: what `data` points at.
+    type End;
+
+    /// The pointer to the end object.
+    fn data(&self) -> *mut c_void;
+}
+
+/// Makes an object of rmw a [`Handle`] with this end object.
+macro_rules! handle {
+    ($object:ty => $end:ty) => {
+        impl $crate::handle::Handle for $object {
+            type End = $end;
+
+            fn data(&self) -> *mut std::ffi::c_void {
+                self.data
+            }
+        }
+    };
+}
+pub(crate) use handle;
+
+/// The end object of an object of rmw.
+///
+/// # Safety
+/// The pointer is null or points at a living object.
+pub(crate) unsafe fn end<'a, T: Handle>(object: *const T) -> Result<&'a T::End, Failure> {
+    // SAFETY: [handles] the object is null or lives, and `data` of an object of this library points
+    // at its end object until it is destroyed.
+    unsafe { given(ours(object)?.data().cast::<T::End>(), T::WHAT) }
+}
+
+/// Frees an object of rmw, and returns its end object.
+///
+/// # Safety
+/// The pointer is null or points at a living object in a box, which nobody uses any longer; the end
+/// object is in a box of its own.
+pub(crate) unsafe fn free<T: Handle>(object: *mut T) -> Result<Box<T::End>, Failure> {
+    // SAFETY: [handles] the object lives, and the library made both boxes. [destruction] This is
+    // its last use.
+    unsafe {
+        end(object)?;
+        let end = (*object).data().cast::<T::End>();
+        drop(Box::from_raw(object));
+        Ok(Box::from_raw(end))
+    }
+}
+
+/// Frees an endpoint, and returns its end object.
+///
+/// # Safety
+/// The contract of [`free`]; the node is null or valid.
+pub(crate) unsafe fn free_of_node<T: Handle>(
+    node: *const rmw_node_t,
+    endpoint: *mut T,
+) -> Result<Box<T::End>, Failure> {
+    // SAFETY: [handles] the node and the endpoint live, and the library made both boxes of the
+    // endpoint. [destruction] This is the last use of the endpoint.
+    unsafe {
+        end(node)?;
+        free(endpoint)
+    }
+}

@@ -1,0 +1,63 @@
+//! The messages of the host program that are sent: published messages, requests and responses.
+
+use std::ffi::c_void;
+
+use feros_engine::FillAborted;
+use feros_transport::{Delivery, IntraProcessRoute, Outgoing};
+use feros_typesupport::{EncodeError, MessageProgram};
+
+use crate::error::Failure;
+
+/// A message of the host program. It is encoded once, into the memory from which it is sent;
+/// subscriptions of this process share the encoded bytes.
+pub(crate) struct HostMessage<'a> {
+    program: &'a MessageProgram,
+    message: *const c_void,
+    size_bytes: usize,
+    /// The reason why the message could not be encoded.
+    pub(crate) failure: Option<EncodeError>,
+}
+
+impl<'a> HostMessage<'a> {
+    /// # Safety
+    /// `message` is an initialized message of this type, and nobody writes it as long as this value
+    /// lives.
+    pub(crate) unsafe fn new(
+        program: &'a MessageProgram,
+        message: *const c_void,
+    ) -> Result<Self, EncodeError> {
+        // SAFETY: [messages] the message has this type, and nobody writes it as long as this value
+        // lives.
+        let size_bytes = unsafe { program.serialized_len(message) }?;
+        Ok(Self { program, message, size_bytes, failure: None })
+    }
+
+    /// The failure to send this message, after the transport has refused it with `error`.
+    pub(crate) fn refused(self, error: impl std::fmt::Display) -> Failure {
+        self.failure.map_or_else(|| Failure::error(error), Failure::error)
+    }
+}
+
+impl Outgoing for HostMessage<'_> {
+    fn size_bytes(&self) -> usize {
+        self.size_bytes
+    }
+
+    fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted> {
+        // SAFETY: [messages] the message has this type, and nobody writes it as long as `self`
+        // lives.
+        let encoded = unsafe { self.program.encode(self.message, memory) };
+        encoded.map(|_| ()).map_err(|error| {
+            self.failure = Some(error);
+            FillAborted
+        })
+    }
+
+    fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool {
+        !routes.is_empty()
+    }
+
+    fn deliver(&mut self, delivery: &Delivery<'_>) {
+        delivery.routes().iter().for_each(|route| delivery.put_bytes(route));
+    }
+}
