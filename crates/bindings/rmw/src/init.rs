@@ -226,6 +226,10 @@ unsafe fn session_options(options: &rmw_init_options_t) -> Result<SessionOptions
         }
     };
     let mut static_peers = Vec::new();
+    if discovery.static_peers_count > 0 {
+        // SAFETY: [init options] the array of peers is null or valid.
+        unsafe { given(discovery.static_peers, "init_options.discovery_options.static_peers") }?;
+    }
     for index in 0..discovery.static_peers_count {
         // SAFETY: [init options] there are `static_peers_count` peers, each with a NUL.
         let peer = unsafe {
@@ -337,4 +341,33 @@ unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t 
         }
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ffi::{RMW_RET_INVALID_ARGUMENT, STATIC_PEER_BYTES};
+
+    #[test]
+    fn static_peers_are_read_unless_the_array_is_missing() {
+        let mut peer = rmw_peer_address_t { peer_address: [0; STATIC_PEER_BYTES] };
+        for (place, byte) in peer.peer_address.iter_mut().zip(*b"robot.local") {
+            *place = byte as c_char;
+        }
+        let mut options = zero_options();
+        options.enclave = c"/".as_ptr().cast_mut();
+        options.discovery_options.automatic_discovery_range =
+            RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST;
+        // SAFETY: the options hold a string, and null or the peer.
+        let peers = |options: &rmw_init_options_t| unsafe {
+            session_options(options).map(|options| options.static_peers)
+        };
+        assert_eq!(peers(&options), Ok(Vec::new()));
+        options.discovery_options.static_peers_count = 1;
+        let refused = peers(&options).expect_err("the array is null");
+        assert_eq!(refused.code, RMW_RET_INVALID_ARGUMENT);
+        assert!(refused.text.contains("static_peers` is null"), "{}", refused.text);
+        options.discovery_options.static_peers = &raw mut peer;
+        assert_eq!(peers(&options), Ok(vec!["robot.local".to_owned()]));
+    }
 }
