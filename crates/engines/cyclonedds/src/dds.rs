@@ -104,21 +104,14 @@ impl Drop for Listener {
 pub(crate) struct MatchedEndpoint(NonNull<sys::dds_builtintopic_endpoint_t>);
 
 impl MatchedEndpoint {
-    /// Returns the subscription with this handle if it still matches the writer.
-    pub(crate) fn subscription(
-        writer: &Entity,
+    /// Returns the endpoint with this handle if it still matches the entity.
+    pub(crate) fn read(
+        entity: &Entity,
         handle: sys::dds_instance_handle_t,
+        read: ReadMatched,
     ) -> Option<Self> {
-        // SAFETY: the writer is alive; the engine checks the instance handle.
-        NonNull::new(unsafe { sys::dds_get_matched_subscription_data(writer.handle(), handle) })
-            .map(Self)
-    }
-
-    /// Returns the publication with this handle if it still matches the reader.
-    pub(crate) fn publication(reader: &Entity, handle: sys::dds_instance_handle_t) -> Option<Self> {
-        // SAFETY: the reader is alive; the engine checks the instance handle.
-        NonNull::new(unsafe { sys::dds_get_matched_publication_data(reader.handle(), handle) })
-            .map(Self)
+        // SAFETY: the entity is alive; the engine checks the instance handle.
+        NonNull::new(unsafe { read(entity.handle(), handle) }).map(Self)
     }
 
     pub(crate) fn gid(&self) -> Gid {
@@ -145,11 +138,17 @@ impl Drop for MatchedEndpoint {
 }
 
 /// A function of the engine that lists the endpoints that match an entity.
-type ListMatched = unsafe extern "C" fn(
+pub(crate) type ListMatched = unsafe extern "C" fn(
     sys::dds_entity_t,
     *mut sys::dds_instance_handle_t,
     usize,
 ) -> sys::dds_return_t;
+
+/// A function of the engine that reads the data of a matching endpoint; null if there is none.
+pub(crate) type ReadMatched = unsafe extern "C" fn(
+    sys::dds_entity_t,
+    sys::dds_instance_handle_t,
+) -> *mut sys::dds_builtintopic_endpoint_t;
 
 /// Returns the handles of all endpoints that match `entity` now.
 pub(crate) fn matched_handles(

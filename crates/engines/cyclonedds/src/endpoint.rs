@@ -1,30 +1,23 @@
-//! A writer and a reader of the engine with their topics, listeners and statuses. Publishers,
-//! subscriptions, services and clients are made of these.
+//! A writer and a reader of the engine with their topics and listeners. Publishers, subscriptions,
+//! services and clients are made of these.
 
-use std::ffi::c_void;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use feros_cyclonedds_sys as sys;
-use feros_dds::graph::IncompatibleType;
-use feros_dds::library::{
-    self, Creation, NotAcknowledged, Notifications, OnSample, RelatedIdentity,
-};
+use feros_dds::library::{self, Creation, EndpointBase, NotAcknowledged, RelatedIdentity};
 use feros_dds::names::EndpointNames;
-use feros_dds::status::{ReaderStatus, WriterStatus};
+use feros_dds::status::{ReaderStatus, Status, WriterStatus};
 use feros_engine::dds::user_data::EndpointData;
-use feros_engine::{
-    CreateEndpointError, FailureCounter, FillAborted, Gid, Match, Notify, PublishError,
-    PublisherEvent, Stamp, SubscriptionEvent, TakeError,
-};
+use feros_engine::{CreateEndpointError, Gid, Match, PublishError, Stamp, TakeError};
 use feros_sync::Mutex;
 
-use crate::dds::{Code, Entity, Listener, MatchedEndpoint, check, matched_handles};
+use crate::dds::{Code, Entity, ListMatched, MatchedEndpoint, ReadMatched, check, matched_handles};
+use crate::listener::{self, ListenerState};
 use crate::matches::{MatchCache, as_match, with_data};
 use crate::participant::Participant;
 use crate::qos::Qos;
-use crate::reception;
 use crate::sample::{SampleRef, Taken};
 use crate::topic::{Topic, failed};
 
@@ -34,126 +27,89 @@ const MAX_WAIT: Duration = Duration::from_secs(1);
 /// The interval between checks for room.
 const ROOM_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The counters of an endpoint's listener, and the notifications that it calls.
-pub(crate) struct ListenerState<S> {
-    status: Mutex<S>,
-    /// The number of endpoints that match now.
-    matched: AtomicUsize,
-    /// Incremented with each change of the matches, so that values derived from older matches are
-    /// recognized as outdated.
-    match_generation: AtomicU64,
-    on_data: Option<Notify>,
-    on_sample: Option<OnSample<Taken>>,
-    on_event: Option<Notify>,
-    /// Called on each change of the matches, in addition to `on_event`.
-    on_match: Option<Notify>,
-    /// The endpoint for trace points; set only for subscriptions.
-    traced: OnceLock<feros_trace::Endpoint>,
+/// The differences between writers and readers, and the parts that only one of them has.
+pub(crate) trait Side: Send + Sync + 'static {
+    /// The counters for its events.
+    type Status: Status;
+
+    /// Creating such an endpoint, as errors name it.
+    const CREATING: &'static str;
+    /// Lists the endpoints that match.
+    const LIST_MATCHED: ListMatched;
+    /// Reads the data of one of them.
+    const READ_MATCHED: ReadMatched;
 }
 
-impl<S: Default> ListenerState<S> {
-    fn new(notifications: Notifications<Taken>) -> Arc<Self> {
-        Arc::new(Self {
-            status: Mutex::default(),
-            matched: AtomicUsize::new(0),
-            match_generation: AtomicU64::new(0),
-            on_data: notifications.on_data,
-            on_sample: notifications.on_sample,
-            on_event: notifications.on_event,
-            on_match: notifications.on_match,
-            traced: OnceLock::new(),
-        })
-    }
-
-    /// Changes the status, releases the lock, and then calls the notification.
-    fn change(&self, change: impl FnOnce(&mut S)) {
-        change(&mut self.status.lock());
-        wake(self.on_event.as_ref());
-    }
-
-    fn matches_changed(&self, current: u32, change: impl FnOnce(&mut S)) {
-        self.matched.store(current as usize, Ordering::Release);
-        self.match_generation.fetch_add(1, Ordering::Release);
-        self.change(change);
-        wake(self.on_match.as_ref());
-    }
-}
-
-fn wake(notify: Option<&Notify>) {
-    if let Some(notify) = notify {
-        notify();
-    }
-}
-
-/// Returns the `ListenerState` that the listener was created with.
-///
-/// # Safety
-/// `arg` must come from `Arc::as_ptr` of a `ListenerState<S>` that lives during the call. This
-/// holds because the endpoint owns the state and drops its entity first, which waits for running
-/// listeners.
-unsafe fn listener_state<'a, S>(arg: *mut c_void) -> &'a ListenerState<S> {
-    // SAFETY: by the caller's contract.
-    unsafe { &*arg.cast::<ListenerState<S>>() }
-}
-
-/// A writer of the engine.
-pub(crate) struct Writer {
-    // The entity is declared first so that it is dropped first. Dropping it waits for its
-    // listeners, which use `listener_state`.
-    entity: Entity,
-    listener_state: Arc<ListenerState<WriterStatus>>,
-    topic: Arc<Topic>,
-    gid: Gid,
-    names: EndpointNames,
-    matches: MatchCache,
+/// The part that only a writer has.
+pub(crate) struct Writing {
     /// The number of the next sample. This lock is held while a sample is written; the engine, too,
     /// writes under a lock.
     next_sequence_number: Mutex<i64>,
     /// The number of messages that were published without the engine.
     skipped: AtomicU64,
+}
+
+impl Side for Writing {
+    type Status = WriterStatus;
+
+    const CREATING: &'static str = "creating the writer";
+    const LIST_MATCHED: ListMatched = sys::dds_get_matched_subscriptions;
+    const READ_MATCHED: ReadMatched = sys::dds_get_matched_subscription_data;
+}
+
+/// The part that only a reader has.
+pub(crate) struct Reading;
+
+impl Side for Reading {
+    type Status = ReaderStatus;
+
+    const CREATING: &'static str = "creating the reader";
+    const LIST_MATCHED: ListMatched = sys::dds_get_matched_publications;
+    const READ_MATCHED: ReadMatched = sys::dds_get_matched_publication_data;
+}
+
+/// A writer of the engine.
+pub(crate) type Writer = Endpoint<Writing>;
+/// A reader of the engine.
+pub(crate) type Reader = Endpoint<Reading>;
+
+/// A writer or reader of the engine.
+pub(crate) struct Endpoint<S: Side> {
+    // The entity is declared first so that it is dropped first: its drop waits for its listeners,
+    // which use the listener's state.
+    entity: Entity,
+    base: EndpointBase<S::Status, Taken>,
+    topic: Arc<Topic>,
+    matches: MatchCache,
+    own: S,
     _participant: Arc<Participant>,
 }
 
-impl Writer {
-    pub(crate) fn new(
-        participant: &Arc<Participant>,
-        creation: Creation<'_, Taken>,
+impl<S: Side> Endpoint<S> {
+    /// Takes ownership of the entity that a creating function returned.
+    fn of_created(
+        created: sys::dds_entity_t,
+        (participant, topic, names): (&Arc<Participant>, Arc<Topic>, EndpointNames),
+        listener: Arc<ListenerState<S::Status>>,
+        own: S,
     ) -> Result<Self, CreateEndpointError> {
-        let Creation { names, qos, data, notifications, .. } = creation;
-        let qos = Qos::writer(qos, &user_data(data));
-        let topic = participant.topic_of_writer(&names)?;
-        let listener_state = ListenerState::<WriterStatus>::new(notifications);
-        let listener = writer_listener(&listener_state);
-        // SAFETY: the participant, the topic, the QoS and the listener are alive; the listener's
-        // argument outlives the entity.
-        let writer = unsafe {
-            sys::dds_create_writer(
-                participant.publisher.handle(),
-                topic.entity.handle(),
-                qos.as_ptr(),
-                listener.as_ptr(),
-            )
-        };
-        let entity = Entity::new(writer).map_err(failed(&names, "creating the writer"))?;
-        let gid = entity.gid().map_err(failed(&names, "reading the writer's GUID"))?;
+        let entity = Entity::new(created).map_err(failed(&names, S::CREATING))?;
+        let gid = entity.gid().map_err(failed(&names, "reading the endpoint's GUID"))?;
         Ok(Self {
             entity,
-            listener_state,
+            base: EndpointBase { gid, names, listener },
             topic,
-            gid,
-            names,
             matches: MatchCache::default(),
-            next_sequence_number: Mutex::new(1),
-            skipped: AtomicU64::new(0),
+            own,
             _participant: participant.clone(),
         })
     }
 
-    /// Returns the results of `read` for all subscriptions that match now.
+    /// Returns the result of `read` for each endpoint that matches now.
     fn read_matches<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
-        matched_handles(&self.entity, sys::dds_get_matched_subscriptions)
+        matched_handles(&self.entity, S::LIST_MATCHED)
             .into_iter()
-            .filter_map(|handle| MatchedEndpoint::subscription(&self.entity, handle))
+            .filter_map(|handle| MatchedEndpoint::read(&self.entity, handle, S::READ_MATCHED))
             .map(|endpoint| read(&endpoint))
             .collect()
     }
@@ -169,87 +125,89 @@ fn nanos(timeout: Duration) -> i64 {
     i64::try_from(timeout.as_nanos()).unwrap_or(sys::DDS_INFINITY)
 }
 
-/// Implements the methods that writers and readers have in common.
-macro_rules! endpoint_members {
-    () => {
-        const KNOWS_WHO_READ_ANNOUNCEMENTS: bool = true;
+impl<S: Side> library::Endpoint for Endpoint<S> {
+    type Status = S::Status;
+    type Taken = Taken;
 
-        fn gid(&self) -> Gid {
-            self.gid
-        }
+    const KNOWS_WHO_READ_ANNOUNCEMENTS: bool = true;
 
-        fn names(&self) -> &EndpointNames {
-            &self.names
-        }
+    fn base(&self) -> &EndpointBase<S::Status, Taken> {
+        &self.base
+    }
 
-        fn matched_count(&self) -> usize {
-            self.listener_state.matched.load(Ordering::Acquire)
-        }
+    fn matches(&self) -> Vec<Match> {
+        self.read_matches(as_match)
+    }
 
-        fn match_generation(&self) -> u64 {
-            self.listener_state.match_generation.load(Ordering::Acquire)
-        }
+    fn matched_gids(&self) -> Vec<Gid> {
+        self.matched_data().iter().map(|(gid, _)| *gid).collect()
+    }
 
-        fn matches(&self) -> Vec<Match> {
-            self.read_matches(as_match)
-        }
+    fn matches_any(&self, is_wanted: impl Fn(Gid) -> bool) -> bool {
+        self.matched_data().iter().any(|(gid, _)| is_wanted(*gid))
+    }
 
-        fn matched_gids(&self) -> Vec<Gid> {
-            self.matched_data().iter().map(|(gid, _)| *gid).collect()
-        }
+    fn matched_data(&self) -> Arc<[(Gid, EndpointData)]> {
+        self.matches.get(self.match_generation(), || self.read_matches(with_data))
+    }
 
-        fn matches_any(&self, is_wanted: impl Fn(Gid) -> bool) -> bool {
-            self.matched_data().iter().any(|(gid, _)| is_wanted(*gid))
-        }
+    fn data_of(&self, other: Gid) -> Option<EndpointData> {
+        let found =
+            self.read_matches(|endpoint| (endpoint.gid() == other).then(|| with_data(endpoint).1));
+        found.into_iter().flatten().next()
+    }
 
-        fn matched_data(&self) -> Arc<[(Gid, EndpointData)]> {
-            self.matches
-                .get(&self.listener_state.match_generation, || self.read_matches(with_data))
-        }
+    fn set_data(&self, data: &EndpointData) -> Result<(), String> {
+        self.entity.set_user_data(&data.encode()).map_err(|code| code.to_string())
+    }
 
-        fn data_of(&self, other: Gid) -> Option<EndpointData> {
-            let found = self.read_matches(|endpoint| {
-                (endpoint.gid() == other).then(|| with_data(endpoint).1)
-            });
-            found.into_iter().flatten().next()
-        }
+    /// Returns true for an endpoint of the same process, too, since it needs no announcement over
+    /// the network.
+    fn is_announced_to(&self, other: Gid, patience: Duration) -> bool {
+        // SAFETY: the entity is alive; the engine only compares the GUID.
+        let code = unsafe {
+            sys::feros_wait_until_announced(
+                self.entity.handle(),
+                &raw const other.0,
+                nanos(patience),
+            )
+        };
+        code != sys::DDS_RETCODE_TIMEOUT
+    }
 
-        fn set_data(&self, data: &EndpointData) -> Result<(), String> {
-            self.entity.set_user_data(&data.encode()).map_err(|code| code.to_string())
+    fn forget_participant_of(&self, other: Gid) {
+        // SAFETY: the entity is alive; the engine only compares the GUID.
+        let code =
+            unsafe { sys::feros_forget_participant_of(self.entity.handle(), &raw const other.0) };
+        if let Err(code) = check(code) {
+            tracing::debug!(endpoint = %other, %code, "an ended process was forgotten before");
         }
-
-        /// Returns true for an endpoint of the same process, too, since it needs no announcement
-        /// over the network.
-        fn is_announced_to(&self, other: Gid, patience: Duration) -> bool {
-            // SAFETY: the entity is alive; the engine only compares the GUID.
-            let code = unsafe {
-                sys::feros_wait_until_announced(
-                    self.entity.handle(),
-                    &raw const other.0,
-                    nanos(patience),
-                )
-            };
-            code != sys::DDS_RETCODE_TIMEOUT
-        }
-
-        fn forget_participant_of(&self, other: Gid) {
-            // SAFETY: the entity is alive; the engine only compares the GUID.
-            let code = unsafe {
-                sys::feros_forget_participant_of(self.entity.handle(), &raw const other.0)
-            };
-            if let Err(code) = check(code) {
-                tracing::debug!(endpoint = %other, %code, "an ended process was forgotten before");
-            }
-        }
-
-        fn type_watcher(&self) -> Weak<dyn IncompatibleType> {
-            Arc::downgrade(&self.listener_state) as Weak<dyn IncompatibleType>
-        }
-    };
+    }
 }
 
-impl library::Endpoint for Writer {
-    endpoint_members!();
+impl Writer {
+    pub(crate) fn new(
+        participant: &Arc<Participant>,
+        creation: Creation<'_, Taken>,
+    ) -> Result<Self, CreateEndpointError> {
+        let Creation { names, qos, data, notifications, .. } = creation;
+        let qos = Qos::writer(qos, &user_data(data));
+        let topic = participant.topic_of_writer(&names)?;
+        let state = ListenerState::new(notifications);
+        let listener = listener::of_writer(&state);
+        // SAFETY: the participant, the topic, the QoS and the listener are alive; the listener's
+        // argument outlives the entity.
+        let writer = unsafe {
+            sys::dds_create_writer(
+                participant.publisher.handle(),
+                topic.entity.handle(),
+                qos.as_ptr(),
+                listener.as_ptr(),
+            )
+        };
+        let own = Writing { next_sequence_number: Mutex::new(1), skipped: AtomicU64::new(0) };
+        Self::of_created(writer, (participant, topic, names), state, own)
+    }
 }
 
 impl library::Buffer for SampleRef {
@@ -261,32 +219,12 @@ impl library::Buffer for SampleRef {
 impl library::Writer for Writer {
     type Buffer = SampleRef;
 
-    fn fill(
-        &self,
-        size_bytes: usize,
-        offset: usize,
-        fill: &mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>,
-    ) -> Result<SampleRef, PublishError> {
-        let largest_bytes = sys::FEROS_SAMPLE_MAX_BYTES - offset;
-        if !(sys::FEROS_SAMPLE_MIN_BYTES..=largest_bytes).contains(&size_bytes) {
-            return Err(PublishError::Size {
-                topic: self.names.ros.clone(),
-                size_bytes,
-                largest_bytes,
-            });
-        }
+    const SIZES_BYTES: (usize, usize) = (sys::FEROS_SAMPLE_MIN_BYTES, sys::FEROS_SAMPLE_MAX_BYTES);
+
+    fn allocate(&self, size_bytes: usize) -> Option<SampleRef> {
         // SAFETY: the sertype lives as long as the topic; the result is null or a reference that we
         // own.
-        let sample = unsafe {
-            SampleRef::from_owned(sys::feros_sample_new(self.topic.sertype, size_bytes + offset))
-        };
-        let mut sample = sample.ok_or_else(|| PublishError::OutOfMemory {
-            topic: self.names.ros.clone(),
-            size_bytes,
-        })?;
-        let bytes = sample.bytes_mut().expect("a new sample has one reference");
-        fill(&mut bytes[offset..]).map_err(|FillAborted| PublishError::FillAborted)?;
-        Ok(sample)
+        unsafe { SampleRef::from_owned(sys::feros_sample_new(self.topic.sertype, size_bytes)) }
     }
 
     fn write(
@@ -295,20 +233,20 @@ impl library::Writer for Writer {
         stamp: Stamp,
         related: Option<RelatedIdentity>,
     ) -> Result<i64, PublishError> {
-        let mut next = self.next_sequence_number.lock();
+        let mut next = self.own.next_sequence_number.lock();
         let number = *next;
-        let skipped = self.skipped.load(Ordering::Relaxed);
-        let own = || (self.gid.0, number.saturating_add_unsigned(skipped));
+        let skipped = self.own.skipped.load(Ordering::Relaxed);
+        let own = || (self.base.gid.0, number.saturating_add_unsigned(skipped));
         if let Some((guid, sequence_number)) = related.or_else(|| (skipped > 0).then(own)) {
             sample.set_related(&sys::feros_identity { guid, sequence_number });
         }
         // SAFETY: the writer is alive; the call consumes the reference.
         let code = unsafe {
-            let gid = &raw const self.gid.0;
+            let gid = &raw const self.base.gid.0;
             sys::feros_write(self.entity.handle(), sample.into_raw(), gid, number, stamp.0)
         };
         check(code).map_err(|code| PublishError::Engine {
-            topic: self.names.ros.clone(),
+            topic: self.base.names.ros.clone(),
             code: code.to_string(),
         })?;
         *next += 1;
@@ -316,7 +254,7 @@ impl library::Writer for Writer {
     }
 
     fn skip(&self, messages: u64) {
-        self.skipped.fetch_add(messages, Ordering::Relaxed);
+        self.own.skipped.fetch_add(messages, Ordering::Relaxed);
     }
 
     /// While the engine writes, it delivers to readers of this process without checking whether
@@ -326,7 +264,7 @@ impl library::Writer for Writer {
         // SAFETY: the writer is alive.
         while unsafe { sys::feros_local_readers_have_room(self.entity.handle()) } == 0 {
             if started.elapsed() >= MAX_WAIT {
-                let topic = self.names.ros.clone();
+                let topic = self.base.names.ros.clone();
                 return Err(PublishError::Timeout { topic, waited: MAX_WAIT });
             }
             std::thread::sleep(ROOM_INTERVAL);
@@ -362,22 +300,6 @@ impl library::Writer for Writer {
         let code = unsafe { sys::dds_assert_liveliness(self.entity.handle()) };
         check(code).map(|_| ()).map_err(|code| code.to_string())
     }
-
-    fn take_event(&self) -> Option<PublisherEvent> {
-        self.listener_state.status.lock().take()
-    }
-}
-
-/// A reader of the engine.
-pub(crate) struct Reader {
-    // The entity is declared first so that it is dropped first, as in `Writer`.
-    entity: Entity,
-    listener_state: Arc<ListenerState<ReaderStatus>>,
-    topic: Topic,
-    gid: Gid,
-    names: EndpointNames,
-    matches: MatchCache,
-    _participant: Arc<Participant>,
 }
 
 impl Reader {
@@ -387,9 +309,9 @@ impl Reader {
     ) -> Result<Self, CreateEndpointError> {
         let Creation { names, qos, data, ignores_local, notifications } = creation;
         let qos = Qos::reader(qos, &user_data(data), ignores_local);
-        let topic = participant.create_topic(&names)?;
-        let listener_state = ListenerState::<ReaderStatus>::new(notifications);
-        let listener = reader_listener(&listener_state);
+        let topic = Arc::new(participant.create_topic(&names)?);
+        let state = ListenerState::new(notifications);
+        let listener = listener::of_reader(&state);
         // SAFETY: the participant, the topic, the QoS and the listener are alive; the listener's
         // argument outlives the entity.
         let reader = unsafe {
@@ -400,46 +322,20 @@ impl Reader {
                 listener.as_ptr(),
             )
         };
-        let entity = Entity::new(reader).map_err(failed(&names, "creating the reader"))?;
-        let gid = entity.gid().map_err(failed(&names, "reading the reader's GUID"))?;
-        let (matches, _participant) = (MatchCache::default(), participant.clone());
-        Ok(Self { entity, listener_state, topic, gid, names, matches, _participant })
+        Self::of_created(reader, (participant, topic, names), state, Reading)
     }
-
-    /// Returns the results of `read` for all publications that match now.
-    fn read_matches<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
-        matched_handles(&self.entity, sys::dds_get_matched_publications)
-            .into_iter()
-            .filter_map(|handle| MatchedEndpoint::publication(&self.entity, handle))
-            .map(|endpoint| read(&endpoint))
-            .collect()
-    }
-}
-
-impl library::Endpoint for Reader {
-    endpoint_members!();
 }
 
 impl library::Reader for Reader {
-    type Taken = Taken;
-
     fn take(&self) -> Result<Option<Taken>, TakeError> {
         take(self.entity.handle()).map_err(|code| TakeError::Engine {
-            topic: self.names.ros.clone(),
+            topic: self.base.names.ros.clone(),
             code: code.to_string(),
         })
     }
 
-    fn count_lost(&self, messages: u64) {
-        self.listener_state.change(|status| status.lost.add(messages));
-    }
-
     fn trace_as(&self, endpoint: feros_trace::Endpoint) {
-        self.listener_state.traced.get_or_init(|| endpoint);
-    }
-
-    fn take_event(&self) -> Option<SubscriptionEvent> {
-        self.listener_state.status.lock().take()
+        self.base.listener.traced.get_or_init(|| endpoint);
     }
 
     fn refused_samples(&self) -> u64 {
@@ -458,151 +354,4 @@ pub(crate) fn take(reader: sys::dds_entity_t) -> Result<Option<Taken>, Code> {
         SampleRef::from_owned(sample)
     };
     Ok(sample.map(Taken::new))
-}
-
-/// Passes each sample that can be taken to `on_sample`.
-fn hand_over(reader: sys::dds_entity_t, on_sample: &OnSample<Taken>) {
-    loop {
-        match take(reader) {
-            Ok(Some(taken)) => on_sample(taken),
-            Ok(None) => return,
-            Err(code) => {
-                static UNTAKEN: FailureCounter = FailureCounter::new();
-                if let Some(so_far) = UNTAKEN.so_far() {
-                    tracing::error!("received samples cannot be taken: {code}{so_far}");
-                }
-                return;
-            }
-        }
-    }
-}
-
-impl IncompatibleType for ListenerState<WriterStatus> {
-    fn incompatible_type(&self) {
-        self.change(|all| all.incompatible_type.total += 1);
-    }
-}
-
-impl IncompatibleType for ListenerState<ReaderStatus> {
-    fn incompatible_type(&self) {
-        self.change(|all| all.incompatible_type.total += 1);
-    }
-}
-
-fn writer_listener(watched_by: &Arc<ListenerState<WriterStatus>>) -> Listener {
-    unsafe extern "C" fn matched(
-        _: sys::dds_entity_t,
-        status: sys::matched_status_t,
-        arg: *mut c_void,
-    ) {
-        // SAFETY: the listener was created with this argument.
-        let listener_state = unsafe { listener_state::<WriterStatus>(arg) };
-        listener_state.matches_changed(status.current_count, |all| {
-            all.matched.set(status.total_count, status.current_count)
-        });
-    }
-    unsafe extern "C" fn incompatible(
-        _: sys::dds_entity_t,
-        status: sys::incompatible_qos_status_t,
-        arg: *mut c_void,
-    ) {
-        // SAFETY: the listener was created with this argument.
-        let listener_state = unsafe { listener_state::<WriterStatus>(arg) };
-        listener_state
-            .change(|all| all.incompatible_qos.set(status.total_count, status.last_policy_id));
-    }
-    unsafe extern "C" fn deadline(
-        _: sys::dds_entity_t,
-        status: sys::deadline_missed_status_t,
-        arg: *mut c_void,
-    ) {
-        // SAFETY: the listener was created with this argument.
-        unsafe { listener_state::<WriterStatus>(arg) }
-            .change(|all| all.deadline_missed.total = status.total_count);
-    }
-    unsafe extern "C" fn liveliness(
-        _: sys::dds_entity_t,
-        status: sys::dds_liveliness_lost_status_t,
-        arg: *mut c_void,
-    ) {
-        // SAFETY: the listener was created with this argument.
-        unsafe { listener_state::<WriterStatus>(arg) }
-            .change(|all| all.liveliness_lost.total = status.total_count);
-    }
-    let listener = Listener::new(Arc::as_ptr(watched_by).cast());
-    // SAFETY: the listener is alive, and the functions expect the argument that it was created
-    // with.
-    unsafe {
-        sys::dds_lset_publication_matched(listener.as_ptr(), Some(matched));
-        sys::dds_lset_offered_incompatible_qos(listener.as_ptr(), Some(incompatible));
-        sys::dds_lset_offered_deadline_missed(listener.as_ptr(), Some(deadline));
-        sys::dds_lset_liveliness_lost(listener.as_ptr(), Some(liveliness));
-    }
-    listener
-}
-
-fn reader_listener(watched_by: &Arc<ListenerState<ReaderStatus>>) -> Listener {
-    unsafe extern "C" fn data(reader: sys::dds_entity_t, arg: *mut c_void) {
-        // SAFETY: the listener was created with this argument.
-        let listener_state = unsafe { listener_state::<ReaderStatus>(arg) };
-        if feros_trace::is_on()
-            && let Some(subscription) = listener_state.traced.get()
-        {
-            reception::trace_latest(subscription);
-        }
-        if let Some(on_sample) = &listener_state.on_sample {
-            hand_over(reader, on_sample);
-        }
-        wake(listener_state.on_data.as_ref());
-    }
-    unsafe extern "C" fn matched(
-        _: sys::dds_entity_t,
-        status: sys::matched_status_t,
-        arg: *mut c_void,
-    ) {
-        // SAFETY: the listener was created with this argument.
-        let listener_state = unsafe { listener_state::<ReaderStatus>(arg) };
-        listener_state.matches_changed(status.current_count, |all| {
-            all.matched.set(status.total_count, status.current_count)
-        });
-    }
-    unsafe extern "C" fn incompatible(
-        _: sys::dds_entity_t,
-        status: sys::incompatible_qos_status_t,
-        arg: *mut c_void,
-    ) {
-        // SAFETY: the listener was created with this argument.
-        let listener_state = unsafe { listener_state::<ReaderStatus>(arg) };
-        listener_state
-            .change(|all| all.incompatible_qos.set(status.total_count, status.last_policy_id));
-    }
-    unsafe extern "C" fn deadline(
-        _: sys::dds_entity_t,
-        status: sys::deadline_missed_status_t,
-        arg: *mut c_void,
-    ) {
-        // SAFETY: the listener was created with this argument.
-        unsafe { listener_state::<ReaderStatus>(arg) }
-            .change(|all| all.deadline_missed.total = status.total_count);
-    }
-    unsafe extern "C" fn liveliness(
-        _: sys::dds_entity_t,
-        status: sys::dds_liveliness_changed_status_t,
-        arg: *mut c_void,
-    ) {
-        // SAFETY: the listener was created with this argument.
-        let listener_state = unsafe { listener_state::<ReaderStatus>(arg) };
-        listener_state.change(|all| all.liveliness.set(status.alive_count, status.not_alive_count));
-    }
-    let listener = Listener::new(Arc::as_ptr(watched_by).cast());
-    // SAFETY: the listener is alive, and the functions expect the argument that it was created
-    // with.
-    unsafe {
-        sys::dds_lset_data_available(listener.as_ptr(), Some(data));
-        sys::dds_lset_subscription_matched(listener.as_ptr(), Some(matched));
-        sys::dds_lset_requested_incompatible_qos(listener.as_ptr(), Some(incompatible));
-        sys::dds_lset_requested_deadline_missed(listener.as_ptr(), Some(deadline));
-        sys::dds_lset_liveliness_changed(listener.as_ptr(), Some(liveliness));
-    }
-    listener
 }

@@ -30,6 +30,7 @@ mod domain;
 mod endpoint;
 mod interface;
 mod library;
+mod listener;
 mod matches;
 mod multicast;
 mod origin;

@@ -13,14 +13,7 @@ pub(crate) fn failed(
     names: &EndpointNames,
     operation: &'static str,
 ) -> impl FnOnce(Code) -> CreateEndpointError {
-    let name = names.ros.clone();
-    move |code| match code.0 {
-        sys::DDS_RETCODE_INCONSISTENT_POLICY => CreateEndpointError::Qos {
-            name,
-            reason: "the engine says that its policies contradict each other".into(),
-        },
-        _ => CreateEndpointError::Engine { name, operation, code: code.to_string() },
-    }
+    move |code| names.failed(operation, code, code.0 == sys::DDS_RETCODE_INCONSISTENT_POLICY)
 }
 
 /// A topic of the engine and the sertype that it uses.

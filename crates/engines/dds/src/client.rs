@@ -16,9 +16,9 @@ use feros_sync::Mutex;
 use crate::announced::announcement;
 use crate::introduction::Introduction;
 use crate::library::{
-    Buffer, Creation, Endpoint, Notifications, Participant, Reader, ReaderOf, TakenOf, Writer,
-    WriterOf,
+    Buffer, Creation, Endpoint, Participant, Reader, ReaderOf, TakenOf, Writer, WriterOf,
 };
+use crate::listener::Notifications;
 use crate::names::{ServiceNames, pair_id};
 use crate::nodes::{NodeMember, SessionState};
 use crate::responses::{Own, Responses};

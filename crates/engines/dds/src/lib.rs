@@ -7,6 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`library`] | the traits that a DDS library implements |
+//! | [`listener`] | the counts and notifications of an endpoint's listener |
 //! | [`session`] | the session that users of an engine hold, and the factory of endpoints |
 //! | [`graph`] | the ROS graph, collected from discovery |
 //! | [`announced_qos`] | policies that some implementations do not announce |
@@ -22,6 +23,7 @@
 pub mod announced_qos;
 pub mod graph;
 pub mod library;
+pub mod listener;
 pub mod names;
 pub mod service_header;
 pub mod session;

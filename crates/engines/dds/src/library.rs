@@ -7,19 +7,21 @@ use std::time::Duration;
 
 use feros_engine::dds::user_data::EndpointData;
 use feros_engine::{
-    CreateEndpointError, FillAborted, Gid, Match, Notify, PublishError, PublisherEvent, QosProfile,
-    Sample, Stamp, SubscriptionEvent, TakeError,
+    CreateEndpointError, FillAborted, Gid, Match, PublishError, QosProfile, Sample, Stamp,
+    TakeError,
 };
 
 use crate::graph::{Graph, IncompatibleType};
+use crate::listener::{ListenerState, Notifications};
 use crate::names::EndpointNames;
+use crate::status::{ReaderStatus, Status, WriterStatus};
 
 /// The reader type of a participant.
 pub type ReaderOf<P> = <P as Participant>::Reader;
 /// The writer type of a participant.
 pub type WriterOf<P> = <P as Participant>::Writer;
 /// The samples that a participant's readers take.
-pub type TakenOf<P> = <ReaderOf<P> as Reader>::Taken;
+pub type TakenOf<P> = <ReaderOf<P> as Endpoint>::Taken;
 /// The memory of the samples that a participant's writers send.
 pub type BufferOf<P> = <WriterOf<P> as Writer>::Buffer;
 
@@ -94,56 +96,59 @@ pub struct Creation<'a, T> {
     pub notifications: Notifications<T>,
 }
 
-/// A callback that receives the samples of a reader, on a thread of the library. The callback must
-/// not own an endpoint.
-pub type OnSample<T> = Arc<dyn Fn(T) + Send + Sync>;
-
-/// The notifications that an endpoint calls.
-pub struct Notifications<T> {
-    /// Called when there may be data to take.
-    pub on_data: Option<Notify>,
-    /// Receives each sample as it arrives; [`Reader::take`] then returns nothing.
-    pub on_sample: Option<OnSample<T>>,
-    /// Called when there may be an event to take.
-    pub on_event: Option<Notify>,
-    /// Called when the matches have changed.
-    pub on_match: Option<Notify>,
-}
-
-impl<T> Default for Notifications<T> {
-    fn default() -> Self {
-        Self { on_data: None, on_sample: None, on_event: None, on_match: None }
-    }
-}
-
-impl<T> Clone for Notifications<T> {
-    fn clone(&self) -> Self {
-        Self {
-            on_data: self.on_data.clone(),
-            on_sample: self.on_sample.clone(),
-            on_event: self.on_event.clone(),
-            on_match: self.on_match.clone(),
-        }
-    }
+/// The parts of a writer or reader that do not depend on the library.
+pub struct EndpointBase<S, T> {
+    /// The identity.
+    pub gid: Gid,
+    /// Topic and type.
+    pub names: EndpointNames,
+    /// The counts of the listener, and the notifications that the listener calls.
+    pub listener: Arc<ListenerState<S, T>>,
 }
 
 /// The methods that writers and readers have in common.
 pub trait Endpoint: Send + Sync + 'static {
+    /// The counters for its events.
+    type Status: Status;
+    /// The samples of the library.
+    type Taken: Taken;
+
     /// Whether the library can tell which participants have acknowledged the announcement of an
     /// endpoint.
     const KNOWS_WHO_READ_ANNOUNCEMENTS: bool;
 
+    /// The parts that do not depend on the library.
+    fn base(&self) -> &EndpointBase<Self::Status, Self::Taken>;
+
     /// The identity.
-    fn gid(&self) -> Gid;
+    fn gid(&self) -> Gid {
+        self.base().gid
+    }
 
     /// Topic and type.
-    fn names(&self) -> &EndpointNames;
+    fn names(&self) -> &EndpointNames {
+        &self.base().names
+    }
 
     /// The number of endpoints that match now.
-    fn matched_count(&self) -> usize;
+    fn matched_count(&self) -> usize {
+        self.base().listener.matched_count()
+    }
 
     /// A number that changes whenever the matches change.
-    fn match_generation(&self) -> u64;
+    fn match_generation(&self) -> u64 {
+        self.base().listener.match_generation()
+    }
+
+    /// Returns the object to notify when endpoints of the same topic have another type.
+    fn type_watcher(&self) -> Weak<dyn IncompatibleType> {
+        Arc::downgrade(&self.base().listener) as Weak<dyn IncompatibleType>
+    }
+
+    /// Takes the next event.
+    fn take_event(&self) -> Option<<Self::Status as Status>::Event> {
+        self.base().listener.status().take()
+    }
 
     /// Returns the endpoints that match now, as [`Match`]es for users.
     fn matches(&self) -> Vec<Match>;
@@ -177,9 +182,6 @@ pub trait Endpoint: Send + Sync + 'static {
     /// Makes the library forget the participant of `other`, as if the participant's lease had
     /// expired.
     fn forget_participant_of(&self, other: Gid);
-
-    /// Returns the object to notify when endpoints of the same topic have another type.
-    fn type_watcher(&self) -> Weak<dyn IncompatibleType>;
 }
 
 /// The reason why the wait for acknowledgements failed.
@@ -192,9 +194,15 @@ pub enum NotAcknowledged {
 }
 
 /// Writes bytes to a topic.
-pub trait Writer: Endpoint {
+pub trait Writer: Endpoint<Status = WriterStatus> {
     /// The memory into which a sample is written before it is sent.
     type Buffer: Buffer;
+
+    /// The smallest and the largest size of a sample.
+    const SIZES_BYTES: (usize, usize);
+
+    /// Returns memory for a sample of `size_bytes`; `None` if memory is missing.
+    fn allocate(&self, size_bytes: usize) -> Option<Self::Buffer>;
 
     /// Returns memory for a sample of `size_bytes`; `fill` writes the bytes from `offset` on.
     ///
@@ -205,7 +213,19 @@ pub trait Writer: Endpoint {
         size_bytes: usize,
         offset: usize,
         fill: &mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>,
-    ) -> Result<Self::Buffer, PublishError>;
+    ) -> Result<Self::Buffer, PublishError> {
+        let topic = || self.names().ros.clone();
+        let (smallest_bytes, largest_bytes) = Self::SIZES_BYTES;
+        let largest_bytes = largest_bytes - offset;
+        if !(smallest_bytes..=largest_bytes).contains(&size_bytes) {
+            return Err(PublishError::Size { topic: topic(), size_bytes, largest_bytes });
+        }
+        let mut buffer = self
+            .allocate(size_bytes + offset)
+            .ok_or_else(|| PublishError::OutOfMemory { topic: topic(), size_bytes })?;
+        fill(&mut buffer.bytes_mut()[offset..]).map_err(|FillAborted| PublishError::FillAborted)?;
+        Ok(buffer)
+    }
 
     /// Writes a sample with its time of publication and a related identity, and returns its
     /// sequence number. If messages have been skipped, a sample without a related identity gets
@@ -250,9 +270,6 @@ pub trait Writer: Endpoint {
     /// # Errors
     /// Returns the library's description of the failure.
     fn assert_liveliness(&self) -> Result<(), String>;
-
-    /// Takes the next event.
-    fn take_event(&self) -> Option<PublisherEvent>;
 }
 
 /// The memory of a sample that has not been sent yet.
@@ -262,10 +279,7 @@ pub trait Buffer: Send + 'static {
 }
 
 /// Reads bytes of a topic.
-pub trait Reader: Endpoint {
-    /// The type of its samples.
-    type Taken: Taken;
-
+pub trait Reader: Endpoint<Status = ReaderStatus> {
     /// Takes the oldest sample.
     ///
     /// # Errors
@@ -285,13 +299,12 @@ pub trait Reader: Endpoint {
     }
 
     /// Adds to the number of messages that the reader reports as lost.
-    fn count_lost(&self, messages: u64);
+    fn count_lost(&self, messages: u64) {
+        self.base().listener.change(|status| status.lost.add(messages));
+    }
 
     /// Makes the library record trace points of received samples under this endpoint, if it can.
     fn trace_as(&self, _endpoint: feros_trace::Endpoint) {}
-
-    /// Takes the next event.
-    fn take_event(&self) -> Option<SubscriptionEvent>;
 
     /// The number of samples that were refused as malformed.
     fn refused_samples(&self) -> u64;

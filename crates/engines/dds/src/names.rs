@@ -19,6 +19,21 @@ pub struct EndpointNames {
 }
 
 impl EndpointNames {
+    /// The error of an operation on this endpoint that failed with this code of the library.
+    pub fn failed(
+        &self,
+        operation: &'static str,
+        code: impl std::fmt::Display,
+        policies_contradict: bool,
+    ) -> CreateEndpointError {
+        let name = self.ros.clone();
+        if policies_contradict {
+            let reason = "the engine says that its policies contradict each other".into();
+            return CreateEndpointError::Qos { name, reason };
+        }
+        CreateEndpointError::Engine { name, operation, code: code.to_string() }
+    }
+
     /// The names of a topic's endpoint; if `as_it_is` is true, the topic has no ROS prefix.
     pub(crate) fn of_topic(
         topic: &str,

@@ -13,8 +13,9 @@ use feros_trace::{Endpoint as Traced, Kind, MessageId, Point, Transport};
 
 use crate::announced;
 use crate::library::{
-    BufferOf, Creation, Endpoint, NotAcknowledged, Notifications, Participant, Writer, WriterOf,
+    BufferOf, Creation, Endpoint, NotAcknowledged, Participant, Writer, WriterOf,
 };
+use crate::listener::Notifications;
 use crate::names::EndpointNames;
 use crate::nodes::{NodeMember, SessionState};
 

@@ -19,9 +19,10 @@ use feros_sync::Mutex;
 
 use crate::announced::announcement;
 use crate::library::{
-    Buffer, BufferOf, Creation, Endpoint, Notifications, Origin, Participant, Reader, ReaderOf,
-    Taken, TakenOf, Writer, WriterOf,
+    Buffer, BufferOf, Creation, Endpoint, Origin, Participant, Reader, ReaderOf, Taken, TakenOf,
+    Writer, WriterOf,
 };
+use crate::listener::Notifications;
 use crate::names::{ServiceNames, is_reader, pair_id};
 use crate::nodes::{NodeMember, SessionState};
 use crate::service_header::{self, SERVICE_HEADER_BYTES};

@@ -12,7 +12,8 @@ use feros_engine::{
 
 use crate::client::DdsClient;
 use crate::graph::Graph;
-use crate::library::{Creation, Notifications, Participant};
+use crate::library::{Creation, Participant};
+use crate::listener::Notifications;
 use crate::names::EndpointNames;
 use crate::nodes::SessionState;
 use crate::publisher::DdsPublisher;

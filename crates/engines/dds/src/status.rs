@@ -5,7 +5,7 @@ use feros_engine::event::difference;
 use feros_engine::{MatchedStatus, PublisherEvent, QosPolicyKind, SubscriptionEvent};
 
 /// Returns the policy with this id in DDS (DDS 1.4, 2.3.3; DataRepresentation of XTypes 1.3).
-pub fn policy_kind(id: u32) -> QosPolicyKind {
+fn policy_kind(id: u32) -> QosPolicyKind {
     match id {
         2 => QosPolicyKind::Durability,
         4 => QosPolicyKind::Deadline,
@@ -55,6 +55,10 @@ impl IncompatibleQos {
     pub fn set(&mut self, total: u32, policy: u32) {
         self.total.total = total;
         self.policy = policy;
+    }
+
+    fn take(&mut self) -> Option<(u32, u32, QosPolicyKind)> {
+        self.total.take().map(|(total, change)| (total, change, policy_kind(self.policy)))
     }
 }
 
@@ -121,38 +125,60 @@ impl LivelinessChanged {
     }
 }
 
-/// The counters for the events of a publisher.
+/// The counters for the events that publishers and subscriptions both have.
 #[derive(Debug, Default)]
-pub struct WriterStatus {
+pub struct EndpointStatus {
     /// The matching endpoints.
     pub matched: Matched,
     /// The endpoints with incompatible policies.
     pub incompatible_qos: IncompatibleQos,
     /// The missed deadlines.
     pub deadline_missed: Total,
-    /// The liveliness leases that expired.
-    pub liveliness_lost: Total,
     /// The endpoints with another type.
     pub incompatible_type: Total,
 }
 
-impl WriterStatus {
+/// The counters for the events of a publisher or subscription.
+pub trait Status: Default + Send + 'static {
+    /// The form in which users get an event.
+    type Event;
+
+    /// The counters for the events that publishers and subscriptions both have.
+    fn shared(&mut self) -> &mut EndpointStatus;
+
     /// Takes the next event that has not been taken.
-    pub fn take(&mut self) -> Option<PublisherEvent> {
-        if let Some(status) = self.matched.take() {
+    fn take(&mut self) -> Option<Self::Event>;
+}
+
+/// The counters for the events of a publisher.
+#[derive(Debug, Default)]
+pub struct WriterStatus {
+    shared: EndpointStatus,
+    /// The liveliness leases that expired.
+    pub liveliness_lost: Total,
+}
+
+impl Status for WriterStatus {
+    type Event = PublisherEvent;
+
+    fn shared(&mut self) -> &mut EndpointStatus {
+        &mut self.shared
+    }
+
+    fn take(&mut self) -> Option<PublisherEvent> {
+        if let Some(status) = self.shared.matched.take() {
             return Some(PublisherEvent::Matched(status));
         }
-        if let Some((total, change)) = self.incompatible_qos.total.take() {
-            let last_policy = policy_kind(self.incompatible_qos.policy);
+        if let Some((total, change, last_policy)) = self.shared.incompatible_qos.take() {
             return Some(PublisherEvent::OfferedQosIncompatible { total, change, last_policy });
         }
-        if let Some((total, change)) = self.deadline_missed.take() {
+        if let Some((total, change)) = self.shared.deadline_missed.take() {
             return Some(PublisherEvent::OfferedDeadlineMissed { total, change });
         }
         if let Some((total, change)) = self.liveliness_lost.take() {
             return Some(PublisherEvent::LivelinessLost { total, change });
         }
-        let (total, change) = self.incompatible_type.take()?;
+        let (total, change) = self.shared.incompatible_type.take()?;
         Some(PublisherEvent::IncompatibleType { total, change })
     }
 }
@@ -160,35 +186,32 @@ impl WriterStatus {
 /// The counters for the events of a subscription.
 #[derive(Debug, Default)]
 pub struct ReaderStatus {
-    /// The matching endpoints.
-    pub matched: Matched,
-    /// The endpoints with incompatible policies.
-    pub incompatible_qos: IncompatibleQos,
-    /// The missed deadlines.
-    pub deadline_missed: Total,
+    shared: EndpointStatus,
     /// The publishers that are alive and not alive.
     pub liveliness: LivelinessChanged,
     /// The lost messages.
     pub lost: Total<u64>,
-    /// The endpoints with another type.
-    pub incompatible_type: Total,
 }
 
-impl ReaderStatus {
-    /// Takes the next event that has not been taken.
-    pub fn take(&mut self) -> Option<SubscriptionEvent> {
-        if let Some(status) = self.matched.take() {
+impl Status for ReaderStatus {
+    type Event = SubscriptionEvent;
+
+    fn shared(&mut self) -> &mut EndpointStatus {
+        &mut self.shared
+    }
+
+    fn take(&mut self) -> Option<SubscriptionEvent> {
+        if let Some(status) = self.shared.matched.take() {
             return Some(SubscriptionEvent::Matched(status));
         }
-        if let Some((total, change)) = self.incompatible_qos.total.take() {
-            let last_policy = policy_kind(self.incompatible_qos.policy);
+        if let Some((total, change, last_policy)) = self.shared.incompatible_qos.take() {
             return Some(SubscriptionEvent::RequestedQosIncompatible {
                 total,
                 change,
                 last_policy,
             });
         }
-        if let Some((total, change)) = self.deadline_missed.take() {
+        if let Some((total, change)) = self.shared.deadline_missed.take() {
             return Some(SubscriptionEvent::RequestedDeadlineMissed { total, change });
         }
         if let Some(event) = self.liveliness.take() {
@@ -197,7 +220,7 @@ impl ReaderStatus {
         if let Some((total, change)) = self.lost.take() {
             return Some(SubscriptionEvent::MessageLost { total, change });
         }
-        let (total, change) = self.incompatible_type.take()?;
+        let (total, change) = self.shared.incompatible_type.take()?;
         Some(SubscriptionEvent::IncompatibleType { total, change })
     }
 }
@@ -210,13 +233,13 @@ mod tests {
     fn changes_are_since_last_taken() {
         let mut status = ReaderStatus::default();
         assert_eq!(status.take(), None);
-        status.matched.set(2, 2);
+        status.shared.matched.set(2, 2);
         status.lost.total = 5;
         let expected = MatchedStatus { total: 2, total_change: 2, current: 2, current_change: 2 };
         assert_eq!(status.take(), Some(SubscriptionEvent::Matched(expected)));
         assert_eq!(status.take(), Some(SubscriptionEvent::MessageLost { total: 5, change: 5 }));
         assert_eq!(status.take(), None);
-        status.matched.set(2, 1);
+        status.shared.matched.set(2, 1);
         status.lost.total = 6;
         let expected = MatchedStatus { total: 2, total_change: 0, current: 1, current_change: -1 };
         assert_eq!(status.take(), Some(SubscriptionEvent::Matched(expected)));
@@ -238,8 +261,8 @@ mod tests {
     #[test]
     fn somebody_who_came_and_left_is_still_reported() {
         let mut status = WriterStatus::default();
-        status.matched.add();
-        status.matched.remove();
+        status.shared.matched.add();
+        status.shared.matched.remove();
         let expected = MatchedStatus { total: 1, total_change: 1, current: 0, current_change: 0 };
         assert_eq!(status.take(), Some(PublisherEvent::Matched(expected)));
     }

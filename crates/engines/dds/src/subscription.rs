@@ -10,7 +10,8 @@ use feros_engine::{
 use feros_sync::Mutex;
 
 use crate::announced;
-use crate::library::{Creation, Endpoint, Notifications, Participant, Reader, ReaderOf, Taken};
+use crate::library::{Creation, Endpoint, Participant, Reader, ReaderOf, Taken};
+use crate::listener::Notifications;
 use crate::names::EndpointNames;
 use crate::nodes::{NodeMember, SessionState};
 

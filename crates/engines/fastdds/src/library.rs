@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use feros_dds::graph::Graph;
-use feros_dds::library::{self, Creation, Notifications, Taken as _};
+use feros_dds::library::{self, Creation, Taken as _};
+use feros_dds::listener::Notifications;
 use feros_dds::names::EndpointNames;
 use feros_engine::{CreateEndpointError, Gid, QosProfile};
 

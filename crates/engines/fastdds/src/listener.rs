@@ -1,14 +1,14 @@
-//! The listener of a writer or reader: its counters, its notifications, and the matching endpoints.
+//! The listener of a writer or reader, with the matching endpoints.
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use feros_dds::graph::IncompatibleType;
-use feros_dds::library::{Notifications, Taken as _};
-use feros_dds::status::{ReaderStatus, WriterStatus};
+use feros_dds::library::Taken as _;
+use feros_dds::listener::{ListenerState, Notifications};
+use feros_dds::status::{ReaderStatus, Status, WriterStatus};
 use feros_engine::dds::user_data::EndpointData;
-use feros_engine::{FailureCounter, Gid, Liveliness, Match, Notify};
+use feros_engine::{Gid, Liveliness, Match};
 use feros_fastdds_sys as sys;
 use feros_sync::Mutex;
 
@@ -16,15 +16,11 @@ use crate::liveness::{self, Liveness};
 use crate::participant::Participant;
 use crate::sample::Taken;
 
-/// The counters of an endpoint's listener, and the notifications that it calls.
-pub(crate) struct ListenerState<S> {
-    pub(crate) status: Mutex<S>,
+/// The listener of a writer or reader, which the shim passes to [`on_status`].
+pub(crate) struct Listener<S> {
+    pub(crate) state: Arc<ListenerState<S, Taken>>,
     /// The endpoints that match now.
     matched: Mutex<Vec<Gid>>,
-    pub(crate) matched_count: AtomicUsize,
-    /// Incremented with each change of the matches.
-    match_generation: AtomicU64,
-    notifications: Notifications<Taken>,
     /// Whether the endpoint is a reader that ignores samples from its own session.
     ignores_local: bool,
     participant: Arc<Participant>,
@@ -39,88 +35,42 @@ pub(crate) struct ListenerState<S> {
     this: Weak<Self>,
 }
 
-fn wake(notify: Option<&Notify>) {
-    if let Some(notify) = notify {
-        notify();
-    }
-}
-
-/// The operations that the statuses of writers and of readers have in common.
-pub(crate) trait Status: Default + Send + 'static {
+/// The statuses of liveliness: one that only readers have, and one that only writers have.
+pub(crate) trait LivelinessStatus: Status {
     const IS_READER: bool;
-    fn set_liveliness(&mut self, alive: u32, not_alive: u32);
-    fn matched(&mut self) -> &mut feros_dds::status::Matched;
-    fn other(&mut self, status: &sys::status);
-    fn incompatible_type(&mut self);
+    fn set_liveliness(&mut self, _alive: u32, _not_alive: u32) {}
+    fn set_liveliness_lost(&mut self, _total: u32) {}
 }
 
 fn count(total: i32) -> u32 {
     u32::try_from(total).unwrap_or(0)
 }
 
-impl Status for WriterStatus {
+impl LivelinessStatus for WriterStatus {
     const IS_READER: bool = false;
 
-    fn set_liveliness(&mut self, _: u32, _: u32) {}
-
-    fn matched(&mut self) -> &mut feros_dds::status::Matched {
-        &mut self.matched
-    }
-
-    fn other(&mut self, status: &sys::status) {
-        match status.kind {
-            sys::INCOMPATIBLE_QOS => {
-                self.incompatible_qos.set(count(status.total), count(status.change));
-            }
-            sys::DEADLINE => self.deadline_missed.total = count(status.total),
-            sys::LIVELINESS_LOST => self.liveliness_lost.total = count(status.total),
-            _ => {}
-        }
-    }
-
-    fn incompatible_type(&mut self) {
-        self.incompatible_type.total += 1;
+    fn set_liveliness_lost(&mut self, total: u32) {
+        self.liveliness_lost.total = total;
     }
 }
 
-impl Status for ReaderStatus {
+impl LivelinessStatus for ReaderStatus {
     const IS_READER: bool = true;
 
     fn set_liveliness(&mut self, alive: u32, not_alive: u32) {
         self.liveliness.set(alive, not_alive);
     }
-
-    fn matched(&mut self) -> &mut feros_dds::status::Matched {
-        &mut self.matched
-    }
-
-    fn other(&mut self, status: &sys::status) {
-        match status.kind {
-            sys::INCOMPATIBLE_QOS => {
-                self.incompatible_qos.set(count(status.total), count(status.change));
-            }
-            sys::DEADLINE => self.deadline_missed.total = count(status.total),
-            _ => {}
-        }
-    }
-
-    fn incompatible_type(&mut self) {
-        self.incompatible_type.total += 1;
-    }
 }
 
-impl<S: Status> ListenerState<S> {
+impl<S: LivelinessStatus> Listener<S> {
     pub(crate) fn new(
         participant: &Arc<Participant>,
         notifications: Notifications<Taken>,
         ignores_local: bool,
     ) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
-            status: Mutex::default(),
+            state: ListenerState::new(notifications),
             matched: Mutex::default(),
-            matched_count: AtomicUsize::new(0),
-            match_generation: AtomicU64::new(0),
-            notifications,
             ignores_local,
             participant: participant.clone(),
             reader: AtomicPtr::new(std::ptr::null_mut()),
@@ -129,12 +79,6 @@ impl<S: Status> ListenerState<S> {
             some_expire: AtomicBool::new(false),
             this: this.clone(),
         })
-    }
-
-    /// Changes the status, releases the lock, and then calls the notifications.
-    pub(crate) fn change(&self, change: impl FnOnce(&mut S)) {
-        change(&mut self.status.lock());
-        wake(self.notifications.on_event.as_ref());
     }
 
     fn matches_changed(&self, other: Gid, change: i32) {
@@ -149,20 +93,19 @@ impl<S: Status> ListenerState<S> {
                     return;
                 }
                 matched.push(other);
-                self.status.lock().matched().add();
+                self.state.status().shared().matched.add();
             } else {
                 let Some(at) = matched.iter().position(|gid| *gid == other) else { return };
                 matched.remove(at);
-                self.status.lock().matched().remove();
+                self.state.status().shared().matched.remove();
             }
-            self.matched_count.store(matched.len(), Ordering::Release);
-            self.match_generation.fetch_add(1, Ordering::Release);
+            self.state.set_matched(matched.len());
         }
         if S::IS_READER {
             self.publisher_changed(other, change > 0);
         }
-        wake(self.notifications.on_event.as_ref());
-        wake(self.notifications.on_match.as_ref());
+        self.state.notify_event();
+        self.state.notify_match();
     }
 
     /// Updates the liveliness of a publisher that has started or stopped matching.
@@ -180,11 +123,11 @@ impl<S: Status> ListenerState<S> {
             .and_then(|qos| qos.liveliness_lease_duration.finite());
         self.change_liveliness(|all| all.came(publisher, lease.is_some()));
         if let Some(lease) = lease {
-            let state = self.this.clone();
+            let this = self.this.clone();
             liveness::after(lease, move || {
-                if let Some(state) = state.upgrade() {
-                    state.change_liveliness(|all| all.never_shown(publisher));
-                    wake(state.notifications.on_event.as_ref());
+                if let Some(this) = this.upgrade() {
+                    this.change_liveliness(|all| all.never_shown(publisher));
+                    this.state.notify_event();
                 }
             });
         }
@@ -194,7 +137,7 @@ impl<S: Status> ListenerState<S> {
         let mut liveliness = self.liveliness.lock();
         change(&mut liveliness);
         let (alive, not_alive) = liveliness.counts();
-        self.status.lock().set_liveliness(alive, not_alive);
+        self.state.status().set_liveliness(alive, not_alive);
     }
 
     /// Whether a sample is older than its publisher's lifespan. Fast DDS removes such samples
@@ -209,14 +152,13 @@ impl<S: Status> ListenerState<S> {
         lifespan.zip(age).is_some_and(|(lifespan, age)| age > lifespan)
     }
 
+    pub(crate) fn shim(&self) -> &'static sys::Shim {
+        self.participant.shim
+    }
+
     /// The gids of the endpoints that match now.
     pub(crate) fn matched_gids(&self) -> Vec<Gid> {
         self.matched.lock().clone()
-    }
-
-    /// A number that changes whenever the matches change.
-    pub(crate) fn match_generation(&self) -> u64 {
-        self.match_generation.load(Ordering::Acquire)
     }
 
     pub(crate) fn matches_any(&self, is_wanted: impl Fn(Gid) -> bool) -> bool {
@@ -264,52 +206,38 @@ impl<S: Status> ListenerState<S> {
     /// Passes each sample that can be taken to `on_sample`.
     pub(crate) fn hand_over(&self) {
         let reader = self.reader.load(Ordering::Acquire);
-        let Some(on_sample) = &self.notifications.on_sample else { return };
-        if reader.is_null() {
-            return;
-        }
-        loop {
-            match self.take(reader) {
-                Ok(Some(sample)) => on_sample(sample),
-                Ok(None) => return,
-                Err(code) => {
-                    static UNTAKEN: FailureCounter = FailureCounter::new();
-                    if let Some(so_far) = UNTAKEN.so_far() {
-                        tracing::error!("received samples cannot be taken: {code}{so_far}");
-                    }
-                    return;
-                }
-            }
+        if !reader.is_null() {
+            self.state.hand_over(|| self.take(reader));
         }
     }
 }
 
-impl<S: Status> IncompatibleType for ListenerState<S> {
-    fn incompatible_type(&self) {
-        self.change(S::incompatible_type);
-    }
-}
-
-pub(crate) unsafe extern "C" fn on_status<S: Status>(
+pub(crate) unsafe extern "C" fn on_status<S: LivelinessStatus>(
     context: *mut c_void,
     status: *const sys::status,
 ) {
-    // SAFETY: the context is the endpoint's `ListenerState`, which lives until the endpoint's drop
-    // has waited for callbacks; the status lives during the call.
-    let (state, status) = unsafe { (&*context.cast::<ListenerState<S>>(), &*status) };
+    // SAFETY: the context is the endpoint's `Listener`, which lives until the endpoint's drop has
+    // waited for callbacks; the status lives during the call.
+    let (listener, status) = unsafe { (&*context.cast::<Listener<S>>(), &*status) };
+    let (state, total, change) = (&listener.state, count(status.total), status.change);
     match status.kind {
         sys::DATA => {
-            state.hand_over();
-            wake(state.notifications.on_data.as_ref());
+            listener.hand_over();
+            state.notify_data();
         }
-        sys::MATCHED => state.matches_changed(Gid(status.guid), status.change),
+        sys::MATCHED => listener.matches_changed(Gid(status.guid), change),
         sys::LIVELINESS => {
             let (publisher, is_alive) = (Gid(status.guid), status.total > 0);
-            if is_alive || status.change > 0 {
-                state.change_liveliness(|all| all.reported(publisher, is_alive));
-                wake(state.notifications.on_event.as_ref());
+            if is_alive || change > 0 {
+                listener.change_liveliness(|all| all.reported(publisher, is_alive));
+                state.notify_event();
             }
         }
-        _ => state.change(|all| all.other(status)),
+        sys::INCOMPATIBLE_QOS => {
+            state.change(|all| all.shared().incompatible_qos.set(total, count(change)));
+        }
+        sys::DEADLINE => state.change(|all| all.shared().deadline_missed.total = total),
+        sys::LIVELINESS_LOST => state.change(|all| all.set_liveliness_lost(total)),
+        _ => state.notify_event(),
     }
 }

@@ -9,7 +9,8 @@ use feros_engine::dds::user_data::EndpointData;
 use feros_engine::{CreateEndpointError, NodeId, Notify, PublishError, QosProfile};
 use feros_sync::{Condvar, Mutex};
 
-use crate::library::{Creation, Endpoint, Notifications, Participant, WriterOf};
+use crate::library::{Creation, Endpoint, Participant, WriterOf};
+use crate::listener::Notifications;
 use crate::names::ServiceNames;
 use crate::nodes::{NodeMember, SessionState};
 
