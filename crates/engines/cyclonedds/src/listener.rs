@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use feros_cyclonedds_sys as sys;
 use feros_dds::listener;
-use feros_dds::status::{ReaderStatus, Status, WriterStatus};
+use feros_dds::status::{ReaderStatus, Status, WriterStatus, policy_kind};
 
 use crate::dds::Listener;
 use crate::endpoint::take;
@@ -45,8 +45,9 @@ unsafe extern "C" fn incompatible<S: Status>(
     arg: *mut c_void,
 ) {
     // SAFETY: the listener was created with this argument.
-    unsafe { listener_state::<S>(arg) }
-        .change(|all| all.shared().incompatible_qos.set(status.total_count, status.last_policy_id));
+    let state = unsafe { listener_state::<S>(arg) };
+    let last_policy = policy_kind(status.last_policy_id);
+    state.change(|all| all.shared().incompatible_qos.set(status.total_count, last_policy));
 }
 
 unsafe extern "C" fn deadline<S: Status>(

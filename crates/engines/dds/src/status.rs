@@ -1,11 +1,11 @@
-//! The counters from which the events of an endpoint are made: the counts that the engine reported,
-//! and the part of them that the user has already taken.
+//! The counters from which the events of an endpoint are made: the counts of the library, and the
+//! part of them that the user has already taken.
 
-use feros_engine::event::difference;
-use feros_engine::{MatchedStatus, PublisherEvent, QosPolicyKind, SubscriptionEvent};
+use feros_engine::event::counts::{IncompatibleQos, LivelinessChanged, Matched, Total};
+use feros_engine::{PublisherEvent, QosPolicyKind, SubscriptionEvent};
 
 /// Returns the policy with this id in DDS (DDS 1.4, 2.3.3; DataRepresentation of XTypes 1.3).
-fn policy_kind(id: u32) -> QosPolicyKind {
+pub fn policy_kind(id: u32) -> QosPolicyKind {
     match id {
         2 => QosPolicyKind::Durability,
         4 => QosPolicyKind::Deadline,
@@ -15,113 +15,6 @@ fn policy_kind(id: u32) -> QosPolicyKind {
         21 => QosPolicyKind::Lifespan,
         23 => QosPolicyKind::DataRepresentation,
         other => QosPolicyKind::Other(other),
-    }
-}
-
-/// A count that only grows.
-#[derive(Debug, Default)]
-pub struct Total<T = u32> {
-    /// The total count.
-    pub total: T,
-    taken: T,
-}
-
-impl<T: Copy + PartialEq + std::ops::Sub<Output = T>> Total<T> {
-    /// Returns the total and its change since the last call, if it has changed.
-    fn take(&mut self) -> Option<(T, T)> {
-        let change = self.total - self.taken;
-        let changed = self.total != self.taken;
-        self.taken = self.total;
-        changed.then_some((self.total, change))
-    }
-}
-
-impl Total<u64> {
-    /// Adds to the total. The number comes from the network, so the addition saturates.
-    pub fn add(&mut self, more: u64) {
-        self.total = self.total.saturating_add(more);
-    }
-}
-
-/// The number of incompatible endpoints, and the last policy that was incompatible.
-#[derive(Debug, Default)]
-pub struct IncompatibleQos {
-    total: Total,
-    policy: u32,
-}
-
-impl IncompatibleQos {
-    /// Sets the counts that the engine reported.
-    pub fn set(&mut self, total: u32, policy: u32) {
-        self.total.total = total;
-        self.policy = policy;
-    }
-
-    fn take(&mut self) -> Option<(u32, u32, QosPolicyKind)> {
-        self.total.take().map(|(total, change)| (total, change, policy_kind(self.policy)))
-    }
-}
-
-/// The number of matched endpoints.
-#[derive(Debug, Default)]
-pub struct Matched {
-    total: Total,
-    current: u32,
-    current_taken: u32,
-}
-
-impl Matched {
-    /// Sets the counts that the engine reported.
-    pub fn set(&mut self, total: u32, current: u32) {
-        self.total.total = total;
-        self.current = current;
-    }
-
-    /// Counts a new match.
-    pub fn add(&mut self) {
-        self.set(self.total.total + 1, self.current + 1);
-    }
-
-    /// Counts the end of a match.
-    pub fn remove(&mut self) {
-        self.current = self.current.saturating_sub(1);
-    }
-
-    fn take(&mut self) -> Option<MatchedStatus> {
-        let current_change = difference(self.current, self.current_taken);
-        self.current_taken = self.current;
-        let total_change = self.total.take().map_or(0, |(_, change)| change);
-        (total_change != 0 || current_change != 0).then_some(MatchedStatus {
-            total: self.total.total,
-            total_change,
-            current: self.current,
-            current_change,
-        })
-    }
-}
-
-/// The number of matched publishers that are alive, and the number of those that are not.
-#[derive(Debug, Default)]
-pub struct LivelinessChanged {
-    now: (u32, u32),
-    taken: (u32, u32),
-}
-
-impl LivelinessChanged {
-    /// Sets the counts that the engine reported.
-    pub fn set(&mut self, alive: u32, not_alive: u32) {
-        self.now = (alive, not_alive);
-    }
-
-    fn take(&mut self) -> Option<SubscriptionEvent> {
-        let (now, taken) = (self.now, self.taken);
-        self.taken = now;
-        (now != taken).then(|| SubscriptionEvent::LivelinessChanged {
-            alive: now.0,
-            not_alive: now.1,
-            alive_change: difference(now.0, taken.0),
-            not_alive_change: difference(now.1, taken.1),
-        })
     }
 }
 
@@ -227,6 +120,8 @@ impl Status for ReaderStatus {
 
 #[cfg(test)]
 mod tests {
+    use feros_engine::MatchedStatus;
+
     use super::*;
 
     #[test]

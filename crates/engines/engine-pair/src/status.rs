@@ -7,36 +7,33 @@
 
 use std::collections::HashSet;
 
-use feros_engine::event::difference;
+use feros_engine::event::counts::{self, LivelinessChanged, Total};
 use feros_engine::{Gid, MatchedStatus, PublisherEvent, QosPolicyKind, SubscriptionEvent};
 
 /// A count that both engines report. The larger value is used.
 #[derive(Default)]
 struct Larger {
     of: [u32; 2],
-    taken: u32,
+    larger: Total,
 }
 
 impl Larger {
-    fn now(&self) -> u32 {
-        self.of[0].max(self.of[1])
+    fn set(&mut self, side: usize, total: u32) {
+        self.of[side] = total;
+        self.larger.total = self.of[0].max(self.of[1]);
     }
 
-    /// Returns the total and its change since the last call, if it has changed.
     fn take(&mut self) -> Option<(u32, u32)> {
-        let (now, taken) = (self.now(), self.taken);
-        self.taken = now;
-        (now > taken).then_some((now, now.wrapping_sub(taken)))
+        self.larger.take()
     }
 }
 
-/// The numbers of matching endpoints.
+/// The matching endpoints and their numbers.
 #[derive(Default)]
 struct Matched {
     current: HashSet<Gid>,
     total: u32,
-    total_taken: u32,
-    current_taken: u32,
+    counts: counts::Matched,
 }
 
 impl Matched {
@@ -44,18 +41,11 @@ impl Matched {
         let now: HashSet<Gid> = now.collect();
         self.total += count(now.difference(&self.current).count());
         self.current = now;
+        self.counts.set(self.total, count(self.current.len()));
     }
 
     fn take(&mut self) -> Option<MatchedStatus> {
-        let current = count(self.current.len());
-        let status = MatchedStatus {
-            total: self.total,
-            total_change: self.total - self.total_taken,
-            current,
-            current_change: difference(current, self.current_taken),
-        };
-        (self.total_taken, self.current_taken) = (self.total, current);
-        (status.total_change != 0 || status.current_change != 0).then_some(status)
+        self.counts.take()
     }
 }
 
@@ -83,15 +73,15 @@ impl PublisherStatus {
     pub(crate) fn note(&mut self, side: usize, event: PublisherEvent) {
         match event {
             PublisherEvent::OfferedQosIncompatible { total, last_policy, .. } => {
-                self.incompatible_qos.of[side] = total;
+                self.incompatible_qos.set(side, total);
                 self.policy = Some(last_policy);
             }
             PublisherEvent::OfferedDeadlineMissed { total, .. } => {
-                self.deadline_missed.of[side] = total;
+                self.deadline_missed.set(side, total);
             }
-            PublisherEvent::LivelinessLost { total, .. } => self.liveliness_lost.of[side] = total,
+            PublisherEvent::LivelinessLost { total, .. } => self.liveliness_lost.set(side, total),
             PublisherEvent::IncompatibleType { total, .. } => {
-                self.incompatible_type.of[side] = total;
+                self.incompatible_type.set(side, total);
             }
             // Matches are counted elsewhere, by identity.
             _ => {}
@@ -127,9 +117,8 @@ pub(crate) struct SubscriptionStatus {
     deadline_missed: Larger,
     /// The number of matched publishers that are not alive, for each engine.
     not_alive: [u32; 2],
-    alive_taken: (u32, u32),
-    lost: u64,
-    lost_taken: u64,
+    liveliness: LivelinessChanged,
+    lost: Total<u64>,
     incompatible_type: Larger,
 }
 
@@ -139,7 +128,7 @@ impl SubscriptionStatus {
     }
 
     pub(crate) fn add_lost(&mut self, more: u64) {
-        self.lost = self.lost.saturating_add(more);
+        self.lost.add(more);
     }
 
     /// Records an event of one engine. Ignores losses, since these are counted from the messages
@@ -147,17 +136,17 @@ impl SubscriptionStatus {
     pub(crate) fn note(&mut self, side: usize, event: SubscriptionEvent) {
         match event {
             SubscriptionEvent::RequestedQosIncompatible { total, last_policy, .. } => {
-                self.incompatible_qos.of[side] = total;
+                self.incompatible_qos.set(side, total);
                 self.policy = Some(last_policy);
             }
             SubscriptionEvent::RequestedDeadlineMissed { total, .. } => {
-                self.deadline_missed.of[side] = total;
+                self.deadline_missed.set(side, total);
             }
             SubscriptionEvent::LivelinessChanged { not_alive, .. } => {
                 self.not_alive[side] = not_alive;
             }
             SubscriptionEvent::IncompatibleType { total, .. } => {
-                self.incompatible_type.of[side] = total;
+                self.incompatible_type.set(side, total);
             }
             _ => {}
         }
@@ -166,14 +155,8 @@ impl SubscriptionStatus {
     fn take_liveliness(&mut self) -> Option<SubscriptionEvent> {
         let current = count(self.matched.current.len());
         let not_alive = self.not_alive[0].max(self.not_alive[1]).min(current);
-        let (now, taken) = ((current - not_alive, not_alive), self.alive_taken);
-        self.alive_taken = now;
-        (now != taken).then(|| SubscriptionEvent::LivelinessChanged {
-            alive: now.0,
-            not_alive: now.1,
-            alive_change: difference(now.0, taken.0),
-            not_alive_change: difference(now.1, taken.1),
-        })
+        self.liveliness.set(current - not_alive, not_alive);
+        self.liveliness.take()
     }
 
     /// Takes the next event that has not been taken.
@@ -195,9 +178,7 @@ impl SubscriptionStatus {
         if let Some(event) = self.take_liveliness() {
             return Some(event);
         }
-        if self.lost > self.lost_taken {
-            let (total, change) = (self.lost, self.lost - self.lost_taken);
-            self.lost_taken = total;
+        if let Some((total, change)) = self.lost.take() {
             return Some(SubscriptionEvent::MessageLost { total, change });
         }
         let (total, change) = self.incompatible_type.take()?;

@@ -3,6 +3,8 @@
 //! Counts named `total` start when the endpoint is created; counts named `change` start when the
 //! event was last taken.
 
+pub mod counts;
+
 use crate::qos::QosPolicyKind;
 
 /// The change of a count since it was last reported.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use feros_dds::library::Taken as _;
 use feros_dds::listener::{ListenerState, Notifications};
-use feros_dds::status::{ReaderStatus, Status, WriterStatus};
+use feros_dds::status::{ReaderStatus, Status, WriterStatus, policy_kind};
 use feros_engine::dds::user_data::EndpointData;
 use feros_engine::{Gid, Liveliness, Match};
 use feros_fastdds_sys as sys;
@@ -234,7 +234,8 @@ pub(crate) unsafe extern "C" fn on_status<S: LivelinessStatus>(
             }
         }
         sys::INCOMPATIBLE_QOS => {
-            state.change(|all| all.shared().incompatible_qos.set(total, count(change)));
+            let last_policy = policy_kind(count(change));
+            state.change(|all| all.shared().incompatible_qos.set(total, last_policy));
         }
         sys::DEADLINE => state.change(|all| all.shared().deadline_missed.total = total),
         sys::LIVELINESS_LOST => state.change(|all| all.set_liveliness_lost(total)),
