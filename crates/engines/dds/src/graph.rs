@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
 
-use feros_engine::engine::GraphChangeGuard;
+use feros_engine::engine::{GraphChangeGuard, GraphListeners};
 use feros_engine::graph::EndpointNode;
 use feros_engine::{
     EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot, NodeInfo, Notify, QosProfile,
@@ -74,13 +74,11 @@ struct State {
     local: Vec<LocalEndpoint>,
 }
 
-type Registration = Arc<Mutex<Option<Notify>>>;
-
 /// The graph as one session knows it.
 #[derive(Default)]
 pub struct Graph {
     state: Mutex<State>,
-    notified: Mutex<Vec<Registration>>,
+    listeners: GraphListeners,
     /// Counts the announcements of nodes that could not be read.
     refused_announcements: FailureCounter,
 }
@@ -194,24 +192,13 @@ impl Graph {
     }
 
     /// Calls `notify` after each change of the graph until the returned guard is dropped.
-    pub fn on_change(self: &Arc<Self>, notify: Notify) -> GraphChangeGuard {
-        let registration: Registration = Arc::new(Mutex::new(Some(notify)));
-        self.notified.lock().push(registration.clone());
-        let graph = Arc::downgrade(self);
-        GraphChangeGuard::new(move || {
-            // Taking the lock waits until a running call has returned. Later changes then find no
-            // notification to call.
-            registration.lock().take();
-            if let Some(graph) = graph.upgrade() {
-                graph.notified.lock().retain(|other| !Arc::ptr_eq(other, &registration));
-            }
-        })
+    pub fn on_change(&self, notify: Notify) -> GraphChangeGuard {
+        self.listeners.add(notify)
     }
 
     /// Ends all notifications.
     pub fn close(&self) {
-        let registrations = std::mem::take(&mut *self.notified.lock());
-        registrations.iter().for_each(|registration| drop(registration.lock().take()));
+        self.listeners.close();
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
@@ -221,14 +208,7 @@ impl Graph {
             state.snapshot = None;
             change(&mut state)
         };
-        let registrations = self.notified.lock().clone();
-        for registration in registrations {
-            // The lock is held during the call so that dropping the guard waits for the call. The
-            // call is short, since it only marks something as ready.
-            if let Some(notify) = &*registration.lock() {
-                notify();
-            }
-        }
+        self.listeners.notify();
         result
     }
 }
@@ -392,7 +372,6 @@ mod tests {
         drop(guard);
         graph.participant_left(gid(1, 0));
         assert_eq!(calls.load(Ordering::Relaxed), 1);
-        assert!(graph.notified.lock().is_empty());
     }
 
     #[test]

@@ -8,18 +8,19 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use feros_engine::Notify;
+use feros_engine::engine::Gate;
 use feros_sync::{AtomicBool, Condvar, Mutex, Ordering};
 
 /// Whether matches may have changed since they were last examined, and the notification for such
 /// changes.
 pub(crate) struct Watch {
     has_changed: AtomicBool,
-    notify: Mutex<Option<Notify>>,
+    changed: Gate,
 }
 
 impl Watch {
     pub(crate) fn new(notify: Option<Notify>) -> Arc<Self> {
-        Arc::new(Self { has_changed: AtomicBool::new(true), notify: Mutex::new(notify) })
+        Arc::new(Self { has_changed: AtomicBool::new(true), changed: Gate::new(notify) })
     }
 
     /// Returns the notification that an engine calls.
@@ -30,9 +31,7 @@ impl Watch {
 
     pub(crate) fn tell(&self) {
         self.has_changed.store(true, Ordering::Release);
-        if let Some(notify) = &*self.notify.lock() {
-            notify();
-        }
+        self.changed.notify();
     }
 
     /// Returns whether the matches must be examined again. This is called before each message and
@@ -43,8 +42,7 @@ impl Watch {
 
     /// Closes the notification, which no longer runs once this function has returned.
     pub(crate) fn close(&self) {
-        let notify = self.notify.lock().take();
-        drop(notify); // after the lock has been released
+        self.changed.close();
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod error;
 pub mod front;
+mod gate;
 pub mod known;
 mod node_id;
 mod notify;
@@ -25,6 +26,7 @@ pub use crate::service_mapping::ServiceMapping;
 pub use crate::type_hash::TypeHash;
 pub use error::{CreateEndpointError, EventError};
 pub use front::{Front, Kept};
+pub use gate::{Gate, GraphListeners};
 pub use node_id::NodeId;
 pub use notify::{GraphChangeGuard, LOG_TARGET, Notify};
 pub use parameter::{ParameterData, ParameterServer, TakeOverError, TakesParameters};

@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use feros_engine::engine::LOG_TARGET;
+use feros_engine::engine::{Gate, LOG_TARGET};
 use feros_engine::{FailureCounter, History, KEEP_ALL_LIMIT, Notify, QosProfile};
 use feros_sync::Mutex;
 
-use crate::gate::Gate;
 use crate::room::Room;
 
 /// The limit on messages in the inbox of a keep-all subscription. Receiving does not wait for the

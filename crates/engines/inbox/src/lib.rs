@@ -7,7 +7,6 @@
 //! | `requests` | [`Requests`] that the user has not taken, and [`Pending`] requests without a response |
 //! | `responses` | [`Responses`]: received responses of a client that its user has not taken yet |
 //! | `room` | [`Room`]: makes publishers wait for keep-all subscriptions that are full |
-//! | `gate` | [`Gate`]: a notification that can be closed |
 //! | `matches` | [`Matches`]: the matches of an endpoint |
 //! | `status` | [`Status`]: the events of an endpoint |
 //!
@@ -17,7 +16,6 @@
 //! reported.
 #![forbid(unsafe_code)]
 
-mod gate;
 mod inbox;
 mod matches;
 mod requests;
@@ -25,7 +23,6 @@ mod responses;
 mod room;
 mod status;
 
-pub use gate::Gate;
 pub use inbox::{Inbox, Received};
 pub use matches::{Matches, Peer};
 pub use requests::{MOST_PENDING, Pending, Requests};

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use feros_engine::engine::Gate;
 use feros_engine::{Gid, Match, Notify, QosProfile};
 use feros_sync::Mutex;
 
-use crate::{Gate, Status};
+use crate::Status;
 
 /// An endpoint that matches a local endpoint.
 #[derive(Debug, Clone)]

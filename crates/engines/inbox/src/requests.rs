@@ -3,10 +3,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use feros_engine::engine::Gate;
 use feros_engine::{Gid, History, KEEP_ALL_LIMIT, Notify, QosProfile};
 use feros_sync::Mutex;
-
-use crate::gate::Gate;
 
 /// The limit on requests that wait for their responses. It is high because requests for the results
 /// of actions wait for a long time.

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use feros_engine::Notify;
+use feros_engine::engine::Gate;
 use feros_sync::{AtomicU64, Mutex, Ordering};
 
-use crate::gate::Gate;
 use crate::inbox::Received;
 
 /// The limit on the waiting responses of a client. New responses do not displace waiting responses,

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
 
 use feros_engine::announcement::check_announcement;
+use feros_engine::engine::GraphListeners;
 use feros_engine::{
     AnnounceError, EndpointInfo, EndpointKind, Gid, GraphSnapshot, NodeInfo, NodeName, OpenError,
     QosProfile,
 };
 use feros_ros1::{Address, Catalog, Master, Rules, Siblings, Types};
-use feros_sync::{AtomicU64, Mutex, Ordering};
+use feros_sync::Mutex;
 
 use crate::ENGINE_NAME;
 use crate::bell::Bell;
@@ -17,7 +18,6 @@ use crate::kept_parameters::KeptParameters;
 use crate::matches::{Matches, Peer, Reach, apart};
 use crate::others::Others;
 use crate::writer::Writer;
-use feros_inbox::Gate;
 use feros_inbox::Room;
 
 /// An endpoint of this process.
@@ -61,8 +61,7 @@ pub(crate) struct Participant {
     pub(crate) bell: Arc<Bell>,
     types: OnceLock<Types>,
     state: Mutex<State>,
-    watchers: Mutex<BTreeMap<u64, Arc<Gate>>>,
-    next_watcher: AtomicU64,
+    pub(crate) listeners: GraphListeners,
 }
 
 impl Participant {
@@ -82,8 +81,7 @@ impl Participant {
             bell: Arc::default(),
             types: OnceLock::new(),
             state: Mutex::default(),
-            watchers: Mutex::default(),
-            next_watcher: AtomicU64::new(0),
+            listeners: GraphListeners::default(),
         }))
     }
 
@@ -111,7 +109,7 @@ impl Participant {
             state.nodes.insert(name, node);
             state.changed();
         }
-        self.notify_watchers();
+        self.listeners.notify();
         true
     }
 
@@ -123,7 +121,7 @@ impl Participant {
             removed
         };
         drop(removed); // dropped without the lock, because this calls the master
-        self.notify_watchers();
+        self.listeners.notify();
     }
 
     /// Returns the nodes of this process.
@@ -151,7 +149,7 @@ impl Participant {
             state.changed();
         }
         changed.iter().for_each(|matches| matches.notify());
-        self.notify_watchers();
+        self.listeners.notify();
         self.bell.ring();
         Member { participant: self.clone(), gid, name }
     }
@@ -169,7 +167,7 @@ impl Participant {
             state.changed();
         }
         changed.iter().for_each(|matches| matches.notify());
-        self.notify_watchers();
+        self.listeners.notify();
     }
 
     fn announce(&self, gid: Gid, announcement: Option<Arc<str>>) {
@@ -186,7 +184,7 @@ impl Participant {
             state.changed();
         }
         changed.iter().for_each(|matches| matches.notify());
-        self.notify_watchers();
+        self.listeners.notify();
     }
 
     /// Replaces the description of other processes with a newer one.
@@ -213,7 +211,7 @@ impl Participant {
             state.changed();
         }
         changed.iter().for_each(|matches| matches.notify());
-        self.notify_watchers();
+        self.listeners.notify();
     }
 
     pub(crate) fn others(&self) -> Others {
@@ -245,26 +243,6 @@ impl Participant {
         let snapshot = Arc::new(GraphSnapshot { generation: state.generation, nodes, endpoints });
         state.snapshot = Some(snapshot.clone());
         snapshot
-    }
-
-    /// Calls `notify` after each change of the graph, until `end_watch` is called with the returned
-    /// number.
-    pub(crate) fn watch(&self, notify: feros_engine::Notify) -> u64 {
-        let number = self.next_watcher.fetch_add(1, Ordering::Relaxed);
-        self.watchers.lock().insert(number, Arc::new(Gate::new(Some(notify))));
-        number
-    }
-
-    pub(crate) fn end_watch(&self, number: u64) {
-        let watcher = self.watchers.lock().remove(&number);
-        if let Some(watcher) = watcher {
-            watcher.close();
-        }
-    }
-
-    fn notify_watchers(&self) {
-        let watchers: Vec<_> = self.watchers.lock().values().cloned().collect();
-        watchers.iter().for_each(|watcher| watcher.notify());
     }
 }
 

@@ -243,9 +243,7 @@ impl Session for Ros1Session {
     }
 
     fn on_graph_change(&self, notify: Notify) -> GraphChangeGuard {
-        let number = self.participant.watch(notify);
-        let participant = self.participant.clone();
-        GraphChangeGuard::new(move || participant.end_watch(number))
+        self.participant.listeners.add(notify)
     }
 
     fn parameter_server(&self) -> Option<&dyn ParameterServer> {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use feros_engine::engine::{GraphChangeGuard, LOG_TARGET};
+use feros_engine::engine::{GraphChangeGuard, GraphListeners, LOG_TARGET};
 use feros_engine::graph::EndpointNode;
 use feros_engine::{
     EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot, NodeInfo, Notify, QosProfile,
@@ -14,7 +14,6 @@ use feros_sync::Mutex;
 use crate::matches::{Matches, Peer};
 use crate::wire::announcement::{AnnouncementToken, FIRST_ENTITY};
 use crate::wire::token::{self, EndpointToken, NodeToken, Token};
-use feros_inbox::Gate;
 
 /// The limit on stored tokens and on stored announcements. Only a hostile program declares more.
 const MOST_TOKENS: usize = 1 << 17;
@@ -45,7 +44,7 @@ struct State {
 pub(crate) struct Graph {
     own_zid: Arc<str>,
     state: Mutex<State>,
-    notified: Mutex<Vec<Arc<Gate>>>,
+    listeners: GraphListeners,
     /// Counts refused tokens: malformed tokens and tokens beyond the limit.
     pub(crate) refused: FailureCounter,
 }
@@ -58,7 +57,7 @@ impl Graph {
         Arc::new(Self {
             own_zid: own_zid.into(),
             state: Mutex::default(),
-            notified: Mutex::default(),
+            listeners: GraphListeners::default(),
             refused: FailureCounter::new(),
         })
     }
@@ -209,22 +208,13 @@ impl Graph {
         snapshot
     }
 
-    pub(crate) fn on_change(self: &Arc<Self>, notify: Notify) -> GraphChangeGuard {
-        let gate = Arc::new(Gate::new(Some(notify)));
-        self.notified.lock().push(gate.clone());
-        let graph = Arc::downgrade(self);
-        GraphChangeGuard::new(move || {
-            gate.close();
-            if let Some(graph) = graph.upgrade() {
-                graph.notified.lock().retain(|other| !Arc::ptr_eq(other, &gate));
-            }
-        })
+    pub(crate) fn on_change(&self, notify: Notify) -> GraphChangeGuard {
+        self.listeners.add(notify)
     }
 
     /// Closes all notifications.
     pub(crate) fn close(&self) {
-        let gates = std::mem::take(&mut *self.notified.lock());
-        gates.iter().for_each(|gate| gate.close());
+        self.listeners.close();
     }
 
     fn change(&self, change: impl FnOnce(&mut State) -> Changed) {
@@ -235,8 +225,7 @@ impl Graph {
             change(&mut state)
         };
         changed.iter().for_each(|matches| matches.notify());
-        let gates = self.notified.lock().clone();
-        gates.iter().for_each(|gate| gate.notify());
+        self.listeners.notify();
     }
 }
 
