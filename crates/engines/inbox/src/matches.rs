@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::SystemTime;
 
 use feros_engine::engine::Gate;
-use feros_engine::{Gid, Match, Notify, QosProfile};
+use feros_engine::{Gid, Match, Notify, QosProfile, ServerMatch};
 use feros_sync::Mutex;
 
 use crate::Status;
@@ -108,14 +108,24 @@ impl<R> Matches<R> {
         self.look(|peers| peers.iter().map(as_match).collect())
     }
 
+    /// The matches of a client; each server that matches is available.
+    pub fn servers(&self) -> Vec<ServerMatch> {
+        let found = self.list().into_iter();
+        found.map(|found| ServerMatch { found, is_available: true }).collect()
+    }
+
     /// The gids of the matches.
     pub fn gids(&self) -> Vec<Gid> {
         self.look(|peers| peers.keys().copied().collect())
     }
 
-    /// The lifespan of a match's messages; `None` if it is unlimited.
-    pub fn lifespan_of(&self, gid: Gid) -> Option<Duration> {
-        self.look(|peers| peers.get(&gid).and_then(|peer| peer.qos.lifespan.finite()))
+    /// Whether a message that a publisher published at this time is older than the publisher's
+    /// lifespan.
+    pub fn is_expired(&self, publisher: Gid, published: Option<SystemTime>) -> bool {
+        let qos = self.look(|peers| peers.get(&publisher).map(|peer| peer.qos));
+        let Some(lifespan) = qos.and_then(|qos| qos.lifespan.finite()) else { return false };
+        let age = published.and_then(|published| SystemTime::now().duration_since(published).ok());
+        age.is_some_and(|age| age > lifespan)
     }
 
     /// Calls `look` with the matches, which do not change during the call.

@@ -80,16 +80,8 @@ impl Client for Ros1Client {
     }
 
     fn servers(&self) -> Vec<ServerMatch> {
-        let found = self.matches.list().into_iter();
-        found.map(|found| ServerMatch { found, is_available: true }).collect()
+        self.matches.servers()
     }
-
-    fn response_gid(&self) -> Gid {
-        self.member.gid
-    }
-
-    /// Nothing to do: the connection ends with the server's process.
-    fn forget_ended(&self, _server: Gid) {}
 
     fn responders(&self) -> Vec<Gid> {
         self.matches.gids()

@@ -121,15 +121,6 @@ impl Publisher for Ros1Publisher {
         is_sent && self.writer.is_handed_to(subscription, left)
     }
 
-    /// Nothing to do: the connection ends with the subscription's process, so nothing waits for the
-    /// subscription.
-    fn forget_ended(&self, _subscription: Gid) {}
-
-    /// A publisher is alive as long as it is registered.
-    fn assert_liveliness(&self) -> Result<(), EventError> {
-        Ok(())
-    }
-
     fn take_event(&self) -> Result<Option<PublisherEvent>, EventError> {
         Ok(self.writer.matches.take(feros_inbox::Status::take_of_publisher))
     }

@@ -1,7 +1,6 @@
 //! Subscriptions.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use feros_engine::gaps::Gaps;
 use feros_engine::{
@@ -12,7 +11,7 @@ use feros_sync::Mutex;
 
 use crate::incoming::{Incoming, Joining};
 use crate::matches::{Matches, Reach};
-use crate::message::{Inbox, Message};
+use crate::message::Inbox;
 use crate::participant::Member;
 use crate::place::{Described, Place};
 
@@ -50,14 +49,6 @@ impl Ros1Subscription {
         let incoming = place.topics.subscribe(options.topic, options.type_name, joining)?;
         Ok(Self { member, inbox, matches, incoming, place, gaps: Mutex::default(), qos })
     }
-
-    /// Whether a message is older than its publisher's lifespan.
-    fn is_expired(&self, message: &Message) -> bool {
-        let Some(lifespan) = self.matches.lifespan_of(message.from) else { return false };
-        let published = message.stamp.and_then(Stamp::to_system_time);
-        let age = published.and_then(|published| SystemTime::now().duration_since(published).ok());
-        age.is_some_and(|age| age > lifespan)
-    }
 }
 
 impl Drop for Ros1Subscription {
@@ -84,7 +75,8 @@ impl Subscription for Ros1Subscription {
                 let lost = self.gaps.lock().next(message.from, number, || self.matches.gids());
                 self.matches.lost(lost);
             }
-            if !self.is_expired(&message) {
+            let published = message.stamp.and_then(Stamp::to_system_time);
+            if !self.matches.is_expired(message.from, published) {
                 return Ok(Some(message.sample(self.member.gid)));
             }
         }

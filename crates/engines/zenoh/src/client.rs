@@ -163,16 +163,8 @@ impl Client for ZenohClient {
     }
 
     fn servers(&self) -> Vec<ServerMatch> {
-        let found = self.matches.list().into_iter();
-        found.map(|found| ServerMatch { found, is_available: true }).collect()
+        self.matches.servers()
     }
-
-    fn response_gid(&self) -> Gid {
-        self.member.gid
-    }
-
-    /// Nothing to do: Zenoh's link ends with the server's process, so nothing waits for the server.
-    fn forget_ended(&self, _server: Gid) {}
 
     fn responders(&self) -> Vec<Gid> {
         self.matches.gids()

@@ -263,15 +263,6 @@ impl Publisher for ZenohPublisher {
         self.writer.is_handled_by(&zid, deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Nothing to do: Zenoh's link ends with the subscription's process, so nothing waits for the
-    /// subscription.
-    fn forget_ended(&self, _subscription: Gid) {}
-
-    /// A publisher is alive as long as its session.
-    fn assert_liveliness(&self) -> Result<(), EventError> {
-        Ok(())
-    }
-
     fn take_event(&self) -> Result<Option<PublisherEvent>, EventError> {
         Ok(self.writer.matches.take(feros_inbox::Status::take_of_publisher))
     }

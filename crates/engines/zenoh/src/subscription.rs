@@ -1,7 +1,7 @@
 //! Subscriptions.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use feros_engine::gaps::Gaps;
 use feros_engine::{
@@ -17,7 +17,7 @@ use crate::inbox::{self, Inbox};
 use crate::matches::Matches;
 use crate::member::Member;
 use crate::publisher::kept_samples;
-use crate::sample::{Received, payload};
+use crate::sample::payload;
 use crate::session_state::{SessionState, failed};
 use crate::wire::token::{self, EndpointToken};
 
@@ -83,16 +83,6 @@ impl ZenohSubscription {
         let gaps = Mutex::default();
         Ok(Self { member, _declared: declared, inbox, matches, gaps, qos })
     }
-
-    /// Whether a message is older than its publisher's lifespan.
-    fn is_expired(&self, received: &Received) -> bool {
-        let Some(lifespan) = self.matches.lifespan_of(received.attachment.gid) else {
-            return false;
-        };
-        let published = Stamp(received.attachment.stamp_nanos).to_system_time();
-        let age = published.and_then(|published| SystemTime::now().duration_since(published).ok());
-        age.is_some_and(|age| age > lifespan)
-    }
 }
 
 impl Drop for ZenohSubscription {
@@ -118,11 +108,12 @@ impl Subscription for ZenohSubscription {
             let number = received.attachment.number;
             let lost = self.gaps.lock().next(from, number, || self.matches.gids());
             self.matches.lost(lost);
-            if self.is_expired(&received) {
+            let source_timestamp = Stamp(received.attachment.stamp_nanos).to_system_time();
+            if self.matches.is_expired(from, source_timestamp) {
                 continue;
             }
             let info = MessageInfo {
-                source_timestamp: Stamp(received.attachment.stamp_nanos).to_system_time(),
+                source_timestamp,
                 received_timestamp: Some(received.at),
                 publication_sequence_number: u64::try_from(number).ok().filter(|n| *n > 0),
                 publisher_gid: from,

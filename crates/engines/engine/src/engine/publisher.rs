@@ -309,17 +309,23 @@ pub trait Publisher: Send + Sync {
     }
 
     /// Tells the engine that the process of this subscription has ended, so that the engine forgets
-    /// all endpoints of the process immediately. Otherwise, the engine would only notice after the
-    /// process has been silent for some time, and until then a reliable publisher would wait for
-    /// the subscription's acknowledgements. Call this function only when the operating system
-    /// reports that the process has ended. Never blocks.
-    fn forget_ended(&self, subscription: Gid);
+    /// all endpoints of the process immediately. The engine alone would notice only when the
+    /// process stays silent, and until then a reliable publisher waits for the subscription to
+    /// acknowledge its messages. Call this only when the operating system says that the process is
+    /// gone. Never blocks. Does nothing in engines whose connections end with the process, because
+    /// nothing waits for the subscription.
+    fn forget_ended(&self, subscription: Gid) {
+        let _ = subscription;
+    }
 
-    /// Asserts that the publisher is alive (manual liveliness).
+    /// Asserts that the publisher is alive (manual liveliness). Does nothing in engines in which a
+    /// publisher is alive as long as it exists.
     ///
     /// # Errors
     /// Returns an error if the engine refuses.
-    fn assert_liveliness(&self) -> Result<(), EventError>;
+    fn assert_liveliness(&self) -> Result<(), EventError> {
+        Ok(())
+    }
 
     /// Takes the next event that has not been taken.
     ///

@@ -148,11 +148,15 @@ pub trait Client: Send + Sync {
     /// The gid of the endpoint that receives responses. A server can send a response to this client
     /// even if the request came over another transport: the [`RequestId`] then consists of this
     /// gid, the mapping [`ServiceMapping::RelatedSampleIdentity`] and any positive number.
-    fn response_gid(&self) -> Gid;
+    fn response_gid(&self) -> Gid {
+        self.gid()
+    }
 
     /// Tells the engine that the process of a server has ended; see
     /// [`Publisher::forget_ended`](super::Publisher::forget_ended).
-    fn forget_ended(&self, server: Gid);
+    fn forget_ended(&self, server: Gid) {
+        let _ = server;
+    }
 
     /// The endpoints that send the servers' responses; each gid equals the
     /// [`MessageInfo::publisher_gid`] of its responses. An endpoint that is no longer in the list
