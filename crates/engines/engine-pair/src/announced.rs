@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use feros_engine::{BridgeMark, Gid, twin};
+use feros_engine::announcement::check_announcement;
+use feros_engine::{AnnounceError, BridgeMark, Gid, twin};
+use feros_sync::Mutex;
 
 /// The content of an endpoint's announcement on one of the two engines.
 pub(crate) struct Announced {
@@ -35,4 +37,24 @@ impl Announced {
             None => said,
         }
     }
+}
+
+/// Changes the announcement of a publisher or subscription on both engines, by `announce`.
+pub(crate) fn change(
+    (topic, on_first): (&str, Gid),
+    current: &Mutex<String>,
+    announcement: &str,
+    announce: impl Fn(usize, &str) -> Result<(), AnnounceError>,
+) -> Result<(), AnnounceError> {
+    check_announcement(announcement)
+        .map_err(|reason| AnnounceError::Text { topic: topic.to_owned(), reason })?;
+    let mut current = current.lock();
+    announce(0, &twin::first_announcement(announcement))?;
+    if let Err(error) = announce(1, &twin::announcement(on_first, announcement)) {
+        // If this call also fails, this function still returns the second engine's error.
+        let _ = announce(0, &twin::first_announcement(&current));
+        return Err(error);
+    }
+    announcement.clone_into(&mut current);
+    Ok(())
 }

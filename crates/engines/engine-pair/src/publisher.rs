@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use feros_engine::announcement::check_announcement;
 use feros_engine::engine::{Fill, filled};
 use feros_engine::{
     AnnounceError, CreateEndpointError, Durability, EventError, FailureCounter, Gid, Liveliness,
@@ -13,6 +12,7 @@ use feros_engine::{
 };
 use feros_sync::Mutex;
 
+use crate::announced;
 use crate::joining::{Joined, Joiner};
 use crate::later::Watch;
 use crate::shared::Shared;
@@ -300,18 +300,10 @@ impl Publisher for PairPublisher {
     }
 
     fn announce(&self, announcement: &str) -> Result<(), AnnounceError> {
-        let [first, second] = &self.writer.sides;
-        check_announcement(announcement)
-            .map_err(|reason| AnnounceError::Text { topic: self.writer.topic.clone(), reason })?;
-        let mut former = self.writer.announcement.lock();
-        first.announce(&twin::first_announcement(announcement))?;
-        if let Err(error) = second.announce(&twin::announcement(first.gid(), announcement)) {
-            // If this call also fails, this function still returns the second engine's error.
-            let _ = first.announce(&twin::first_announcement(&former));
-            return Err(error);
-        }
-        announcement.clone_into(&mut former);
-        Ok(())
+        let Writer { sides, topic, announcement: current, .. } = &*self.writer;
+        announced::change((topic, self.gid()), current, announcement, |side, text| {
+            sides[side].announce(text)
+        })
     }
 
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {

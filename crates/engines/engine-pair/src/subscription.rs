@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use feros_engine::announcement::check_announcement;
 use feros_engine::gaps::Gaps;
 use feros_engine::{
     AnnounceError, BridgeMark, CreateEndpointError, EventError, Gid, Match, QosProfile,
@@ -12,7 +11,7 @@ use feros_engine::{
 };
 use feros_sync::Mutex;
 
-use crate::announced::Announced;
+use crate::announced::{self, Announced};
 use crate::heard::Heard;
 use crate::joining::{Joined, Joiner};
 use crate::later::Watch;
@@ -311,18 +310,10 @@ impl Subscription for PairSubscription {
     }
 
     fn announce(&self, announcement: &str) -> Result<(), AnnounceError> {
-        let [first, second] = &self.sides;
-        check_announcement(announcement)
-            .map_err(|reason| AnnounceError::Text { topic: self.topic.clone(), reason })?;
-        let mut former = self.announcement.lock();
-        first.announce(&twin::first_announcement(announcement))?;
-        if let Err(error) = second.announce(&twin::announcement(first.gid(), announcement)) {
-            // If this call also fails, this function still returns the second engine's error.
-            let _ = first.announce(&twin::first_announcement(&former));
-            return Err(error);
-        }
-        announcement.clone_into(&mut former);
-        Ok(())
+        let endpoint = (&*self.topic, self.gid());
+        announced::change(endpoint, &self.announcement, announcement, |side, text| {
+            self.sides[side].announce(text)
+        })
     }
 
     fn expect_gaps(&self, publisher: Gid, expect: bool) {
