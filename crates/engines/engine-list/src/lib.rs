@@ -109,7 +109,7 @@ pub fn engine(name: &str) -> Result<Arc<dyn Engine>, EngineError> {
 /// if they can be combined, or if `names` are not two known engines.
 fn why_no_pair(names: &[&str]) -> Option<String> {
     let [first, second] = names else { return None };
-    known::by_name(first)?.why_no_pair(known::by_name(second)?)
+    known::by_name(first)?.why_no_pair(&known::by_name(second)?)
 }
 
 fn unknown(name: &str, cure: String) -> EngineError {

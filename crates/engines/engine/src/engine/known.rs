@@ -80,9 +80,8 @@ pub const ZENOH: KnownEngine = KnownEngine {
 pub const ALL: [KnownEngine; 4] = [CYCLONEDDS, FASTDDS, ROS1, ZENOH];
 
 /// The engine with this name.
-pub fn by_name(name: &str) -> Option<&'static KnownEngine> {
-    static KNOWN: [KnownEngine; 4] = ALL;
-    KNOWN.iter().find(|engine| engine.name == name)
+pub fn by_name(name: &str) -> Option<KnownEngine> {
+    ALL.into_iter().find(|engine| engine.name == name)
 }
 
 impl std::fmt::Display for Wire {
