@@ -103,8 +103,8 @@ fn read_bag(node: &Node) -> Result<OutputBag, YamlError> {
         return Err(YamlError::new("a bag has no uri", "the folder to create"));
     };
     let mut writer = WriterOptions {
-        max_file_bytes: number(node, "max_bagfile_size")?.unwrap_or(0),
-        max_file_duration: Duration::from_secs(number(node, "max_bagfile_duration")?.unwrap_or(0)),
+        max_file_bytes: number(node, "max_bagfile_size", 0)?,
+        max_file_duration: Duration::from_secs(number(node, "max_bagfile_duration", 0)?),
         custom_data: custom_data(node)?,
         ..WriterOptions::default()
     };
@@ -125,7 +125,7 @@ fn read_bag(node: &Node) -> Result<OutputBag, YamlError> {
         }
     };
     // Negative times mean "no limit" in rosbag2.
-    let time = |key| number::<i64>(node, key).map(|time| time.filter(|time| *time >= 0));
+    let time = |key| number(node, key, -1).map(|time| (time >= 0).then_some(time));
     Ok(OutputBag {
         uri: PathBuf::from(uri),
         writer,
@@ -157,11 +157,10 @@ fn refuse_what_is_not_done(node: &Node) -> Result<(), YamlError> {
     }
 }
 
-fn number<N: std::str::FromStr>(node: &Node, key: &str) -> Result<Option<N>, YamlError> {
-    let Some(text) = node.only_text(key)? else { return Ok(None) };
-    text.parse()
-        .map(Some)
-        .map_err(|_| YamlError::new(format!("`{key}` is {text:?}"), "a whole number that fits"))
+/// The same as [`Node::number`], but refuses a list or mapping.
+fn number<N: std::str::FromStr>(node: &Node, key: &str, default: N) -> Result<N, YamlError> {
+    node.only_text(key)?;
+    node.number(key, default)
 }
 
 fn custom_data(node: &Node) -> Result<BTreeMap<String, String>, YamlError> {
