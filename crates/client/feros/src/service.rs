@@ -8,27 +8,24 @@ mod responder;
 mod troubles;
 
 pub use callback::ServiceCallback;
+use generic::Asked;
 pub use generic::{GenericService, SerializedResponder};
 pub(crate) use pending_request::PendingRequest;
 pub use responder::Responder;
 pub(crate) use troubles::Troubles;
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
-use feros_engine::{FailureCounter, Gid, QosProfile, Sample, ServiceMapping};
-use feros_executor::{Entity, Executable, Kind, Progress, Ringer};
+use feros_engine::{FailureCounter, Payload, QosProfile, ServiceMapping};
+use feros_executor::Ringer;
 use feros_message::{Service as ServiceType, ServiceEventKind};
 use feros_shm::TransportSet;
-use feros_transport::{CallCounts, MatchTransport, Request};
 
 use crate::callback_group::{CallbackOptions, callback_setters};
 use crate::clock::Clock;
 use crate::create_error::CreateError;
 use crate::identity::ServiceIdentity;
-use crate::logging;
 use crate::node::{Node, WeakNode};
-use crate::node_members::Member;
 use crate::service_introspection::{SerializedEvents, ServiceEvents, ServiceIntrospectionState};
 
 /// The options of a service server.
@@ -86,13 +83,9 @@ impl From<QosProfile> for ServiceOptions {
 /// the closure.
 #[must_use = "a service ends when it is dropped"]
 pub struct Service<S: ServiceType> {
-    name: String,
-    end: feros_transport::Service,
+    untyped: GenericService,
     node: WeakNode,
     events: Arc<ServiceEvents<S>>,
-    /// Keeps the service on the node's executor.
-    _member: Member,
-    _entry: registry::Entry,
 }
 
 impl<S: ServiceType> Service<S> {
@@ -100,28 +93,40 @@ impl<S: ServiceType> Service<S> {
         node: &Node,
         name: &str,
         options: ServiceOptions,
-        callback: impl ServiceCallback<S, Form>,
+        mut callback: impl ServiceCallback<S, Form>,
     ) -> Result<Self, CreateError> {
-        let name = node.resolve_service_name(name)?;
-        let identity = ServiceIdentity::of::<S>();
-        let ringer = Ringer::new();
-        let end = open_end(node, &name, &identity, &options, &ringer)?;
-        let events: Arc<ServiceEvents<S>> = Arc::default();
-        let server = Server {
-            troubles: Arc::new(Troubles::new(&name, node.logger())),
-            end: end.clone(),
-            callback,
-            logger: node.logger().clone(),
-            events: events.clone(),
-            malformed: FailureCounter::new(),
-            taken: None,
-            service: PhantomData::<fn() -> (S, Form)>,
+        let (events, logger) = (Arc::<ServiceEvents<S>>::default(), node.logger().clone());
+        let (malformed, published) = (FailureCounter::new(), events.clone());
+        let answer = move |payload: Payload, Asked { end, request, troubles }: Asked| {
+            let message: S::Request = match feros_message::from_bytes(&payload) {
+                Ok(message) => message,
+                Err(error) => {
+                    if let Some(count) = malformed.count() {
+                        tracing::error!(
+                            ros_logger = &*logger,
+                            "{}: refused {} so far: a request of {} bytes from client {} is not a {} request: {error}",
+                            troubles.service(),
+                            count,
+                            payload.len(),
+                            request.client,
+                            S::TYPE_NAME,
+                        );
+                    }
+                    return;
+                }
+            };
+            if let Some(events) = published.active() {
+                events.request(ServiceEventKind::RequestReceived, request.call_id(), &message);
+            }
+            let responder = Responder::new(end, request, troubles.clone(), published.clone());
+            if let Err(error) = callback.call(message, responder) {
+                troubles.unsent(&error);
+            }
         };
-        let entity = Entity::new(&ringer, server);
-        let member = node.add_member_with(&name, entity, Kind::Service, &options.callback)?;
-        let entry = registry::enter(end.gid(), &member);
+        let identity = ServiceIdentity::of::<S>();
+        let untyped = GenericService::with(node, name, &identity, &options, answer)?;
         node.note_type(S::TYPE_DESCRIPTION);
-        Ok(Self { name, end, node: node.downgrade(), events, _member: member, _entry: entry })
+        Ok(Self { untyped, node: node.downgrade(), events })
     }
 
     /// Turns introspection on: publishes events of each request on `<service>/_service_event`, with
@@ -140,104 +145,18 @@ impl<S: ServiceType> Service<S> {
         qos: impl Into<QosProfile>,
         state: ServiceIntrospectionState,
     ) -> Result<(), CreateError> {
-        let gone = || CreateError::NodeGone { name: self.name.clone() };
+        let name = self.service_name();
+        let gone = || CreateError::NodeGone { name: name.to_owned() };
         let node = self.node.upgrade().ok_or_else(gone)?;
-        self.events.configure(&node, &self.name, clock, qos.into(), state)
-    }
-
-    /// The fully qualified name of the service, after remapping.
-    pub fn service_name(&self) -> &str {
-        &self.name
-    }
-
-    /// The server's policies, with `SystemDefault` resolved.
-    pub fn qos(&self) -> QosProfile {
-        self.end.qos()
-    }
-
-    /// The identity of the endpoint that receives requests.
-    pub fn gid(&self) -> Gid {
-        self.end.gid()
-    }
-
-    /// The transport of each client's requests, with the reason why no shorter transport is used.
-    pub fn transports(&self) -> Vec<MatchTransport> {
-        self.end.transports()
-    }
-
-    /// The numbers of requests and responses so far, by transport.
-    pub fn counts(&self) -> CallCounts {
-        self.end.counts()
+        self.events.configure(&node, name, clock, qos.into(), state)
     }
 }
 
-/// The executor's side of a server: takes one request per call and answers it with the closure.
-struct Server<S: ServiceType, Form, C> {
-    troubles: Arc<Troubles>,
-    end: feros_transport::Service,
-    callback: C,
-    logger: Arc<str>,
-    events: Arc<ServiceEvents<S>>,
-    malformed: FailureCounter,
-    /// A request that was taken in advance, because some policies take the inputs of all entities
-    /// before they run the first entity.
-    taken: Option<(Request, Sample)>,
-    service: PhantomData<fn() -> (S, Form)>,
-}
+impl<S: ServiceType> std::ops::Deref for Service<S> {
+    type Target = GenericService;
 
-impl<S: ServiceType, Form: 'static, C: ServiceCallback<S, Form>> Executable for Server<S, Form, C> {
-    fn execute(&mut self) -> Progress {
-        self.answer_one()
-    }
-
-    fn take(&mut self) {
-        if self.taken.is_none() {
-            self.taken = self.take_request();
-        }
-    }
-}
-
-impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
-    fn answer_one(&mut self) -> Progress {
-        let Some((request, sample)) = self.taken.take().or_else(|| self.take_request()) else {
-            return Progress::Done;
-        };
-        let logger = logging::enter_logger(&self.logger);
-        self.answer(PendingRequest::new(request, &sample), &sample.payload);
-        drop(logger);
-        if self.end.may_have_request() { Progress::More } else { Progress::Done }
-    }
-
-    fn take_request(&self) -> Option<(Request, Sample)> {
-        self.end.take_request().map_err(|error| self.troubles.untaken(&error)).ok().flatten()
-    }
-
-    fn answer(&mut self, request: PendingRequest, payload: &[u8]) {
-        let message: S::Request = match feros_message::from_bytes(payload) {
-            Ok(message) => message,
-            Err(error) => {
-                if let Some(count) = self.malformed.count() {
-                    tracing::error!(
-                        ros_logger = &*self.logger,
-                        "{}: refused {} so far: a request of {} bytes from client {} is not a {} request: {error}",
-                        self.troubles.service(),
-                        count,
-                        payload.len(),
-                        request.client,
-                        S::TYPE_NAME,
-                    );
-                }
-                return;
-            }
-        };
-        if let Some(events) = self.events.active() {
-            events.request(ServiceEventKind::RequestReceived, request.call_id(), &message);
-        }
-        let responder =
-            Responder::new(self.end.clone(), request, self.troubles.clone(), self.events.clone());
-        if let Err(error) = self.callback.call(message, responder) {
-            self.troubles.unsent(&error);
-        }
+    fn deref(&self) -> &GenericService {
+        &self.untyped
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use feros_engine::{Gid, QosProfile, RequestId, Sample};
+use feros_engine::{Gid, Payload, QosProfile, RequestId, Sample};
 use feros_executor::{Entity, Executable, Kind, Progress, Ringer};
 use feros_transport::{CallCounts, MatchTransport, Request};
 
@@ -35,7 +35,21 @@ impl GenericService {
         name: &str,
         identity: &ServiceIdentity,
         options: &ServiceOptions,
-        callback: impl FnMut(SerializedMessage, SerializedResponder) + Send + 'static,
+        mut callback: impl FnMut(SerializedMessage, SerializedResponder) + Send + 'static,
+    ) -> Result<Self, CreateError> {
+        Self::with(node, name, identity, options, move |payload, asked| {
+            let responder = SerializedResponder { asked, answered: false };
+            callback(SerializedMessage::new(payload), responder);
+        })
+    }
+
+    /// Makes a server that passes its requests to `answer`.
+    pub(super) fn with(
+        node: &Node,
+        name: &str,
+        identity: &ServiceIdentity,
+        options: &ServiceOptions,
+        answer: impl FnMut(Payload, Asked) + Send + 'static,
     ) -> Result<Self, CreateError> {
         let name: Arc<str> = node.resolve_service_name(name)?.into();
         let ringer = Ringer::new();
@@ -43,7 +57,7 @@ impl GenericService {
         let server = Server {
             troubles: Arc::new(Troubles::new(&name, node.logger())),
             end: end.clone(),
-            callback,
+            answer,
             logger: node.logger().clone(),
             taken: None,
         };
@@ -79,30 +93,33 @@ impl GenericService {
     }
 }
 
+/// A request that was taken, and what its response needs.
+pub(super) struct Asked {
+    pub(super) end: feros_transport::Service,
+    pub(super) request: PendingRequest,
+    pub(super) troubles: Arc<Troubles>,
+}
+
 /// The executor's side of a server: takes one request per call and passes it to the closure.
 struct Server<C> {
     troubles: Arc<Troubles>,
     end: feros_transport::Service,
-    callback: C,
+    answer: C,
     logger: Arc<str>,
     /// A request that was taken in advance, because some policies take the inputs of all entities
     /// before they run the first entity.
     taken: Option<(Request, Sample)>,
 }
 
-impl<C: FnMut(SerializedMessage, SerializedResponder) + Send> Executable for Server<C> {
+impl<C: FnMut(Payload, Asked) + Send> Executable for Server<C> {
     fn execute(&mut self) -> Progress {
         let Some((request, sample)) = self.taken.take().or_else(|| self.take_request()) else {
             return Progress::Done;
         };
-        let responder = SerializedResponder {
-            end: self.end.clone(),
-            request: PendingRequest::new(request, &sample),
-            troubles: self.troubles.clone(),
-            answered: false,
-        };
+        let request = PendingRequest::new(request, &sample);
+        let asked = Asked { end: self.end.clone(), request, troubles: self.troubles.clone() };
         let logger = logging::enter_logger(&self.logger);
-        (self.callback)(SerializedMessage::new(sample.payload), responder);
+        (self.answer)(sample.payload, asked);
         drop(logger);
         if self.end.may_have_request() { Progress::More } else { Progress::Done }
     }
@@ -126,9 +143,7 @@ impl<C> Server<C> {
 /// logged.
 #[must_use = "the client waits for a response"]
 pub struct SerializedResponder {
-    end: feros_transport::Service,
-    request: PendingRequest,
-    troubles: Arc<Troubles>,
+    asked: Asked,
     answered: bool,
 }
 
@@ -139,8 +154,9 @@ impl SerializedResponder {
     /// When the bytes are not a serialized message, or the client has left.
     pub fn send(mut self, response: &[u8]) -> Result<(), PublishError> {
         self.answered = true;
-        copy_into(response, self.troubles.service(), |size, fill| {
-            self.end.send_response(&self.request.request, size, fill)
+        let Asked { end, request, troubles } = &self.asked;
+        copy_into(response, troubles.service(), |size, fill| {
+            end.send_response(&request.request, size, fill)
         })
     }
 
@@ -152,19 +168,19 @@ impl SerializedResponder {
 
     /// The id of the call in introspection events.
     pub fn call_id(&self) -> CallId {
-        self.request.call_id()
+        self.asked.request.call_id()
     }
 
     /// The id of the request.
     pub fn request_id(&self) -> &RequestId {
-        self.request.id()
+        self.asked.request.id()
     }
 }
 
 impl Drop for SerializedResponder {
     fn drop(&mut self) {
         if !self.answered {
-            self.troubles.dropped();
+            self.asked.troubles.dropped();
         }
     }
 }
