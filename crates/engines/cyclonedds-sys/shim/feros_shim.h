@@ -17,19 +17,11 @@ struct ddsi_sertype;
 
 typedef struct feros_pool feros_pool;
 
-typedef struct feros_pool_statistics {
-  uint64_t allocations;      /* blocks that came from the system's allocator */
-  uint64_t live_blocks;      /* blocks in use now */
-  uint64_t retained_bytes;   /* memory kept in free lists now */
-  uint64_t refused_memory;   /* requests for which there was no memory */
-} feros_pool_statistics;
-
 /* Creates a pool that keeps at most `retain_bytes` in its free lists. Returns NULL if there is no memory; otherwise the
  * caller holds one reference. */
 feros_pool *feros_pool_new (size_t retain_bytes);
 void feros_pool_ref (feros_pool *pool);
 void feros_pool_unref (feros_pool *pool);
-void feros_pool_get_statistics (feros_pool *pool, feros_pool_statistics *out);
 
 /* Returns a block of at least `size` bytes, aligned to 16. All bytes are initialised: they are zero in a new block, and have
  * the old content in a reused block. */

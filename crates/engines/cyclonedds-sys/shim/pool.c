@@ -23,7 +23,6 @@ struct feros_pool {
   size_t retain_bytes;
   ddsrt_mutex_t lock; /* guards what follows */
   size_t retained_bytes;
-  uint64_t allocations, live_blocks, refused_memory;
   struct size_class classes[CLASSES];
 };
 
@@ -74,16 +73,6 @@ void feros_pool_unref (feros_pool *pool)
   free (pool);
 }
 
-void feros_pool_get_statistics (feros_pool *pool, feros_pool_statistics *out)
-{
-  ddsrt_mutex_lock (&pool->lock);
-  out->allocations = pool->allocations;
-  out->live_blocks = pool->live_blocks;
-  out->retained_bytes = pool->retained_bytes;
-  out->refused_memory = pool->refused_memory;
-  ddsrt_mutex_unlock (&pool->lock);
-}
-
 void *feros_pool_alloc (feros_pool *pool, size_t size, uint32_t *size_class)
 {
   void *block = NULL;
@@ -96,31 +85,19 @@ void *feros_pool_alloc (feros_pool *pool, size_t size, uint32_t *size_class)
     c->head = c->head->next;
     c->count--;
     pool->retained_bytes -= class_bytes (*size_class);
-    pool->live_blocks++;
   }
   ddsrt_mutex_unlock (&pool->lock);
   if (block != NULL)
     return block;
   /* Zeroed, because a writer's memory is lent as initialised bytes. For large blocks this costs nothing, since the system
    returns zero pages. */
-  block = calloc (1, *size_class == NOT_KEPT ? size : class_bytes (*size_class));
-  ddsrt_mutex_lock (&pool->lock);
-  if (block == NULL)
-    pool->refused_memory++;
-  else
-  {
-    pool->allocations++;
-    pool->live_blocks++;
-  }
-  ddsrt_mutex_unlock (&pool->lock);
-  return block;
+  return calloc (1, *size_class == NOT_KEPT ? size : class_bytes (*size_class));
 }
 
 void feros_pool_free (feros_pool *pool, void *block, uint32_t size_class)
 {
   bool keep = false;
   ddsrt_mutex_lock (&pool->lock);
-  pool->live_blocks--;
   if (size_class != NOT_KEPT)
   {
     struct size_class *c = &pool->classes[size_class];

@@ -29,12 +29,8 @@ pub const DDS_INFINITY: dds_duration_t = i64::MAX;
 pub const DDS_LENGTH_UNLIMITED: i32 = -1;
 
 pub const DDS_RETCODE_OK: dds_return_t = 0;
-pub const DDS_RETCODE_ERROR: dds_return_t = -1;
 pub const DDS_RETCODE_BAD_PARAMETER: dds_return_t = -3;
-pub const DDS_RETCODE_PRECONDITION_NOT_MET: dds_return_t = -4;
-pub const DDS_RETCODE_OUT_OF_RESOURCES: dds_return_t = -5;
 pub const DDS_RETCODE_INCONSISTENT_POLICY: dds_return_t = -8;
-pub const DDS_RETCODE_ALREADY_DELETED: dds_return_t = -9;
 pub const DDS_RETCODE_TIMEOUT: dds_return_t = -10;
 
 pub const DDS_DURABILITY_VOLATILE: i32 = 0;
@@ -47,14 +43,6 @@ pub const DDS_LIVELINESS_AUTOMATIC: i32 = 0;
 pub const DDS_LIVELINESS_MANUAL_BY_TOPIC: i32 = 2;
 pub const DDS_IGNORELOCAL_PARTICIPANT: i32 = 1;
 pub const DDS_ALIVE_INSTANCE_STATE: u32 = 16;
-
-pub const DDS_DURABILITY_QOS_POLICY_ID: u32 = 2;
-pub const DDS_DEADLINE_QOS_POLICY_ID: u32 = 4;
-pub const DDS_LIVELINESS_QOS_POLICY_ID: u32 = 8;
-pub const DDS_RELIABILITY_QOS_POLICY_ID: u32 = 11;
-pub const DDS_HISTORY_QOS_POLICY_ID: u32 = 13;
-pub const DDS_LIFESPAN_QOS_POLICY_ID: u32 = 21;
-pub const DDS_DATA_REPRESENTATION_QOS_POLICY_ID: u32 = 25;
 
 macro_rules! opaque {
     ($($name:ident),*) => {$(
@@ -371,16 +359,6 @@ pub struct feros_reception {
     pub received_timestamp: i64,
 }
 
-/// See `feros_shim.h`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-pub struct feros_pool_statistics {
-    pub allocations: u64,
-    pub live_blocks: u64,
-    pub retained_bytes: u64,
-    pub refused_memory: u64,
-}
-
 /// The smallest sample, which consists of the encapsulation header.
 pub const FEROS_SAMPLE_MIN_BYTES: usize = 4;
 /// The largest sample.
@@ -392,7 +370,6 @@ pub type feros_interface_fn =
 unsafe extern "C" {
     pub fn feros_pool_new(retain_bytes: usize) -> *mut feros_pool;
     pub fn feros_pool_unref(pool: *mut feros_pool);
-    pub fn feros_pool_get_statistics(pool: *mut feros_pool, out: *mut feros_pool_statistics);
 
     pub fn feros_find_related_identity(
         list: *const u8,

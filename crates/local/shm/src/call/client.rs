@@ -140,11 +140,6 @@ impl CallMemory {
         }
     }
 
-    /// Whether a channel is in use, so that responses may come through it.
-    pub fn is_in_use(&self) -> bool {
-        self.channels.lock().in_use.iter().any(Option::is_some)
-    }
-
     /// Whether a server with a channel has left.
     pub fn has_lost_server(&self) -> bool {
         let channels = self.channels.lock();
