@@ -4,7 +4,8 @@
 use feros_engine::event::counts::{IncompatibleQos, LivelinessChanged, Matched, Total};
 use feros_engine::{PublisherEvent, QosPolicyKind, SubscriptionEvent};
 
-/// Returns the policy with this id in DDS (DDS 1.4, 2.3.3; DataRepresentation of XTypes 1.3).
+/// Returns the policy with this id in DDS (DDS 1.4, 2.3.3). DataRepresentation is 23 in XTypes 1.3,
+/// and 25 in Cyclone DDS.
 pub fn policy_kind(id: u32) -> QosPolicyKind {
     match id {
         2 => QosPolicyKind::Durability,
@@ -13,7 +14,7 @@ pub fn policy_kind(id: u32) -> QosPolicyKind {
         11 => QosPolicyKind::Reliability,
         13 => QosPolicyKind::History,
         21 => QosPolicyKind::Lifespan,
-        23 => QosPolicyKind::DataRepresentation,
+        23 | 25 => QosPolicyKind::DataRepresentation,
         other => QosPolicyKind::Other(other),
     }
 }
@@ -139,6 +140,13 @@ mod tests {
         let expected = MatchedStatus { total: 2, total_change: 0, current: 1, current_change: -1 };
         assert_eq!(status.take(), Some(SubscriptionEvent::Matched(expected)));
         assert_eq!(status.take(), Some(SubscriptionEvent::MessageLost { total: 6, change: 1 }));
+    }
+
+    #[test]
+    fn a_policy_has_its_name_in_each_library() {
+        assert_eq!(policy_kind(11), QosPolicyKind::Reliability);
+        assert_eq!([23, 25].map(policy_kind), [QosPolicyKind::DataRepresentation; 2]);
+        assert_eq!(policy_kind(10), QosPolicyKind::Other(10));
     }
 
     #[test]
