@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use feros_engine::{
-    CreateEndpointError, NodeId, PublishMode, Publisher, PublisherOptions, QosProfile, Session,
-};
+use feros_engine::{CreateEndpointError, NodeId, Publisher, PublisherOptions, QosProfile, Session};
 use feros_msgs::rcl_interfaces::msg::Log;
 
 use crate::identity::TypeIdentity;
@@ -26,14 +24,9 @@ impl Rosout {
     ) -> Result<Arc<Self>, CreateEndpointError> {
         let identity = TypeIdentity::of::<Log>();
         let engine = session.create_publisher(PublisherOptions {
-            node,
-            topic: TOPIC,
-            type_name: &identity.name,
             type_hash: identity.hash,
             qos,
-            announcement: "",
-            mode: PublishMode::Synchronous,
-            on_event: None,
+            ..PublisherOptions::new(node, TOPIC, &identity.name)
         })?;
         Ok(Arc::new(Self { engine }))
     }

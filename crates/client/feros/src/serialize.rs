@@ -1,7 +1,7 @@
 //! Writes serialized messages into memory that the engine lends, and distinguishes errors of the
 //! message from errors of the engine.
 
-use feros_engine::FillAborted;
+use feros_engine::{FillAborted, copied};
 use feros_message::Message;
 
 use crate::publish_error::PublishError;
@@ -33,10 +33,7 @@ pub(crate) fn copy_into<R>(
     send: impl FnOnce(usize, feros_engine::engine::Fill<'_>) -> Result<R, feros_engine::PublishError>,
 ) -> Result<R, PublishError> {
     check_header(bytes, name)?;
-    Ok(send(bytes.len(), &mut |buffer| {
-        buffer.copy_from_slice(bytes);
-        Ok(())
-    })?)
+    Ok(send(bytes.len(), &mut copied(bytes))?)
 }
 
 /// Fails if the length or the header of `bytes` cannot be that of a serialized message.

@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use feros_cyclonedds::CycloneEngine;
 use feros_engine::{
-    DiscoveryRange, Engine, NodeName, Notify, PublishMode, PublisherOptions, QosProfile, Session,
-    SessionOptions, SubscriptionOptions,
+    DiscoveryRange, Engine, NodeName, Notify, PublisherOptions, Session, SessionOptions,
+    SubscriptionOptions,
 };
 
 const TOPIC: &str = "/engine_latency";
@@ -68,14 +68,8 @@ fn send() {
     let matched = Arc::new(Bell::default());
     let publisher = session
         .create_publisher(PublisherOptions {
-            node,
-            topic: TOPIC,
-            type_name: TYPE,
-            type_hash: None,
-            qos: QosProfile::default(),
-            announcement: "",
-            mode: PublishMode::Synchronous,
             on_event: Some(matched.notify()),
+            ..PublisherOptions::new(node, TOPIC, TYPE)
         })
         .unwrap();
     while publisher.matched_subscriptions() == 0 {
@@ -113,15 +107,8 @@ fn receive() {
     let data = Arc::new(Bell::default());
     let subscription = session
         .create_subscription(SubscriptionOptions {
-            node,
-            topic: TOPIC,
-            type_name: TYPE,
-            type_hash: None,
-            qos: QosProfile::default(),
-            announcement: "",
-            ignore_local_publications: false,
             on_data: data.notify(),
-            on_event: None,
+            ..SubscriptionOptions::new(node, TOPIC, TYPE)
         })
         .unwrap();
     let mut latencies: Vec<(usize, u64)> = Vec::new();

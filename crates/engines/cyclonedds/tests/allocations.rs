@@ -11,8 +11,7 @@ use std::time::Duration;
 use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{
     DiscoveryRange, Engine, FillAborted, NodeName, Notify, PublishMode, Publisher,
-    PublisherOptions, QosProfile, Sample, Session, SessionOptions, Subscription,
-    SubscriptionOptions,
+    PublisherOptions, Sample, Session, SessionOptions, Subscription, SubscriptionOptions,
 };
 
 /// Counts the allocations of all threads while `COUNTING` is set.
@@ -97,26 +96,15 @@ impl Link {
             session.create_node(&NodeName::new("/", "allocations").unwrap()).unwrap()
         };
         let options = PublisherOptions {
-            node: node(from),
-            topic,
-            type_name: "std_msgs/msg/String",
-            type_hash: None,
-            qos: QosProfile::default(),
-            announcement: "",
             mode,
             on_event: Some(events.notify()),
+            ..PublisherOptions::new(node(from), topic, "std_msgs/msg/String")
         };
         let publisher = from.create_publisher(options).unwrap();
         let options = SubscriptionOptions {
-            node: node(to),
-            topic,
-            type_name: "std_msgs/msg/String",
-            type_hash: None,
-            qos: QosProfile::default(),
-            announcement: "",
-            ignore_local_publications: false,
             on_data: data.notify(),
             on_event: Some(events.notify()),
+            ..SubscriptionOptions::new(node(to), topic, "std_msgs/msg/String")
         };
         let subscription = to.create_subscription(options).unwrap();
         events.wait_for(|| {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use feros_conformance::NotificationCounter;
 use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{
-    ClientOptions, DiscoveryRange, Engine, FillAborted, NodeName, QosProfile, ServiceMapping,
-    ServiceOptions, Session, SessionOptions,
+    ClientOptions, DiscoveryRange, Engine, FillAborted, NodeName, ServiceOptions, Session,
+    SessionOptions,
 };
 
 const DOMAIN_ID: u32 = 123;
@@ -44,36 +44,17 @@ fn the_first_call_of_a_client_is_answered() {
     let requests = NotificationCounter::new();
     let server = near
         .create_service(ServiceOptions {
-            node: server_node,
-            service: &name,
-            type_name: "std_srvs/srv/SetBool",
-            type_hash: None,
-            request_hash: None,
-            response_hash: None,
-            qos: QosProfile::services_default(),
-            mapping: ServiceMapping::default(),
-            replies_on_demand: false,
-            local_requests_only: false,
-            announcement: "",
             on_request: requests.notify(),
-            on_match: Arc::new(|| ()),
+            ..ServiceOptions::new(server_node, &name, "std_srvs/srv/SetBool")
         })
         .unwrap();
     for round in 0..100 {
         let responses = NotificationCounter::new();
         let client = far
             .create_client(ClientOptions {
-                node: client_node,
-                service: &name,
-                type_name: "std_srvs/srv/SetBool",
-                type_hash: None,
-                request_hash: None,
-                response_hash: None,
-                qos: QosProfile::services_default(),
-                force_mapping: None,
-                announcement: "",
                 on_response: responses.notify(),
                 on_match: responses.notify(),
+                ..ClientOptions::new(client_node, &name, "std_srvs/srv/SetBool")
             })
             .unwrap();
         let what = format!("the service, by client {round}");

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use feros_conformance::NotificationCounter;
 use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{
-    DiscoveryRange, Engine, KEEP_ALL_LIMIT, NodeName, PublishError, PublishMode, Publisher,
-    PublisherOptions, QosProfile, Session, SessionOptions, SubscriptionOptions,
+    DiscoveryRange, Engine, KEEP_ALL_LIMIT, NodeName, PublishError, Publisher, PublisherOptions,
+    QosProfile, Session, SessionOptions, SubscriptionOptions,
 };
 
 fn open() -> Arc<dyn Session> {
@@ -45,27 +45,17 @@ fn check(near: &Arc<dyn Session>, far: &Arc<dyn Session>, size: usize, most: u64
     let (events, data) = (NotificationCounter::new(), NotificationCounter::new());
     let publisher = near
         .create_publisher(PublisherOptions {
-            node: node(near),
-            topic: &topic,
-            type_name: "std_msgs/msg/String",
-            type_hash: None,
             qos,
-            announcement: "",
-            mode: PublishMode::Synchronous,
             on_event: Some(events.notify()),
+            ..PublisherOptions::new(node(near), &topic, "std_msgs/msg/String")
         })
         .unwrap();
     let subscription = far
         .create_subscription(SubscriptionOptions {
-            node: node(far),
-            topic: &topic,
-            type_name: "std_msgs/msg/String",
-            type_hash: None,
             qos,
-            announcement: "",
-            ignore_local_publications: false,
             on_data: data.notify(),
             on_event: Some(events.notify()),
+            ..SubscriptionOptions::new(node(far), &topic, "std_msgs/msg/String")
         })
         .unwrap();
     events.wait_for("the match", || {

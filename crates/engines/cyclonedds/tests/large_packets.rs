@@ -11,8 +11,8 @@ use std::sync::Arc;
 use feros_conformance::NotificationCounter;
 use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{
-    DiscoveryRange, Engine, NodeName, PublishMode, PublisherOptions, QosProfile, Session,
-    SessionOptions, Subscription, SubscriptionOptions,
+    DiscoveryRange, Engine, NodeName, PublisherOptions, QosProfile, Session, SessionOptions,
+    Subscription, SubscriptionOptions, copied,
 };
 use feros_test_support::skip;
 
@@ -143,15 +143,9 @@ fn listen(stack: u32) -> Listener {
     let node = session.create_node(&NodeName::new("/", "listener").unwrap()).unwrap();
     let subscription = session
         .create_subscription(SubscriptionOptions {
-            node,
-            topic: "/large",
-            type_name: "std_msgs/msg/String",
-            type_hash: None,
             qos: QosProfile::keep_last(MESSAGES),
-            announcement: "",
-            ignore_local_publications: false,
             on_data: data.notify(),
-            on_event: None,
+            ..SubscriptionOptions::new(node, "/large", "std_msgs/msg/String")
         })
         .unwrap();
     Listener { subscription, data, _session: session }
@@ -181,14 +175,9 @@ fn child() {
     let events = NotificationCounter::new();
     let publisher = session
         .create_publisher(PublisherOptions {
-            node,
-            topic: "/large",
-            type_name: "std_msgs/msg/String",
-            type_hash: None,
             qos: QosProfile::keep_last(MESSAGES),
-            announcement: "",
-            mode: PublishMode::Synchronous,
             on_event: Some(events.notify()),
+            ..PublisherOptions::new(node, "/large", "std_msgs/msg/String")
         })
         .unwrap();
     let near: Vec<Listener> =
@@ -207,12 +196,7 @@ fn child() {
     let before = (counter("Udp", "OutDatagrams"), counter("Ip", "FragCreates"));
     for message in 0..MESSAGES {
         let bytes = content(message);
-        publisher
-            .publish(BYTES, &mut |memory| {
-                memory.copy_from_slice(&bytes);
-                Ok(())
-            })
-            .unwrap();
+        publisher.publish(BYTES, &mut copied(&bytes)).unwrap();
     }
     near.iter().for_each(Listener::receive_all);
     if let Some(mut far) = far {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use feros_engine::{
     BridgeMark, CreateEndpointError, Durability, EndpointKind, Gid, Match, PublishError,
-    PublishMode, Publisher, PublisherOptions, QosProfile, Stamp, TypeHash, twin,
+    PublishMode, Publisher, PublisherOptions, QosProfile, Stamp, TypeHash, copied, twin,
 };
 use feros_sync::{AtomicBool, Ordering};
 
@@ -110,10 +110,7 @@ impl Mirror {
         if let Some(met) = self.meets.take() {
             self.meet(&met, mirrors);
         }
-        let mut fill = |memory: &mut [u8]| {
-            memory.copy_from_slice(bytes);
-            Ok(())
-        };
+        let mut fill = copied(bytes);
         let mut published = self.publisher.publish_at(stamp, bytes.len(), &mut fill);
         while matches!(published, Err(PublishError::Timeout { .. }))
             && mirrors.key.class.keeps_all()

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use feros_engine::{
-    Client, ClientOptions, CreateEndpointError, FillAborted, QosProfile, RequestId, Service,
-    ServiceMapping, ServiceOptions, TypeHash,
+    Client, ClientOptions, CreateEndpointError, QosProfile, RequestId, Service, ServiceOptions,
+    TypeHash, copied,
 };
 use feros_sync::{AtomicBool, Ordering};
 
@@ -44,32 +44,22 @@ pub(crate) fn carry(
     let bell = Arc::<Bell>::default();
     let announcement = shared.mark.announcement();
     let client = from.session.create_client(ClientOptions {
-        node: from.node,
-        service: &key.service,
-        type_name: &key.type_name,
         type_hash: served,
         request_hash: served,
-        response_hash: None,
         qos: QosProfile::keep_last(DEPTH),
-        force_mapping: None,
         announcement: &announcement,
         on_response: bell.notify(),
         on_match: bell.notify(),
+        ..ClientOptions::new(from.node, &key.service, &key.type_name)
     })?;
     let server = to.session.create_service(ServiceOptions {
-        node: to.node,
-        service: &key.service,
-        type_name: &key.type_name,
         type_hash: called,
         request_hash: called,
-        response_hash: None,
         qos: QosProfile::keep_last(DEPTH),
-        mapping: ServiceMapping::default(),
-        replies_on_demand: false,
-        local_requests_only: false,
         announcement: &announcement,
         on_request: bell.notify(),
         on_match: bell.notify(),
+        ..ServiceOptions::new(to.node, &key.service, &key.type_name)
     })?;
     let operator =
         Operator { client, server, shared, pending: BTreeMap::new(), bell: bell.clone(), lost: 0 };
@@ -114,7 +104,7 @@ impl Operator {
                 Ok(None) => return,
                 Err(error) => return self.shared.warnings.warn_once(error.to_string()),
             };
-            match self.client.send_request(sample.payload.len(), &mut copy(&sample.payload)) {
+            match self.client.send_request(sample.payload.len(), &mut copied(&sample.payload)) {
                 Ok(number) => drop(self.pending.insert(number, asked)),
                 Err(error) => {
                     self.fail(1);
@@ -139,7 +129,7 @@ impl Operator {
             // server.
             let Some(asked) = self.pending.remove(&number) else { continue };
             let size_bytes = sample.payload.len();
-            match self.server.send_response(&asked, size_bytes, &mut copy(&sample.payload)) {
+            match self.server.send_response(&asked, size_bytes, &mut copied(&sample.payload)) {
                 Ok(()) => Counters::add(&self.shared.counters.calls, 1),
                 Err(error) => {
                     self.fail(1);
@@ -157,12 +147,5 @@ impl Operator {
 
     fn fail(&self, calls: usize) {
         Counters::add(&self.shared.counters.failed, calls as u64);
-    }
-}
-
-fn copy(bytes: &[u8]) -> impl FnMut(&mut [u8]) -> Result<(), FillAborted> {
-    |memory| {
-        memory.copy_from_slice(bytes);
-        Ok(())
     }
 }

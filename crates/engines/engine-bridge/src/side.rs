@@ -40,15 +40,10 @@ impl Side {
     ) -> Result<Self, CreateEndpointError> {
         let node = session.create_node(node)?;
         let sign = session.create_subscription(SubscriptionOptions {
-            node,
-            topic: SIGN.0,
-            type_name: SIGN.1,
-            type_hash: None,
             qos: QosProfile::keep_last(1),
             announcement: &mark.announcement(),
             ignore_local_publications: true,
-            on_data: Arc::new(|| ()),
-            on_event: None,
+            ..SubscriptionOptions::new(node, SIGN.0, SIGN.1)
         });
         let there = There {
             session: session.clone(),

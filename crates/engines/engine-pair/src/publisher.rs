@@ -8,7 +8,7 @@ use feros_engine::engine::{Fill, filled};
 use feros_engine::{
     AnnounceError, CreateEndpointError, Durability, EventError, FailureCounter, Gid, Liveliness,
     Match, PublishError, PublishMode, Publisher, PublisherEvent, PublisherOptions, QosDuration,
-    QosProfile, SendingThread, Stamp, WaitForAckedError, twin,
+    QosProfile, SendingThread, Stamp, WaitForAckedError, copied, twin,
 };
 use feros_sync::Mutex;
 
@@ -115,11 +115,7 @@ impl PairPublisher {
             PublishMode::Asynchronous { queue_depth } => {
                 let to = writer.clone();
                 let send = move |(bytes, stamp): (Vec<u8>, Stamp)| {
-                    let mut fill = |memory: &mut [u8]| {
-                        memory.copy_from_slice(&bytes);
-                        Ok(())
-                    };
-                    to.write(stamp, bytes.len(), &mut fill).map(|_| ())
+                    to.write(stamp, bytes.len(), &mut copied(&bytes)).map(drop)
                 };
                 Some(SendingThread::start(&writer.topic, queue_depth, send)?)
             }

@@ -13,9 +13,8 @@ use std::time::Duration;
 
 use feros_conformance::{Fixture, conformance_tests};
 use feros_engine::{
-    ClientOptions, DiscoveryRange, Engine, NodeId, NodeName, OpenError, PublishMode,
-    PublisherOptions, QosProfile, ServiceMapping, ServiceOptions, Session, SessionOptions,
-    SubscriptionOptions, TypeHash,
+    ClientOptions, DiscoveryRange, Engine, NodeId, NodeName, OpenError, PublisherOptions,
+    QosProfile, ServiceOptions, Session, SessionOptions, SubscriptionOptions, TypeHash,
 };
 use feros_engine_pair::PairEngine;
 use feros_fastdds::FastDdsEngine;
@@ -103,32 +102,16 @@ fn in_one_domain_others_meet_each_endpoint_twice() {
     let other = single(SHARED_DOMAIN_ID);
     let (on_both, on_one) = (node(&pair, "on_both"), node(&other, "on_one"));
     let server = pair.create_service(ServiceOptions {
-        node: on_both,
-        service: "/asked",
-        type_name: "std_srvs/srv/SetBool",
         type_hash: Some(HASH),
         request_hash: Some(HASH),
         response_hash: Some(HASH),
-        qos: QosProfile::services_default(),
-        mapping: ServiceMapping::default(),
-        replies_on_demand: false,
-        local_requests_only: false,
-        announcement: "",
-        on_request: Arc::new(|| ()),
-        on_match: Arc::new(|| ()),
+        ..ServiceOptions::new(on_both, "/asked", "std_srvs/srv/SetBool")
     });
     let client = other.create_client(ClientOptions {
-        node: on_one,
-        service: "/asked",
-        type_name: "std_srvs/srv/SetBool",
         type_hash: Some(HASH),
         request_hash: Some(HASH),
         response_hash: Some(HASH),
-        qos: QosProfile::services_default(),
-        force_mapping: None,
-        announcement: "",
-        on_response: Arc::new(|| ()),
-        on_match: Arc::new(|| ()),
+        ..ClientOptions::new(on_one, "/asked", "std_srvs/srv/SetBool")
     });
     let (server, client) = (server.unwrap(), client.unwrap());
     until("a server on each engine", || {
@@ -143,27 +126,16 @@ fn in_one_domain_others_meet_each_endpoint_twice() {
 
     let qos = QosProfile::keep_last(1).transient_local();
     let publisher = pair.create_publisher(PublisherOptions {
-        node: on_both,
-        topic: "/latched",
-        type_name: TYPE,
         type_hash: Some(HASH),
         qos,
-        announcement: "",
-        mode: PublishMode::Synchronous,
-        on_event: None,
+        ..PublisherOptions::new(on_both, "/latched", TYPE)
     });
     let publisher = publisher.unwrap();
     publisher.publish(NUMBER.len(), &mut fill).unwrap();
     let subscription = other.create_subscription(SubscriptionOptions {
-        node: on_one,
-        topic: "/latched",
-        type_name: TYPE,
         type_hash: Some(HASH),
         qos,
-        announcement: "",
-        ignore_local_publications: false,
-        on_data: Arc::new(|| ()),
-        on_event: None,
+        ..SubscriptionOptions::new(on_one, "/latched", TYPE)
     });
     let subscription = subscription.unwrap();
     let heard = [(); 2].map(|()| eventually(|| subscription.take().unwrap().ok_or("one")));

@@ -8,8 +8,8 @@ mod domains;
 use std::sync::Arc;
 
 use feros_engine::{
-    BridgeMark, FillAborted, NodeName, PublishMode, Publisher, PublisherOptions, QosProfile,
-    Session, Subscription, SubscriptionOptions, TypeHash,
+    BridgeMark, NodeName, Publisher, PublisherOptions, QosProfile, Session, Subscription,
+    SubscriptionOptions, TypeHash, copied,
 };
 use feros_test_support::{Watchdog, eventually, until};
 
@@ -20,41 +20,29 @@ const TYPE: (&str, TypeHash) = ("std_msgs/msg/UInt32", TypeHash([0x5a; 32]));
 const TOPIC: &str = "/passed_on";
 
 fn publisher(session: &Arc<dyn Session>, announcement: &str) -> Arc<dyn Publisher> {
+    let node = session.create_node(&NodeName::new("/", "talker").unwrap()).unwrap();
     let options = PublisherOptions {
-        node: session.create_node(&NodeName::new("/", "talker").unwrap()).unwrap(),
-        topic: TOPIC,
-        type_name: TYPE.0,
         type_hash: Some(TYPE.1),
         qos: QosProfile::keep_all(),
         announcement,
-        mode: PublishMode::Synchronous,
-        on_event: None,
+        ..PublisherOptions::new(node, TOPIC, TYPE.0)
     };
     session.create_publisher(options).unwrap()
 }
 
 fn subscription(session: &Arc<dyn Session>) -> Arc<dyn Subscription> {
+    let node = session.create_node(&NodeName::new("/", "listener").unwrap()).unwrap();
     let options = SubscriptionOptions {
-        node: session.create_node(&NodeName::new("/", "listener").unwrap()).unwrap(),
-        topic: TOPIC,
-        type_name: TYPE.0,
         type_hash: Some(TYPE.1),
         qos: QosProfile::keep_all(),
-        announcement: "",
-        ignore_local_publications: false,
-        on_data: Arc::new(|| ()),
-        on_event: None,
+        ..SubscriptionOptions::new(node, TOPIC, TYPE.0)
     };
     session.create_subscription(options).unwrap()
 }
 
 fn say(publisher: &Arc<dyn Publisher>, number: u32) {
     let bytes = [[0, 1, 0, 0], number.to_le_bytes()].concat();
-    let mut fill = |memory: &mut [u8]| -> Result<(), FillAborted> {
-        memory.copy_from_slice(&bytes);
-        Ok(())
-    };
-    publisher.publish(bytes.len(), &mut fill).unwrap();
+    publisher.publish(bytes.len(), &mut copied(&bytes)).unwrap();
 }
 
 #[test]

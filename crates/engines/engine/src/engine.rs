@@ -32,7 +32,7 @@ pub use notify::{GraphChangeGuard, LOG_TARGET, Notify};
 pub use parameter::{ParameterData, ParameterServer, TakeOverError, TakesParameters};
 pub use publisher::{
     Fill, FillAborted, PublishError, PublishMode, Publisher, PublisherOptions, WaitForAckedError,
-    filled,
+    copied, filled,
 };
 pub use service::{Client, ClientOptions, ServerMatch, Service, ServiceOptions};
 pub use session::{DiscoveryRange, EnvironmentError, OpenError, SessionOptions};

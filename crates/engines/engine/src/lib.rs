@@ -64,7 +64,7 @@ pub use engine::{
     GraphChangeGuard, Kept, NodeId, Notify, OpenError, ParameterData, ParameterServer,
     PublishError, PublishMode, Publisher, PublisherOptions, ServerMatch, Service, ServiceMapping,
     ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions, TakeError,
-    TakeOverError, TakesParameters, TypeHash, WaitForAckedError,
+    TakeOverError, TakesParameters, TypeHash, WaitForAckedError, copied,
 };
 pub use event::{MatchedStatus, PublisherEvent, SubscriptionEvent};
 pub use failure_counter::{FailureCounter, SoFar};

@@ -7,8 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use feros_engine::{
-    DiscoveryRange, Engine as _, NodeName, PublishMode, PublisherOptions, QosProfile, Session,
-    SessionOptions,
+    DiscoveryRange, Engine as _, NodeName, PublisherOptions, Session, SessionOptions,
 };
 use feros_fastdds::FastDdsEngine;
 use feros_test_support::{TestProcess, Watchdog, obey, until};
@@ -61,17 +60,8 @@ fn standing_process() {
         return;
     }
     let session = session();
-    let _publisher = session
-        .create_publisher(PublisherOptions {
-            node: session.create_node(&NodeName::new("/", "standing").unwrap()).unwrap(),
-            topic: TOPIC,
-            type_name: "std_msgs/msg/UInt64",
-            type_hash: None,
-            qos: QosProfile::default(),
-            announcement: "",
-            mode: PublishMode::Synchronous,
-            on_event: None,
-        })
-        .unwrap();
+    let node = session.create_node(&NodeName::new("/", "standing").unwrap()).unwrap();
+    let options = PublisherOptions::new(node, TOPIC, "std_msgs/msg/UInt64");
+    let _publisher = session.create_publisher(options).unwrap();
     obey(|_| ());
 }

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use feros_conformance::NotificationCounter;
 use feros_engine::{
-    DiscoveryRange, Engine, NodeName, PublishMode, Publisher, PublisherOptions, QosProfile,
-    Session, SessionOptions, Subscription, SubscriptionEvent, SubscriptionOptions,
+    DiscoveryRange, Engine, NodeName, Publisher, PublisherOptions, QosProfile, Session,
+    SessionOptions, Subscription, SubscriptionEvent, SubscriptionOptions, copied,
 };
 use feros_fastdds::FastDdsEngine;
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError};
@@ -25,6 +25,7 @@ use feros_test_support::{TestProcess, obey, skip};
 const HOST_VARIABLE: &str = "FEROS_TEST_FASTDDS_HOST";
 const PROFILES_VARIABLE: &str = "FASTDDS_DEFAULT_PROFILES_FILE";
 const TOPIC: &str = "/hosts/numbers";
+const TYPE: &str = "std_msgs/msg/UInt64";
 /// The number of messages in each part of the test.
 const PART: u64 = 10;
 
@@ -119,16 +120,12 @@ fn host_process() {
 
 fn near(session: &dyn Session) {
     let events = NotificationCounter::new();
+    let node = session.create_node(&NodeName::new("/", "near").unwrap()).unwrap();
     let publisher = session
         .create_publisher(PublisherOptions {
-            node: session.create_node(&NodeName::new("/", "near").unwrap()).unwrap(),
-            topic: TOPIC,
-            type_name: "std_msgs/msg/UInt64",
-            type_hash: None,
             qos: QosProfile::keep_last(100),
-            announcement: "",
-            mode: PublishMode::Synchronous,
             on_event: Some(events.notify()),
+            ..PublisherOptions::new(node, TOPIC, TYPE)
         })
         .unwrap();
     let mut number = 0_u64;
@@ -142,28 +139,20 @@ fn near(session: &dyn Session) {
 fn publish_part(publisher: &dyn Publisher, number: &mut u64) {
     for _ in 0..PART {
         let bytes = [&[0, 1, 0, 0][..], &number.to_le_bytes()].concat();
-        let fill = &mut |memory: &mut [u8]| {
-            memory.copy_from_slice(&bytes);
-            Ok(())
-        };
-        publisher.publish(bytes.len(), fill).unwrap();
+        publisher.publish(bytes.len(), &mut copied(&bytes)).unwrap();
         *number += 1;
     }
 }
 
 fn far(session: &dyn Session) {
     let changed = NotificationCounter::new();
+    let node = session.create_node(&NodeName::new("/", "far").unwrap()).unwrap();
     let subscription = session
         .create_subscription(SubscriptionOptions {
-            node: session.create_node(&NodeName::new("/", "far").unwrap()).unwrap(),
-            topic: TOPIC,
-            type_name: "std_msgs/msg/UInt64",
-            type_hash: None,
             qos: QosProfile::keep_last(100),
-            announcement: "",
-            ignore_local_publications: false,
             on_data: changed.notify(),
             on_event: Some(changed.notify()),
+            ..SubscriptionOptions::new(node, TOPIC, TYPE)
         })
         .unwrap();
     let mut expected = 0_u64;

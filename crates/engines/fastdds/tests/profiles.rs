@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use feros_conformance::NotificationCounter;
 use feros_engine::{
-    DiscoveryRange, Engine, NodeName, PublishMode, PublisherOptions, QosProfile, SessionOptions,
-    SubscriptionOptions,
+    DiscoveryRange, Engine, NodeName, PublisherOptions, SessionOptions, SubscriptionOptions,
 };
 use feros_fastdds::FastDdsEngine;
 
@@ -58,27 +57,15 @@ fn profiles_are_those_of_the_file() {
     let (events, data) = (NotificationCounter::new(), NotificationCounter::new());
     let publisher = session
         .create_publisher(PublisherOptions {
-            node,
-            topic: "/limited",
-            type_name: "std_msgs/msg/String",
-            type_hash: None,
-            qos: QosProfile::default(),
-            announcement: "",
-            mode: PublishMode::Synchronous,
             on_event: Some(events.notify()),
+            ..PublisherOptions::new(node, "/limited", "std_msgs/msg/String")
         })
         .unwrap();
     let subscription = session
         .create_subscription(SubscriptionOptions {
-            node,
-            topic: "/limited",
-            type_name: "std_msgs/msg/String",
-            type_hash: None,
-            qos: QosProfile::default(),
-            announcement: "",
-            ignore_local_publications: false,
             on_data: data.notify(),
             on_event: Some(events.notify()),
+            ..SubscriptionOptions::new(node, "/limited", "std_msgs/msg/String")
         })
         .unwrap();
     events.wait_for("the match", || (publisher.matched_subscriptions() == 1).then_some(()));

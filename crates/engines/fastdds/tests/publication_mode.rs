@@ -7,7 +7,7 @@ use std::process::Command;
 
 use feros_conformance::NotificationCounter;
 use feros_engine::{
-    DiscoveryRange, Engine, NodeName, PublishMode, PublisherOptions, QosProfile, SessionOptions,
+    DiscoveryRange, Engine, NodeName, PublisherOptions, QosProfile, SessionOptions,
     SubscriptionOptions,
 };
 use feros_fastdds::FastDdsEngine;
@@ -45,27 +45,19 @@ fn publish_and_count() -> u64 {
         (QosProfile::default(), NotificationCounter::new(), NotificationCounter::new());
     let publisher = session
         .create_publisher(PublisherOptions {
-            node,
-            topic,
-            type_name,
-            type_hash: None,
             qos,
             announcement,
-            mode: PublishMode::Synchronous,
             on_event: Some(events.notify()),
+            ..PublisherOptions::new(node, topic, type_name)
         })
         .unwrap();
     let subscription = session
         .create_subscription(SubscriptionOptions {
-            node,
-            topic,
-            type_name,
-            type_hash: None,
             qos,
             announcement,
-            ignore_local_publications: false,
             on_data: data.notify(),
             on_event: Some(events.notify()),
+            ..SubscriptionOptions::new(node, topic, type_name)
         })
         .unwrap();
     events.wait_for("the match", || {

@@ -37,15 +37,10 @@ impl ClockFollower {
             Arc::new(move || ringer.ring())
         };
         let subscription = session.create_subscription(SubscriptionOptions {
-            node,
-            topic,
-            type_name: &identity.name,
             type_hash: identity.hash,
             qos: QosProfile::clock(),
-            announcement: "",
-            ignore_local_publications: false,
             on_data,
-            on_event: None,
+            ..SubscriptionOptions::new(node, topic, &identity.name)
         })?;
         let clocks: Arc<Mutex<Vec<Weak<RosClock>>>> = Arc::default();
         let executor = Executor::new();

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use feros_engine::{
-    CreateEndpointError, NodeId, PublishMode, Publisher, PublisherOptions, QosProfile, Session,
-};
+use feros_engine::{CreateEndpointError, NodeId, Publisher, PublisherOptions, QosProfile, Session};
 use feros_executor::Time;
 use feros_msgs::rcl_interfaces::msg::{Parameter as ParameterMessage, ParameterEvent};
 use feros_parameter::{Change, ChangeKind, NamedValue};
@@ -23,14 +21,9 @@ pub(super) fn publisher(
 ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
     let identity = TypeIdentity::of::<ParameterEvent>();
     session.create_publisher(PublisherOptions {
-        node,
-        topic,
-        type_name: &identity.name,
         type_hash: identity.hash,
         qos: QosProfile::parameter_events(),
-        announcement: "",
-        mode: PublishMode::Synchronous,
-        on_event: None,
+        ..PublisherOptions::new(node, topic, &identity.name)
     })
 }
 

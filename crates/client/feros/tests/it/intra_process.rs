@@ -333,15 +333,9 @@ fn stranger(session: &Arc<dyn Session>, node: &Node, topic: &str) -> Arc<dyn Eng
     let topic = node.resolve_topic_name(topic, false).unwrap();
     let id = session.create_node(node.name()).unwrap();
     let options = feros::engine::SubscriptionOptions {
-        node: id,
-        topic: &topic,
-        type_name: &identity.name,
         type_hash: identity.hash,
         qos: QosProfile::keep_all(),
-        ignore_local_publications: false,
-        announcement: "",
-        on_data: Arc::new(|| {}),
-        on_event: None,
+        ..feros::engine::SubscriptionOptions::new(id, &topic, &identity.name)
     };
     session.create_subscription(options).unwrap()
 }

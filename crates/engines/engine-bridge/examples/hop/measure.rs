@@ -12,8 +12,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use feros_engine::{
-    NodeName, PublishMode, Publisher, PublisherOptions, QosProfile, Session, Subscription,
-    SubscriptionOptions,
+    NodeName, Publisher, PublisherOptions, Session, Subscription, SubscriptionOptions, copied,
 };
 use feros_engine_bridge::{Bridge, BridgeOptions};
 
@@ -21,6 +20,7 @@ use feros_engine_bridge::{Bridge, BridgeOptions};
 const SIZES: [(usize, usize, Duration); 2] =
     [(256, 400, Duration::from_millis(2)), (1_000_000, 100, Duration::from_millis(10))];
 const TURNS: usize = 10;
+const TYPE: &str = "std_msgs/msg/UInt8MultiArray";
 
 /// A function that opens a session on the named side.
 type Open = fn(&str) -> Arc<dyn Session>;
@@ -50,38 +50,19 @@ impl End {
         let node = session.create_node(&NodeName::new("/", way).unwrap()).unwrap();
         let (ring, arrived): (SyncSender<()>, _) = sync_channel(1);
         let (out, back) = (format!("/{way}/{out}"), format!("/{way}/{back}"));
-        let publisher = session.create_publisher(PublisherOptions {
-            node,
-            topic: &out,
-            type_name: "std_msgs/msg/UInt8MultiArray",
-            type_hash: None,
-            qos: QosProfile::default(),
-            announcement: "",
-            mode: PublishMode::Synchronous,
-            on_event: None,
-        });
+        let publisher = session.create_publisher(PublisherOptions::new(node, &out, TYPE));
         let subscription = session.create_subscription(SubscriptionOptions {
-            node,
-            topic: &back,
-            type_name: "std_msgs/msg/UInt8MultiArray",
-            type_hash: None,
-            qos: QosProfile::default(),
-            announcement: "",
             ignore_local_publications: true,
             // If the channel is full, a notification is already pending and no further one is
             // needed.
             on_data: Arc::new(move || ring.try_send(()).unwrap_or(())),
-            on_event: None,
+            ..SubscriptionOptions::new(node, &back, TYPE)
         });
         Self { publisher: publisher.unwrap(), subscription: subscription.unwrap(), arrived }
     }
 
     fn send(&self, bytes: &[u8]) {
-        let mut fill = |memory: &mut [u8]| {
-            memory.copy_from_slice(bytes);
-            Ok(())
-        };
-        self.publisher.publish(bytes.len(), &mut fill).unwrap();
+        self.publisher.publish(bytes.len(), &mut copied(bytes)).unwrap();
     }
 
     fn next(&self) -> feros_engine::Sample {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use feros_cyclonedds::CycloneEngine;
 use feros_engine::{
-    Client, ClientOptions, DiscoveryRange, Engine, NodeId, NodeName, PublishMode, Publisher,
-    PublisherOptions, QosProfile, RequestId, Sample, Service, ServiceMapping, ServiceOptions,
-    Session, SessionOptions, Stamp, Subscription, SubscriptionOptions, TypeHash,
+    Client, ClientOptions, DiscoveryRange, Engine, NodeId, NodeName, Publisher, PublisherOptions,
+    QosProfile, RequestId, Sample, Service, ServiceOptions, Session, SessionOptions, Stamp,
+    Subscription, SubscriptionOptions, TypeHash, copied,
 };
 use feros_engine_bridge::{Bridge, BridgeOptions, Counts};
 use feros_interop::Domain;
@@ -152,14 +152,10 @@ impl Robot {
         announcement: &str,
     ) -> Talker {
         let options = PublisherOptions {
-            node: self.node,
-            topic,
-            type_name,
             type_hash: Some(HASH),
             qos,
             announcement,
-            mode: PublishMode::Synchronous,
-            on_event: None,
+            ..PublisherOptions::new(self.node, topic, type_name)
         };
         Talker(self.session.create_publisher(options).unwrap())
     }
@@ -170,51 +166,29 @@ impl Robot {
 
     pub(crate) fn listener_of(&self, topic: &str, hash: TypeHash, qos: QosProfile) -> Listener {
         let options = SubscriptionOptions {
-            node: self.node,
-            topic,
-            type_name: STRING,
             type_hash: Some(hash),
             qos,
-            announcement: "",
-            ignore_local_publications: false,
-            on_data: Arc::new(|| ()),
-            on_event: None,
+            ..SubscriptionOptions::new(self.node, topic, STRING)
         };
         Listener(self.session.create_subscription(options).unwrap())
     }
 
     pub(crate) fn server(&self, service: &str) -> Server {
         let options = ServiceOptions {
-            node: self.node,
-            service,
-            type_name: SET_BOOL,
             type_hash: Some(HASH),
             request_hash: Some(HASH),
             response_hash: Some(HASH),
-            qos: QosProfile::services_default(),
-            mapping: ServiceMapping::default(),
-            replies_on_demand: false,
-            local_requests_only: false,
-            announcement: "",
-            on_request: Arc::new(|| ()),
-            on_match: Arc::new(|| ()),
+            ..ServiceOptions::new(self.node, service, SET_BOOL)
         };
         Server(self.session.create_service(options).unwrap())
     }
 
     pub(crate) fn caller(&self, service: &str) -> Caller {
         let options = ClientOptions {
-            node: self.node,
-            service,
-            type_name: SET_BOOL,
             type_hash: Some(HASH),
             request_hash: Some(HASH),
             response_hash: Some(HASH),
-            qos: QosProfile::services_default(),
-            force_mapping: None,
-            announcement: "",
-            on_response: Arc::new(|| ()),
-            on_match: Arc::new(|| ()),
+            ..ClientOptions::new(self.node, service, SET_BOOL)
         };
         Caller(self.session.create_client(options).unwrap())
     }
@@ -229,24 +203,17 @@ pub(crate) fn number_in(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(bytes[4..8].try_into().unwrap())
 }
 
-fn copy(bytes: &[u8]) -> impl FnMut(&mut [u8]) -> Result<(), feros_engine::FillAborted> {
-    |memory| {
-        memory.copy_from_slice(bytes);
-        Ok(())
-    }
-}
-
 impl Talker {
     pub(crate) fn wait_for_matches(&self, count: usize) {
         until("subscriptions that match", || self.0.matched_subscriptions() == count);
     }
 
     pub(crate) fn say(&self, bytes: &[u8]) {
-        eventually(|| self.0.publish(bytes.len(), &mut copy(bytes)));
+        eventually(|| self.0.publish(bytes.len(), &mut copied(bytes)));
     }
 
     pub(crate) fn say_at(&self, stamp: Stamp, bytes: &[u8]) {
-        self.0.publish_at(stamp, bytes.len(), &mut copy(bytes)).unwrap();
+        self.0.publish_at(stamp, bytes.len(), &mut copied(bytes)).unwrap();
     }
 }
 
@@ -275,7 +242,7 @@ impl Server {
 
     pub(crate) fn respond(&self, request: &RequestId, number: u32) {
         let bytes = numbered(number);
-        self.0.send_response(request, bytes.len(), &mut copy(&bytes)).unwrap();
+        self.0.send_response(request, bytes.len(), &mut copied(&bytes)).unwrap();
     }
 }
 
@@ -286,7 +253,7 @@ impl Caller {
 
     pub(crate) fn ask(&self, number: u32) -> i64 {
         let bytes = numbered(number);
-        self.0.send_request(bytes.len(), &mut copy(&bytes)).unwrap()
+        self.0.send_request(bytes.len(), &mut copied(&bytes)).unwrap()
     }
 
     pub(crate) fn next(&self) -> (i64, u32) {

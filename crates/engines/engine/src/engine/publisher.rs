@@ -53,6 +53,22 @@ pub struct PublisherOptions<'a> {
     pub on_event: Option<Notify>,
 }
 
+impl<'a> PublisherOptions<'a> {
+    /// A synchronous publisher with the default policies and nothing optional.
+    pub fn new(node: NodeId, topic: &'a str, type_name: &'a str) -> Self {
+        Self {
+            node,
+            topic,
+            type_name,
+            type_hash: None,
+            qos: QosProfile::default(),
+            announcement: "",
+            mode: PublishMode::Synchronous,
+            on_event: None,
+        }
+    }
+}
+
 /// The error of a `fill` callback that did not write a message. The caller that passed the callback
 /// knows the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,6 +202,14 @@ pub enum WaitForAckedError {
 /// A callback that writes the serialized message into memory of the engine, which has exactly the
 /// requested size. The memory holds arbitrary bytes, so the callback must write every byte.
 pub type Fill<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>;
+
+/// Makes a [`Fill`] that copies a serialized message of the same size.
+pub fn copied(bytes: &[u8]) -> impl FnMut(&mut [u8]) -> Result<(), FillAborted> {
+    move |memory: &mut [u8]| {
+        memory.copy_from_slice(bytes);
+        Ok(())
+    }
+}
 
 /// Allocates a buffer and lets `fill` write the message into it, for engines that send from an
 /// ordinary buffer.

@@ -1,5 +1,7 @@
 //! The service server and the client of an engine.
 
+use std::sync::Arc;
+
 use super::node_id::NodeId;
 use super::notify::Notify;
 use super::publisher::{Fill, PublishError};
@@ -48,6 +50,27 @@ pub struct ServiceOptions<'a> {
     pub on_match: Notify,
 }
 
+impl<'a> ServiceOptions<'a> {
+    /// A server with the default policies and nothing optional, which notifies nobody.
+    pub fn new(node: NodeId, service: &'a str, type_name: &'a str) -> Self {
+        Self {
+            node,
+            service,
+            type_name,
+            type_hash: None,
+            request_hash: None,
+            response_hash: None,
+            qos: QosProfile::services_default(),
+            mapping: ServiceMapping::default(),
+            replies_on_demand: false,
+            local_requests_only: false,
+            announcement: "",
+            on_request: Arc::new(|| ()),
+            on_match: Arc::new(|| ()),
+        }
+    }
+}
+
 /// The options for creating a service client.
 #[derive(Clone)]
 pub struct ClientOptions<'a> {
@@ -75,6 +98,25 @@ pub struct ClientOptions<'a> {
     pub on_response: Notify,
     /// Called when [`Client::servers`] may have changed.
     pub on_match: Notify,
+}
+
+impl<'a> ClientOptions<'a> {
+    /// A client with the default policies and nothing optional, which notifies nobody.
+    pub fn new(node: NodeId, service: &'a str, type_name: &'a str) -> Self {
+        Self {
+            node,
+            service,
+            type_name,
+            type_hash: None,
+            request_hash: None,
+            response_hash: None,
+            qos: QosProfile::services_default(),
+            force_mapping: None,
+            announcement: "",
+            on_response: Arc::new(|| ()),
+            on_match: Arc::new(|| ()),
+        }
+    }
 }
 
 /// A server that a client sends requests to.

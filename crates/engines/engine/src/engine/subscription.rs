@@ -1,5 +1,7 @@
 //! The subscription of an engine.
 
+use std::sync::Arc;
+
 use super::error::EventError;
 use super::node_id::NodeId;
 use super::notify::Notify;
@@ -33,6 +35,23 @@ pub struct SubscriptionOptions<'a> {
     pub on_data: Notify,
     /// Called when [`Subscription::take_event`] may return an event.
     pub on_event: Option<Notify>,
+}
+
+impl<'a> SubscriptionOptions<'a> {
+    /// A subscription with the default policies and nothing optional, which notifies nobody.
+    pub fn new(node: NodeId, topic: &'a str, type_name: &'a str) -> Self {
+        Self {
+            node,
+            topic,
+            type_name,
+            type_hash: None,
+            qos: QosProfile::default(),
+            announcement: "",
+            ignore_local_publications: false,
+            on_data: Arc::new(|| ()),
+            on_event: None,
+        }
+    }
 }
 
 /// The reason why a message, request or response could not be taken.

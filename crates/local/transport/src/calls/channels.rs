@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use feros_doorbell::{Observation, Ringer};
 use feros_engine::engine::Fill;
-use feros_engine::{FailureCounter, Gid, Match, Notify, Service as EngineService, Stamp};
+use feros_engine::{FailureCounter, Gid, Match, Notify, Service as EngineService, Stamp, copied};
 use feros_shm::{
     ARENA_BYTES, Announced, ChannelError, EndWatch, MAX_WAITING, Obstacle, Peer, Reason,
     SendToChannelError, ServerChannel, Side, Transport, classify,
@@ -110,11 +110,7 @@ impl OpenChannel {
 
     fn send_backlog(&self, backlog: &mut Backlog) {
         while let Some((number, bytes)) = backlog.responses.front() {
-            let mut copy = |memory: &mut [u8]| {
-                memory.copy_from_slice(bytes);
-                Ok(())
-            };
-            match self.send_now(*number, bytes.len(), &mut copy) {
+            match self.send_now(*number, bytes.len(), &mut copied(bytes)) {
                 Err(SendToChannelError::Busy { .. }) => return,
                 Ok(()) => {}
                 // The client has left, so the response is dropped without a message.

@@ -1,7 +1,5 @@
 //! Tests forged announcements: false claims of a remote endpoint must do no harm to others.
 
-use std::sync::Arc;
-
 use feros_engine::{Payload, QosProfile};
 use feros_shm::{Transport, TransportSet};
 use feros_trace::Outbound;
@@ -24,15 +22,13 @@ fn a_copied_announcement_does_not_make_a_publisher_wait() {
     let forged = stranger
         .session
         .create_subscription(feros_engine::SubscriptionOptions {
-            node: stranger.node(),
-            topic: publisher.topic(),
-            type_name: "std_msgs/msg/Int32",
-            type_hash: None,
             qos: QosProfile::keep_all(),
             announcement: genuine.announcement.as_deref().unwrap(),
-            ignore_local_publications: false,
-            on_data: Arc::new(|| {}),
-            on_event: None,
+            ..feros_engine::SubscriptionOptions::new(
+                stranger.node(),
+                publisher.topic(),
+                "std_msgs/msg/Int32",
+            )
         })
         .unwrap();
     until("both", || (publisher.matched_subscriptions() == 2).then_some(()));

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use feros::engine::{NodeId, NodeName, PublishMode, PublisherOptions};
+use feros::engine::{NodeId, NodeName, PublisherOptions};
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::{Context, Executor, QosProfile};
 use feros_bag::{BagTopic, BagWriter, Schema, TopicMetadata, WriterOptions};
@@ -30,16 +30,8 @@ impl HostilePeer {
     }
 
     fn publishes(&mut self, topic: &str, type_name: &str, qos: QosProfile) {
-        let options = PublisherOptions {
-            node: self.node,
-            topic,
-            type_name,
-            type_hash: None,
-            qos,
-            announcement: "",
-            mode: PublishMode::Synchronous,
-            on_event: None,
-        };
+        let options =
+            PublisherOptions { qos, ..PublisherOptions::new(self.node, topic, type_name) };
         self.kept.push(self.context.session().create_publisher(options).unwrap());
     }
 }
