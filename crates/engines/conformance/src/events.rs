@@ -7,9 +7,8 @@ use feros_engine::{
 };
 
 use crate::Fixture;
-use crate::harness::{
-    TestPublisher, TestSubscription, matched, numbered, settled, test_nodes, unique,
-};
+use crate::endpoints::{TestPublisher, TestSubscription};
+use crate::harness::{matched, numbered, settled, test_nodes, unique};
 
 fn publisher_event<T>(
     of: &TestPublisher,

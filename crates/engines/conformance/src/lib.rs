@@ -13,7 +13,8 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `harness` | the sessions, nodes and endpoints of the tests; helpers that wait |
+//! | `harness` | the sessions and messages of the tests; helpers that wait |
+//! | `endpoints` | the nodes and endpoints of the tests |
 //! | `discovery`, `lifecycle` | sessions that find each other; the creation and end of endpoints |
 //! | `topics`, `services` | messages and calls |
 //! | `qos`, `events`, `announcements` | policies, events, announcements and matches |
@@ -26,6 +27,7 @@
 
 pub mod announcements;
 pub mod discovery;
+mod endpoints;
 pub mod events;
 mod harness;
 pub mod lifecycle;
@@ -33,8 +35,9 @@ pub mod qos;
 pub mod services;
 pub mod topics;
 
+pub use endpoints::{TestClient, TestNode, TestPublisher, TestService, TestSubscription, TestType};
 pub use harness::{
-    Fixture, NotificationCounter, TestNode, TestPublisher, TestSubscription, numbered, run,
+    Fixture, NotificationCounter, matched, number_in, numbered, run, text_in, text_message,
 };
 
 /// Creates a module `$name` with a `#[test]` for every test of the suite. `$fixture` is evaluated

@@ -3,28 +3,20 @@
 use std::time::Instant;
 
 use feros_engine::{
-    PublishError, PublisherOptions, QosProfile, RequestId, Sample, ServiceMapping,
-    SubscriptionOptions,
+    ClientOptions, PublishError, PublisherOptions, QosProfile, RequestId, ServiceMapping,
+    ServiceOptions, SubscriptionOptions,
 };
 
 use crate::Fixture;
+use crate::endpoints::{TestClient, TestNode, TestService};
 use crate::harness::{
-    NotificationCounter, TestClient, TestNode, TestService, WATCHDOG, assert_same, copy, number_in,
-    numbered, patterned, test_nodes, unique,
+    NotificationCounter, WATCHDOG, assert_same, number_in, numbered, patterned, test_nodes, unique,
 };
 
 const BOTH: [ServiceMapping; 2] =
     [ServiceMapping::RelatedSampleIdentity, ServiceMapping::PayloadHeader];
 
 impl TestService {
-    fn next(&self) -> (RequestId, Sample) {
-        self.requests.wait_for("a request", || self.service.take_request().unwrap())
-    }
-
-    fn respond_once(&self, request: &RequestId, bytes: &[u8]) -> Result<(), PublishError> {
-        self.service.send_response(request, bytes.len(), &mut copy(bytes))
-    }
-
     /// Responds to a client that exists. A server discovers the two endpoints of a client one after
     /// the other, and on a busy machine it may discover the second endpoint only after it has
     /// stopped waiting for it. Therefore the call is repeated.
@@ -43,21 +35,6 @@ impl TestService {
         let (id, request) = self.next();
         self.respond(&id, &numbered(number_in(&request.payload) + plus)).unwrap();
         id
-    }
-}
-
-impl TestClient {
-    fn wait_for_server(&self) {
-        self.responses.wait_for("a server", || self.client.service_is_available().then_some(()));
-    }
-
-    fn ask(&self, number: u32) -> i64 {
-        let bytes = numbered(number);
-        self.client.send_request(bytes.len(), &mut copy(&bytes)).unwrap()
-    }
-
-    fn next(&self) -> (i64, Sample) {
-        self.responses.wait_for("a response", || self.client.take_response().unwrap())
     }
 }
 
@@ -85,7 +62,8 @@ pub fn calls_are_answered(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for replies_on_demand in [false, true] {
         let service = unique("/calls");
-        let server = near.service_with(&service, ServiceMapping::default(), replies_on_demand);
+        let server = near
+            .service_with(ServiceOptions { replies_on_demand, ..near.service_options(&service) });
         let client = far.client(&service, None);
         call_some(&server, &client, ServiceMapping::RelatedSampleIdentity);
     }
@@ -97,7 +75,11 @@ pub fn calls_with_payload_header_are_answered(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for replies_on_demand in [false, true] {
         let service = unique("/header_calls");
-        let server = near.service_with(&service, ServiceMapping::PayloadHeader, replies_on_demand);
+        let server = near.service_with(ServiceOptions {
+            mapping: ServiceMapping::PayloadHeader,
+            replies_on_demand,
+            ..near.service_options(&service)
+        });
         let forced = far.client(&service, Some(ServiceMapping::PayloadHeader));
         call_some(&server, &forced, mapping_on(&near, ServiceMapping::PayloadHeader));
     }
@@ -107,7 +89,8 @@ pub fn calls_with_payload_header_are_answered(fixture: &dyn Fixture) {
 pub fn both_mappings_at_once(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/bilingual");
-    let server = near.service_with(&service, ServiceMapping::default(), true);
+    let server = near
+        .service_with(ServiceOptions { replies_on_demand: true, ..near.service_options(&service) });
     let clients = BOTH.map(|mapping| far.client(&service, Some(mapping)));
     clients.iter().for_each(TestClient::wait_for_server);
     for round in 0..10 {
@@ -138,7 +121,7 @@ pub fn large_responses(fixture: &dyn Fixture) {
         client.wait_for_server();
         let (question, answer) = (patterned(300_001, 3), patterned(300_002, 4));
         for _ in 0..3 {
-            let asked = client.client.send_request(question.len(), &mut copy(&question)).unwrap();
+            let asked = client.send(&question);
             let (id, request) = server.next();
             assert_same(&request.payload, &question);
             server.respond(&id, &answer).unwrap();
@@ -263,9 +246,12 @@ pub fn late_responses_are_accepted(fixture: &dyn Fixture) {
 pub fn servers_and_clients_announce(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/announced");
-    let mapping = ServiceMapping::default();
-    let server = near.service_that_announces(&service, mapping, false, "side=server");
-    let client = far.client_that_announces(&service, None, "side=client");
+    let announcement = "side=server";
+    let options = ServiceOptions { announcement, ..near.service_options(&service) };
+    let server = near.service_with(options);
+    let announcement = "side=client";
+    let options = ClientOptions { announcement, ..far.client_options(&service) };
+    let client = far.client_with(options);
     client.wait_for_server();
     let servers = client.client.servers();
     assert_eq!(servers.len(), 1);

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use feros_engine::{
-    FillAborted, Gid, PublishError, PublishMode, QosProfile, Stamp, SubscriptionEvent,
+    FillAborted, Gid, PublishError, PublishMode, QosProfile, Stamp, SubscriptionEvent, copied,
 };
 
 use crate::Fixture;
 use crate::harness::{
-    NotificationCounter, assert_same, copy, matched, number_in, numbered, patterned, test_nodes,
-    unique, while_publishing,
+    NotificationCounter, assert_same, matched, number_in, numbered, patterned, test_nodes, unique,
+    while_publishing,
 };
 
 /// A thousand reliable messages arrive once each, in order, with consecutive numbers.
@@ -174,7 +174,7 @@ pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for stamp in &stamps {
-                    publisher.publisher.publish_at(*stamp, 8, &mut copy(&numbered(1))).unwrap();
+                    publisher.publisher.publish_at(*stamp, 8, &mut copied(&numbered(1))).unwrap();
                 }
             });
             for stamp in &stamps {
@@ -328,7 +328,7 @@ pub fn asynchronous_publishing_counts_drops(fixture: &dyn Fixture) {
     let mut bytes = patterned(200_000, 1);
     for number in 0..MESSAGES {
         bytes[4..8].copy_from_slice(&number.to_le_bytes());
-        publisher.publisher.publish(bytes.len(), &mut copy(&bytes)).unwrap();
+        publisher.publisher.publish(bytes.len(), &mut copied(&bytes)).unwrap();
     }
     publisher.publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();
     let dropped = publisher.publisher.dropped_messages();

@@ -4,12 +4,9 @@
 
 use std::sync::Arc;
 
-use feros_conformance::NotificationCounter;
+use feros_conformance::{TestNode, TestType};
 use feros_cyclonedds::ConfiguredCycloneEngine;
-use feros_engine::{
-    ClientOptions, DiscoveryRange, Engine, FillAborted, NodeName, ServiceOptions, Session,
-    SessionOptions,
-};
+use feros_engine::{DiscoveryRange, Engine, Session, SessionOptions};
 
 const DOMAIN_ID: u32 = 123;
 /// The domain id of a second stack in this process. On the wire it is the same domain as the first.
@@ -28,42 +25,21 @@ fn open(domain_id: u32) -> Arc<dyn Session> {
         .unwrap()
 }
 
-fn small(memory: &mut [u8]) -> Result<(), FillAborted> {
-    memory.copy_from_slice(&[0, 1, 0, 0, 1, 0, 0, 0]);
-    Ok(())
-}
+const SMALL: [u8; 8] = [0, 1, 0, 0, 1, 0, 0, 0];
+const SET_BOOL: TestType<'_> = ("std_srvs/srv/SetBool", "");
 
 #[test]
 fn the_first_call_of_a_client_is_answered() {
-    let (near, far) = (open(DOMAIN_ID), open(LOSSY_DOMAIN_ID));
-    let node = |session: &Arc<dyn Session>| {
-        session.create_node(&NodeName::new("/", "first_calls").unwrap()).unwrap()
-    };
-    let (server_node, client_node) = (node(&near), node(&far));
+    let [near, far] = [DOMAIN_ID, LOSSY_DOMAIN_ID].map(|domain_id| TestNode::new(open(domain_id)));
     let name = format!("/first_calls_p{}", std::process::id());
-    let requests = NotificationCounter::new();
-    let server = near
-        .create_service(ServiceOptions {
-            on_request: requests.notify(),
-            ..ServiceOptions::new(server_node, &name, "std_srvs/srv/SetBool")
-        })
-        .unwrap();
+    let server = near.service_of(&name, SET_BOOL);
     for round in 0..100 {
-        let responses = NotificationCounter::new();
-        let client = far
-            .create_client(ClientOptions {
-                on_response: responses.notify(),
-                on_match: responses.notify(),
-                ..ClientOptions::new(client_node, &name, "std_srvs/srv/SetBool")
-            })
-            .unwrap();
-        let what = format!("the service, by client {round}");
-        responses.wait_for(&what, || client.service_is_available().then_some(()));
-        let asked = client.send_request(8, &mut small).unwrap();
-        let (request, _) = requests.wait_for("the request", || server.take_request().unwrap());
-        let sent = server.send_response(&request, 8, &mut small);
+        let client = far.client_of(&name, SET_BOOL);
+        client.wait_for_server();
+        let asked = client.send(&SMALL);
+        let (request, _) = server.next();
+        let sent = server.respond_once(&request, &SMALL);
         sent.unwrap_or_else(|error| panic!("client {round} is not answered: {error}"));
-        let (answered, _) = responses.wait_for("the response", || client.take_response().unwrap());
-        assert_eq!(answered, asked);
+        assert_eq!(client.next().0, asked);
     }
 }

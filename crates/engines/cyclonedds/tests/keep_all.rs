@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use feros_conformance::NotificationCounter;
+use feros_conformance::{NotificationCounter, TestNode, matched};
 use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{
-    DiscoveryRange, Engine, KEEP_ALL_LIMIT, NodeName, PublishError, Publisher, PublisherOptions,
-    QosProfile, Session, SessionOptions, SubscriptionOptions,
+    DiscoveryRange, Engine, KEEP_ALL_LIMIT, PublishError, Publisher, QosProfile, Session,
+    SessionOptions,
 };
 
 fn open() -> Arc<dyn Session> {
@@ -37,31 +37,11 @@ fn publish(publisher: &dyn Publisher, number: u64, size: usize, on_timeout: impl
 /// Publishes more messages than a subscription keeps (it keeps `most` messages of this size) before
 /// the subscription takes any message.
 fn check(near: &Arc<dyn Session>, far: &Arc<dyn Session>, size: usize, most: u64) {
-    let node = |session: &Arc<dyn Session>| {
-        session.create_node(&NodeName::new("/", "keep_all").unwrap()).unwrap()
-    };
     let topic = format!("/keep_all_p{}_{size}", std::process::id());
-    let qos = QosProfile::keep_all();
-    let (events, data) = (NotificationCounter::new(), NotificationCounter::new());
-    let publisher = near
-        .create_publisher(PublisherOptions {
-            qos,
-            on_event: Some(events.notify()),
-            ..PublisherOptions::new(node(near), &topic, "std_msgs/msg/String")
-        })
-        .unwrap();
-    let subscription = far
-        .create_subscription(SubscriptionOptions {
-            qos,
-            on_data: data.notify(),
-            on_event: Some(events.notify()),
-            ..SubscriptionOptions::new(node(far), &topic, "std_msgs/msg/String")
-        })
-        .unwrap();
-    events.wait_for("the match", || {
-        (publisher.matched_subscriptions() == 1 && subscription.matched_publishers() == 1)
-            .then_some(())
-    });
+    let [near, far] = [near, far].map(|session| TestNode::new(session.clone()));
+    let publisher = near.publisher(&topic, QosProfile::keep_all());
+    let subscription = far.subscription(&topic, QosProfile::keep_all());
+    matched(&publisher, &subscription);
     let (published, has_waited) = (AtomicU64::new(0), AtomicBool::new(false));
     let progress = NotificationCounter::new();
     let note = progress.notify();
@@ -72,7 +52,7 @@ fn check(near: &Arc<dyn Session>, far: &Arc<dyn Session>, size: usize, most: u64
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for number in 0..2 * most {
-                publish(&*publisher, number, size, waited);
+                publish(&*publisher.publisher, number, size, waited);
                 published.store(number + 1, Ordering::Release);
                 note();
             }
@@ -83,7 +63,7 @@ fn check(near: &Arc<dyn Session>, far: &Arc<dyn Session>, size: usize, most: u64
             has_waited.load(Ordering::Acquire).then_some(())
         });
         for expected in 0..2 * most {
-            let sample = data.wait_for("a message", || subscription.take().unwrap());
+            let sample = subscription.next();
             let number = u64::from_le_bytes(sample.payload[4..12].try_into().unwrap());
             assert_eq!(number, expected);
         }

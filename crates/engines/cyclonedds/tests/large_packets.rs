@@ -8,12 +8,9 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use feros_conformance::NotificationCounter;
+use feros_conformance::{TestNode, TestSubscription};
 use feros_cyclonedds::ConfiguredCycloneEngine;
-use feros_engine::{
-    DiscoveryRange, Engine, NodeName, PublisherOptions, QosProfile, Session, SessionOptions,
-    Subscription, SubscriptionOptions, copied,
-};
+use feros_engine::{DiscoveryRange, Engine, QosProfile, Session, SessionOptions};
 use feros_test_support::skip;
 
 /// The environment variable that names the case for the child.
@@ -131,32 +128,17 @@ fn content(message: usize) -> Vec<u8> {
     bytes
 }
 
-struct Listener {
-    subscription: Arc<dyn Subscription>,
-    data: Arc<NotificationCounter>,
-    _session: Arc<dyn Session>,
+/// Creates a subscription, and the node that it needs.
+fn listen(stack: u32) -> (TestNode, TestSubscription) {
+    let node = TestNode::new(open(stack, ""));
+    let subscription = node.subscription("/large", QosProfile::keep_last(MESSAGES));
+    (node, subscription)
 }
 
-fn listen(stack: u32) -> Listener {
-    let session = open(stack, "");
-    let data = NotificationCounter::new();
-    let node = session.create_node(&NodeName::new("/", "listener").unwrap()).unwrap();
-    let subscription = session
-        .create_subscription(SubscriptionOptions {
-            qos: QosProfile::keep_last(MESSAGES),
-            on_data: data.notify(),
-            ..SubscriptionOptions::new(node, "/large", "std_msgs/msg/String")
-        })
-        .unwrap();
-    Listener { subscription, data, _session: session }
-}
-
-impl Listener {
-    fn receive_all(&self) {
-        for message in 0..MESSAGES {
-            let sample = self.data.wait_for("a message", || self.subscription.take().unwrap());
-            assert!(*sample.payload == *content(message), "message {message} is another");
-        }
+fn receive_all((_, subscription): &(TestNode, TestSubscription)) {
+    for message in 0..MESSAGES {
+        let sample = subscription.next();
+        assert!(*sample.payload == *content(message), "message {message} is another");
     }
 }
 
@@ -167,21 +149,12 @@ impl Listener {
 fn child() {
     let Ok(case) = std::env::var(CASE) else { return };
     if case == "far" {
-        return listen(64).receive_all();
+        return receive_all(&listen(64));
     }
     let lossy = "<Internal><Test><XmitLossiness>100</XmitLossiness></Test></Internal>";
-    let session = open(63, if case == "lossy" { lossy } else { "" });
-    let node = session.create_node(&NodeName::new("/", "talker").unwrap()).unwrap();
-    let events = NotificationCounter::new();
-    let publisher = session
-        .create_publisher(PublisherOptions {
-            qos: QosProfile::keep_last(MESSAGES),
-            on_event: Some(events.notify()),
-            ..PublisherOptions::new(node, "/large", "std_msgs/msg/String")
-        })
-        .unwrap();
-    let near: Vec<Listener> =
-        if case == "several" { vec![listen(64), listen(65)] } else { vec![listen(64)] };
+    let node = TestNode::new(open(63, if case == "lossy" { lossy } else { "" }));
+    let publisher = node.publisher("/large", QosProfile::keep_last(MESSAGES));
+    let near = if case == "several" { vec![listen(64), listen(65)] } else { vec![listen(64)] };
     let far = matches!(case.as_str(), "both" | "lossy").then(|| {
         let namespace = format!("--net=/proc/{}/ns/net", std::env::var(OTHER_HOST).unwrap());
         let mut command = Command::new("nsenter");
@@ -190,15 +163,12 @@ fn child() {
         command.spawn().unwrap()
     });
     let listeners = near.len() + usize::from(far.is_some());
-    events.wait_for("the listeners", || {
-        (publisher.matched_subscriptions() == listeners).then_some(())
-    });
+    publisher.wait_for_matches(listeners);
     let before = (counter("Udp", "OutDatagrams"), counter("Ip", "FragCreates"));
     for message in 0..MESSAGES {
-        let bytes = content(message);
-        publisher.publish(BYTES, &mut copied(&bytes)).unwrap();
+        publisher.publish(&content(message));
     }
-    near.iter().for_each(Listener::receive_all);
+    near.iter().for_each(receive_all);
     if let Some(mut far) = far {
         assert!(far.wait().unwrap().success(), "the far listener");
     }

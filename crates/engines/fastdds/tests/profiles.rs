@@ -3,13 +3,10 @@
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use feros_conformance::NotificationCounter;
-use feros_engine::{
-    DiscoveryRange, Engine, NodeName, PublisherOptions, SessionOptions, SubscriptionOptions,
-};
+use feros_conformance::{TestNode, matched};
+use feros_engine::{DiscoveryRange, Engine, QosProfile, SessionOptions};
 use feros_fastdds::FastDdsEngine;
 
 /// This profile sets the participant's number. A second participant finds the number in use, which
@@ -53,31 +50,13 @@ fn profiles_are_those_of_the_file() {
     let refused = FastDdsEngine.open(&options).map(drop).unwrap_err().to_string();
     assert!(refused.contains("creating the participant"), "{refused}");
 
-    let node = session.create_node(&NodeName::new("/", "profiled").unwrap()).unwrap();
-    let (events, data) = (NotificationCounter::new(), NotificationCounter::new());
-    let publisher = session
-        .create_publisher(PublisherOptions {
-            on_event: Some(events.notify()),
-            ..PublisherOptions::new(node, "/limited", "std_msgs/msg/String")
-        })
-        .unwrap();
-    let subscription = session
-        .create_subscription(SubscriptionOptions {
-            on_data: data.notify(),
-            on_event: Some(events.notify()),
-            ..SubscriptionOptions::new(node, "/limited", "std_msgs/msg/String")
-        })
-        .unwrap();
-    events.wait_for("the match", || (publisher.matched_subscriptions() == 1).then_some(()));
-    publisher
-        .publish(300_000, &mut |memory| {
-            memory.fill(3);
-            Ok(())
-        })
-        .unwrap();
-    let sample = data.wait_for("the message", || subscription.take().unwrap());
+    let node = TestNode::new(session);
+    let publisher = node.publisher("/limited", QosProfile::default());
+    let subscription = node.subscription("/limited", QosProfile::default());
+    matched(&publisher, &subscription);
+    publisher.publish(&[3; 300_000]);
+    let sample = subscription.next();
     assert_eq!((sample.payload.len(), sample.payload[299_999]), (300_000, 3));
-    publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();
-    drop(Arc::clone(&session));
+    publisher.publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -5,11 +5,8 @@
 
 use std::process::Command;
 
-use feros_conformance::NotificationCounter;
-use feros_engine::{
-    DiscoveryRange, Engine, NodeName, PublisherOptions, QosProfile, SessionOptions,
-    SubscriptionOptions,
-};
+use feros_conformance::{TestNode, matched};
+use feros_engine::{DiscoveryRange, Engine, QosProfile, SessionOptions};
 use feros_fastdds::FastDdsEngine;
 use feros_test_support::skip;
 
@@ -38,40 +35,14 @@ fn publish_and_count() -> u64 {
         discovery_range: DiscoveryRange::Localhost,
         ..SessionOptions::default()
     };
-    let session = FastDdsEngine.open(&options).unwrap();
-    let node = session.create_node(&NodeName::new("/", "mode").unwrap()).unwrap();
-    let (topic, type_name, announcement) = ("/mode", "std_msgs/msg/String", "");
-    let (qos, data, events) =
-        (QosProfile::default(), NotificationCounter::new(), NotificationCounter::new());
-    let publisher = session
-        .create_publisher(PublisherOptions {
-            qos,
-            announcement,
-            on_event: Some(events.notify()),
-            ..PublisherOptions::new(node, topic, type_name)
-        })
-        .unwrap();
-    let subscription = session
-        .create_subscription(SubscriptionOptions {
-            qos,
-            announcement,
-            on_data: data.notify(),
-            on_event: Some(events.notify()),
-            ..SubscriptionOptions::new(node, topic, type_name)
-        })
-        .unwrap();
-    events.wait_for("the match", || {
-        (publisher.matched_subscriptions() == 1 && subscription.matched_publishers() == 1)
-            .then_some(())
-    });
+    let node = TestNode::new(FastDdsEngine.open(&options).unwrap());
+    let publisher = node.publisher("/mode", QosProfile::default());
+    let subscription = node.subscription("/mode", QosProfile::default());
+    matched(&publisher, &subscription);
     let before = wakeups_of_sending_threads();
     for _ in 0..MESSAGES {
-        let fill = &mut |memory: &mut [u8]| {
-            memory.fill(0);
-            Ok(())
-        };
-        publisher.publish(64, fill).unwrap();
-        data.wait_for("the message", || subscription.take().unwrap());
+        publisher.publish(&[0; 64]);
+        subscription.next();
     }
     wakeups_of_sending_threads() - before
 }

@@ -5,12 +5,11 @@
 mod ros1;
 mod said;
 
-use feros_engine::QosProfile;
-use ros1::{World, read_text, text};
+use feros_conformance::{text_in, text_message};
+use feros_engine::{PublisherOptions, QosProfile};
+use ros1::{STRING, World};
 use said::{all_said, listen, said};
 use serde_json::json;
-
-const STRING: &str = "std_msgs/msg/String";
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -44,25 +43,25 @@ fn publishers_that_speak_no_tcpros_are_said_once() {
         ("/h_no_equals", header(&["callerid"]), "a field has no `=`"),
         ("/h_message", well.clone() + "ffffffff", "a message of 4294967295 bytes is announced"),
     ] {
-        let heard = node.subscription(topic, STRING, QosProfile::default());
+        let heard = node.subscription_of(topic, STRING, QosProfile::default());
         honest.run(json!({"do": "advertise", "topic": topic, "type": "std_msgs/String"}));
         rospy.run(json!({"do": "hostile_publisher", "topic": topic, "sent": sent}));
         let told = said(&format!("{topic}: the publisher at"));
         assert!(told.contains(expected) && told.contains("rosnode info"), "{told}");
         honest.publish(topic, &json!({"data": "honest"}));
-        assert_eq!(read_text(&heard.next().payload), "honest");
+        assert_eq!(text_in(&heard.next().payload), "honest");
         assert_eq!(all_said(&format!("{topic}: the publisher at")).len(), 1);
     }
     // A header without fields counts as a header of another type.
-    let _empty = node.subscription("/h_empty", STRING, QosProfile::default());
+    let _empty = node.subscription_of("/h_empty", STRING, QosProfile::default());
     rospy.run(json!({"do": "hostile_publisher", "topic": "/h_empty", "sent": "00000000"}));
     let told = said("/h_empty of");
     assert!(told.contains(&MD5["md5sum=".len()..]), "{told}");
     // A message that does not fit its type is refused and counted. The next message is accepted.
-    let heard = node.subscription("/h_body", STRING, QosProfile::default());
+    let heard = node.subscription_of("/h_body", STRING, QosProfile::default());
     let sent = well + "04000000ffffffff" + "0600000002000000" + &hex(b"ok");
     rospy.run(json!({"do": "hostile_publisher", "topic": "/h_body", "sent": sent}));
-    assert_eq!(read_text(&heard.next().payload), "ok");
+    assert_eq!(text_in(&heard.next().payload), "ok");
     said("a message on /h_body was refused (1 so far)");
 }
 
@@ -73,8 +72,9 @@ fn subscribers_that_speak_no_tcpros_are_refused() {
     let Some(world) = World::new() else { return };
     listen();
     let node = world.node("serves_hostile");
-    let publisher = node.publisher("/served", STRING, QosProfile::keep_last(1).transient_local());
-    publisher.publish(&text("kept"));
+    let publisher =
+        node.publisher_of("/served", STRING, QosProfile::keep_last(1).transient_local());
+    publisher.publish(&text_message("kept"));
     let mut rospy = world.rospy("hostile");
     let mut connect = |sent: String| {
         let operation = json!({"do": "hostile_subscriber", "topic": "/served", "sent": sent});
@@ -103,16 +103,16 @@ fn subscribers_that_speak_no_tcpros_are_refused() {
 fn two_masters_are_two_worlds() {
     let Some((one, other)) = World::two() else { return };
     let (here, there) = (one.node("both"), other.node("both"));
-    let sent_here = here.publisher("/same", STRING, QosProfile::default());
-    let sent_there = there.publisher("/same", STRING, QosProfile::default());
+    let sent_here = here.publisher_of("/same", STRING, QosProfile::default());
+    let sent_there = there.publisher_of("/same", STRING, QosProfile::default());
     let (mut rospy_here, mut rospy_there) = (one.rospy("ear"), other.rospy("ear"));
     for rospy in [&mut rospy_here, &mut rospy_there] {
         rospy.run(json!({"do": "subscribe", "topic": "/same", "type": "std_msgs/String"}));
     }
     sent_here.wait_for_matches(1);
     sent_there.wait_for_matches(1);
-    sent_here.publish(&text("here"));
-    sent_there.publish(&text("there"));
+    sent_here.publish(&text_message("here"));
+    sent_there.publish(&text_message("there"));
     assert_eq!(rospy_here.heard("/same")["message"]["data"], "here");
     assert_eq!(rospy_there.heard("/same")["message"]["data"], "there");
 }
@@ -123,12 +123,12 @@ fn a_master_that_is_gone_is_said_once() {
     let Some(mut world) = World::new() else { return };
     listen();
     let node = world.node("left_alone");
-    let publisher = node.publisher("/alone", STRING, QosProfile::keep_last(1).transient_local());
+    let publisher = node.publisher_of("/alone", STRING, QosProfile::keep_last(1).transient_local());
     let address = world.uri();
     world.kill_master();
     let told = said(&format!("no ROS 1 master at {address}"));
     assert!(told.contains("roscore") && told.contains("ROS_MASTER_URI"), "{told}");
-    publisher.publish(&text("kept"));
+    publisher.publish(&text_message("kept"));
     world.start_master();
     said(&format!("the ROS 1 master at {address} is there"));
     let mut rospy = world.rospy("rospy");
@@ -144,7 +144,7 @@ fn two_types_of_one_topic_are_said() {
     let Some(world) = World::new() else { return };
     listen();
     let node = world.node("typed");
-    let _heard = node.subscription("/two_types", STRING, QosProfile::default());
+    let _heard = node.subscription_of("/two_types", STRING, QosProfile::default());
     let mut rospy = world.rospy("rospy");
     rospy.run(json!({"do": "advertise", "topic": "/two_types", "type": "std_msgs/Int32"}));
     let told = said("/two_types of /rospy is not received: ");
@@ -159,7 +159,8 @@ fn forbidden_names_are_refused() {
     let Some(world) = World::without_master() else { return };
     let node = world.node("names");
     for name in ["/a~b", "/1a", "//a", "/a//b", "/a/", "a", "/a b", "/zwölf", ""] {
-        let refused = node.try_publisher(name, STRING, QosProfile::default()).err().unwrap();
+        let options = PublisherOptions::new(node.node, name, STRING.0);
+        let refused = node.session.create_publisher(options).err().unwrap();
         let said = refused.to_string();
         assert!(said.contains(name) && said.len() > name.len() + 20, "{said}");
     }

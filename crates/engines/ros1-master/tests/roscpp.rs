@@ -5,13 +5,11 @@ mod ros1;
 #[path = "../../../tools/cli/tests/ros1/roscpp.rs"]
 mod roscpp;
 
+use feros_conformance::{text_in, text_message};
 use feros_engine::QosProfile;
 use feros_test_support::eventually;
-use ros1::{Rospy, World, put_text, read_text, text};
+use ros1::{Rospy, SET_BOOL, STRING, World, answer_next, call, put_text};
 use serde_json::json;
-
-const STRING: &str = "std_msgs/msg/String";
-const SET_BOOL: &str = "std_srvs/srv/SetBool";
 
 fn publish(node: &mut Rospy, topic: &str, text: &str) {
     eventually(|| {
@@ -26,36 +24,36 @@ fn topics_and_services_go_both_ways() {
     let Some(program) = roscpp::program() else { return };
     let Some(world) = World::new() else { return };
     let node = world.node("feros");
-    let heard = node.subscription("/in", STRING, QosProfile::default());
+    let heard = node.subscription_of("/in", STRING, QosProfile::default());
     let latched = QosProfile::keep_last(1).transient_local();
-    let publisher = node.publisher("/out", STRING, latched);
-    publisher.publish(&text("kept"));
-    let served = node.try_service("/fan", SET_BOOL).unwrap();
-    let client = node.client("/lamp", SET_BOOL);
+    let publisher = node.publisher_of("/out", STRING, latched);
+    publisher.publish(&text_message("kept"));
+    let served = node.service_of("/fan", SET_BOOL);
+    let client = node.client_of("/lamp", SET_BOOL);
     for _ in 0..2 {
         let mut roscpp = world.node_of(program, "cpp");
         roscpp.run(json!("advertise /in"));
         for data in ["one", "two"] {
             publish(&mut roscpp, "/in", data);
-            assert_eq!(read_text(&heard.next().payload), data);
+            assert_eq!(text_in(&heard.next().payload), data);
         }
         roscpp.run(json!("advertise /map latch"));
         roscpp.run(json!("publish /map map"));
-        let maps = node.subscription("/map", STRING, latched);
-        assert_eq!(read_text(&maps.next().payload), "map");
+        let maps = node.subscription_of("/map", STRING, latched);
+        assert_eq!(text_in(&maps.next().payload), "map");
 
         roscpp.run(json!("subscribe /out"));
         assert_eq!(roscpp.heard("/out")["message"]["data"], "kept");
         publisher.wait_for_matches(1);
 
         roscpp.run(json!("serve /lamp"));
-        client.wait_for_server(true);
+        client.wait_for_server();
         let mut answer = vec![0, 1, 0, 0, 1];
         put_text(&mut answer, "from roscpp");
-        assert_eq!(client.call(&[0, 1, 0, 0, 1]), answer);
+        assert_eq!(call(&client, &[0, 1, 0, 0, 1]), answer);
         std::thread::scope(|scope| {
             let called = scope.spawn(|| roscpp.run(json!("call /fan true")));
-            served.answer(|request| {
+            answer_next(&served, |request| {
                 let mut answer = vec![0, 1, 0, 0, request[4]];
                 put_text(&mut answer, "from Feros");
                 answer
@@ -75,8 +73,8 @@ fn nodelets_are_heard() {
     let Some(program) = roscpp::program() else { return };
     let Some(world) = World::new() else { return };
     let node = world.node("feros");
-    let heard = node.subscription("/points", STRING, QosProfile::default());
-    let commands = node.publisher("/cmd", STRING, QosProfile::default());
+    let heard = node.subscription_of("/points", STRING, QosProfile::default());
+    let commands = node.publisher_of("/cmd", STRING, QosProfile::default());
     let mut manager = world.node_of(program, "manager");
     assert_eq!(manager.run(json!("load_talker /talker /points")), json!(true));
     assert_eq!(manager.run(json!("load_listener /listener /points")), json!(true));
@@ -85,9 +83,9 @@ fn nodelets_are_heard() {
     for data in ["one", "two"] {
         publish(&mut manager, "/points", data);
         assert_eq!(manager.heard("/points")["message"]["data"], data);
-        assert_eq!(read_text(&heard.next().payload), data);
+        assert_eq!(text_in(&heard.next().payload), data);
     }
     commands.wait_for_matches(1);
-    commands.publish(&text("drive"));
+    commands.publish(&text_message("drive"));
     assert_eq!(manager.heard("/cmd")["message"]["data"], "drive");
 }

@@ -4,14 +4,12 @@
 mod ros1;
 mod said;
 
-use feros_engine::{EndpointKind, QosProfile, SubscriptionEvent};
+use feros_conformance::{TestType, text_in, text_message};
+use feros_engine::{EndpointKind, PublisherOptions, QosProfile, ServiceOptions, SubscriptionEvent};
 use feros_ros1::{Address, Master};
-use ros1::{World, put_text, read_text, text};
+use ros1::{SET_BOOL, STRING, World, answer_next, call, put_text};
 use said::{listen, said};
 use serde_json::json;
-
-const STRING: &str = "std_msgs/msg/String";
-const SET_BOOL: &str = "std_srvs/srv/SetBool";
 
 /// Topics with all kinds of fields work in both directions, and this engine increments the number
 /// in a header.
@@ -20,21 +18,21 @@ fn messages_go_both_ways() {
     let Some(world) = World::new() else { return };
     let node = world.node("feros");
     let mut rospy = world.rospy("rospy");
-    let heard = node.subscription("/from_ros1", STRING, QosProfile::default());
+    let heard = node.subscription_of("/from_ros1", STRING, QosProfile::default());
     rospy.run(json!({"do": "advertise", "topic": "/from_ros1", "type": "std_msgs/String"}));
     for data in ["one", "", "zwölf"] {
         rospy.publish("/from_ros1", &json!({ "data": data }));
-        assert_eq!(read_text(&heard.next().payload), data);
+        assert_eq!(text_in(&heard.next().payload), data);
     }
     rospy.run(json!({"do": "subscribe", "topic": "/to_ros1", "type": "std_msgs/String"}));
-    let publisher = node.publisher("/to_ros1", STRING, QosProfile::default());
+    let publisher = node.publisher_of("/to_ros1", STRING, QosProfile::default());
     publisher.wait_for_matches(1);
     for data in ["one", "", "zwölf"] {
-        publisher.publish(&text(data));
+        publisher.publish(&text_message(data));
         assert_eq!(rospy.heard("/to_ros1")["message"]["data"], data);
     }
     rospy.run(json!({"do": "subscribe", "topic": "/stamped", "type": "std_msgs/Header"}));
-    let stamped = node.publisher("/stamped", "std_msgs/msg/Header", QosProfile::default());
+    let stamped = node.publisher_of("/stamped", ("std_msgs/msg/Header", ""), QosProfile::default());
     stamped.wait_for_matches(1);
     let mut header = vec![0, 1, 0, 0, 7, 0, 0, 0, 8, 0, 0, 0];
     put_text(&mut header, "map");
@@ -46,7 +44,7 @@ fn messages_go_both_ways() {
 /// A megabyte arrives whole in both directions.
 #[test]
 fn large_messages_arrive_whole() {
-    const BYTES: &str = "std_msgs/msg/UInt8MultiArray";
+    const BYTES: TestType<'_> = ("std_msgs/msg/UInt8MultiArray", "");
     let Some(world) = World::new() else { return };
     let node = world.node("feros");
     let mut rospy = world.rospy("rospy");
@@ -57,7 +55,7 @@ fn large_messages_arrive_whole() {
         bytes.extend((0..len).map(|index| (index % 251) as u8));
         bytes
     };
-    let heard = node.subscription("/in", BYTES, QosProfile::default());
+    let heard = node.subscription_of("/in", BYTES, QosProfile::default());
     rospy.run(json!({"do": "advertise", "topic": "/in", "type": "std_msgs/UInt8MultiArray"}));
     rospy.publish("/in", &json!({"layout": {"data_offset": 0}, "data_bytes": 1 << 20}));
     let sample = heard.next();
@@ -65,7 +63,7 @@ fn large_messages_arrive_whole() {
     assert_eq!(sample.payload[4..].as_ptr().align_offset(8), 0);
     assert!(sample.info.source_timestamp.is_none() && !sample.info.from_same_session);
     rospy.run(json!({"do": "subscribe", "topic": "/out", "type": "std_msgs/UInt8MultiArray"}));
-    let publisher = node.publisher("/out", BYTES, QosProfile::default());
+    let publisher = node.publisher_of("/out", BYTES, QosProfile::default());
     publisher.wait_for_matches(1);
     publisher.publish(&array(1 << 20));
     assert_eq!(rospy.heard("/out")["message"]["data"]["len"], 1 << 20);
@@ -78,8 +76,8 @@ fn latched_messages_reach_those_that_come_late() {
     let Some(world) = World::new() else { return };
     let node = world.node("feros");
     let qos = QosProfile::keep_last(2).transient_local();
-    let publisher = node.publisher("/map", STRING, qos);
-    ["old", "older", "new"].iter().for_each(|data| publisher.publish(&text(data)));
+    let publisher = node.publisher_of("/map", STRING, qos);
+    ["old", "older", "new"].iter().for_each(|data| publisher.send(&text_message(data)));
     let mut rospy = world.rospy("rospy");
     rospy.run(json!({"do": "subscribe", "topic": "/map", "type": "std_msgs/String"}));
     let first = rospy.heard("/map");
@@ -91,8 +89,8 @@ fn latched_messages_reach_those_that_come_late() {
     rospy.run(json!({"do": "publish", "topic": "/plan", "fields": {"data": "kept"}}));
     // The second subscription of the node shares the connection and also gets the message.
     for _ in 0..2 {
-        let late = node.subscription("/plan", STRING, QosProfile::default());
-        assert_eq!(read_text(&late.next().payload), "kept");
+        let late = node.subscription_of("/plan", STRING, QosProfile::default());
+        assert_eq!(text_in(&late.next().payload), "kept");
         late.wait_for_matches(1);
     }
 }
@@ -108,21 +106,21 @@ fn services_go_both_ways() {
         "do": "serve", "service": "/power", "type": "std_srvs/SetBool",
         "answer": {"success": true, "message": "on"}
     }));
-    let client = node.client("/power", SET_BOOL);
-    client.wait_for_server(true);
+    let client = node.client_of("/power", SET_BOOL);
+    client.wait_for_server();
     let mut answer = vec![0, 1, 0, 0, 1];
     put_text(&mut answer, "on");
     for _ in 0..3 {
-        assert_eq!(client.call(&[0, 1, 0, 0, 1]), answer);
+        assert_eq!(call(&client, &[0, 1, 0, 0, 1]), answer);
     }
     rospy.run(json!({"do": "fail", "service": "/broken", "type": "std_srvs/SetBool"}));
-    let broken = node.client("/broken", SET_BOOL);
-    broken.wait_for_server(true);
+    let broken = node.client_of("/broken", SET_BOOL);
+    broken.wait_for_server();
     broken.send(&[0, 1, 0, 0, 1]);
-    assert_eq!(client.call(&[0, 1, 0, 0, 0]), answer, "others are answered meanwhile");
+    assert_eq!(call(&client, &[0, 1, 0, 0, 0]), answer, "others are answered meanwhile");
     assert!(broken.client.take_response().unwrap().is_none());
 
-    let served = node.try_service("/gripper", SET_BOOL).unwrap();
+    let served = node.service_of("/gripper", SET_BOOL);
     std::thread::scope(|scope| {
         let called = scope.spawn(|| {
             rospy.run(json!({
@@ -130,7 +128,7 @@ fn services_go_both_ways() {
                 "fields": {"data": true}
             }))
         });
-        served.answer(|request| {
+        answer_next(&served, |request| {
             assert_eq!(request[4], 1);
             answer.clone()
         });
@@ -163,11 +161,11 @@ fn other_definitions_are_refused() {
     let node = world.node("feros");
     let mut rospy = world.rospy("rospy");
     let mut other = world.rospy("other");
-    let publisher = node.publisher("/typed", STRING, QosProfile::default());
+    let publisher = node.publisher_of("/typed", STRING, QosProfile::default());
     other.run(json!({"do": "subscribe_other", "topic": "/typed"}));
     rospy.run(json!({"do": "subscribe", "topic": "/typed", "type": "std_msgs/String"}));
     publisher.wait_for_matches(1);
-    publisher.publish(&text("right"));
+    publisher.publish(&text_message("right"));
     assert_eq!(rospy.heard("/typed")["message"]["data"], "right");
     assert_eq!(publisher.publisher.matched_subscriptions(), 1);
     let told = said("/other of /typed wants");
@@ -178,9 +176,9 @@ fn other_definitions_are_refused() {
     // messages.
     other.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/Int32"}));
     rospy.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/String"}));
-    let heard = node.subscription("/numbers", STRING, QosProfile::default());
+    let heard = node.subscription_of("/numbers", STRING, QosProfile::default());
     rospy.publish("/numbers", &json!({"data": "a text"}));
-    assert_eq!(read_text(&heard.next().payload), "a text");
+    assert_eq!(text_in(&heard.next().payload), "a text");
     assert_eq!(heard.subscription.matched_publishers(), 1);
     let told = said("/numbers of /other is not received");
     for part in [
@@ -191,7 +189,7 @@ fn other_definitions_are_refused() {
         assert!(told.contains(part), "{part} in {told}");
     }
     // A client with another service type is refused, for the same reason.
-    let _served = node.try_service("/gripper", SET_BOOL).unwrap();
+    let _served = node.service_of("/gripper", SET_BOOL);
     let operation =
         json!({"do": "call", "service": "/gripper", "type": "std_srvs/Trigger", "fields": {}});
     let refused = other.run(operation)["error"].as_str().unwrap().to_owned();
@@ -210,16 +208,16 @@ fn other_definitions_are_refused() {
 fn a_new_master_hears_of_all() {
     let Some(mut world) = World::new() else { return };
     let node = world.node("feros");
-    let publisher = node.publisher("/chatter", STRING, QosProfile::default());
-    let heard = node.subscription("/answers", STRING, QosProfile::default());
-    let served = node.try_service("/gripper", SET_BOOL).unwrap();
+    let publisher = node.publisher_of("/chatter", STRING, QosProfile::default());
+    let heard = node.subscription_of("/answers", STRING, QosProfile::default());
+    let served = node.service_of("/gripper", SET_BOOL);
     let mut rospy = world.rospy("old");
     rospy.run(json!({"do": "subscribe", "topic": "/chatter", "type": "std_msgs/String"}));
     publisher.wait_for_matches(1);
     world.kill_master();
-    publisher.publish(&text("without a master"));
+    publisher.publish(&text_message("without a master"));
     assert_eq!(rospy.heard("/chatter")["message"]["data"], "without a master");
-    let late = node.publisher("/late", STRING, QosProfile::default());
+    let late = node.publisher_of("/late", STRING, QosProfile::default());
     world.start_master();
     let mut new = world.rospy("new");
     for topic in ["/chatter", "/late"] {
@@ -227,17 +225,17 @@ fn a_new_master_hears_of_all() {
     }
     publisher.wait_for_matches(2);
     late.wait_for_matches(1);
-    late.publish(&text("made meanwhile"));
+    late.publish(&text_message("made meanwhile"));
     assert_eq!(new.heard("/late")["message"]["data"], "made meanwhile");
     new.run(json!({"do": "advertise", "topic": "/answers", "type": "std_msgs/String"}));
     new.publish("/answers", &json!({"data": "hello"}));
-    assert_eq!(read_text(&heard.next().payload), "hello");
+    assert_eq!(text_in(&heard.next().payload), "hello");
     std::thread::scope(|scope| {
         let operation = json!({
             "do": "call", "service": "/gripper", "type": "std_srvs/SetBool", "fields": {"data": true}
         });
         let called = scope.spawn(|| new.run(operation));
-        served.answer(|_| {
+        answer_next(&served, |_| {
             let mut answer = vec![0, 1, 0, 0, 1];
             put_text(&mut answer, "yes");
             answer
@@ -251,8 +249,8 @@ fn a_new_master_hears_of_all() {
 fn nodes_wait_for_their_master() {
     let Some(mut world) = World::without_master() else { return };
     let node = world.node("feros");
-    let publisher = node.publisher("/early", STRING, QosProfile::keep_last(1).transient_local());
-    publisher.publish(&text("patient"));
+    let publisher = node.publisher_of("/early", STRING, QosProfile::keep_last(1).transient_local());
+    publisher.publish(&text_message("patient"));
     world.start_master();
     let mut rospy = world.rospy("rospy");
     rospy.run(json!({"do": "subscribe", "topic": "/early", "type": "std_msgs/String"}));
@@ -264,9 +262,9 @@ fn nodes_wait_for_their_master() {
 fn killed_peers_leave_and_come_again() {
     let Some(world) = World::new() else { return };
     let node = world.node("feros");
-    let heard = node.subscription("/in", STRING, QosProfile::default());
-    let publisher = node.publisher("/out", STRING, QosProfile::default());
-    let client = node.client("/power", SET_BOOL);
+    let heard = node.subscription_of("/in", STRING, QosProfile::default());
+    let publisher = node.publisher_of("/out", STRING, QosProfile::default());
+    let client = node.client_of("/power", SET_BOOL);
     for round in 0..2 {
         let mut rospy = world.rospy("mortal");
         rospy.run(json!({"do": "advertise", "topic": "/in", "type": "std_msgs/String"}));
@@ -277,12 +275,12 @@ fn killed_peers_leave_and_come_again() {
         }));
         publisher.wait_for_matches(1);
         rospy.publish("/in", &json!({"data": round.to_string()}));
-        assert_eq!(read_text(&heard.next().payload), round.to_string());
-        publisher.publish(&text("still"));
+        assert_eq!(text_in(&heard.next().payload), round.to_string());
+        publisher.publish(&text_message("still"));
         assert_eq!(rospy.heard("/out")["message"]["data"], "still");
-        client.wait_for_server(true);
+        client.wait_for_server();
         // The connection to the previous server broke, so the call needs a new one.
-        assert_eq!(client.call(&[0, 1, 0, 0, 1])[4], 1);
+        assert_eq!(call(&client, &[0, 1, 0, 0, 1])[4], 1);
         drop(rospy);
         publisher.wait_for_matches(0);
         heard.wait_for_matches(0);
@@ -311,8 +309,8 @@ fn the_graph_shows_nodes_of_ros1() {
     }));
     let expected = [
         (EndpointKind::Publisher, "/log", "rcl_interfaces/msg/Log"),
-        (EndpointKind::Subscription, "/in", STRING),
-        (EndpointKind::Service, "/power", SET_BOOL),
+        (EndpointKind::Subscription, "/in", STRING.0),
+        (EndpointKind::Service, "/power", SET_BOOL.0),
     ];
     for (kind, name, ty) in expected {
         let (by, shown) = node.wait_for_graph(name, |graph| {
@@ -332,20 +330,22 @@ fn what_is_impossible_is_refused() {
     let Some(world) = World::new() else { return };
     let node = world.node("feros");
     let refused = |topic: &str, ty: &str, qos: QosProfile| {
-        node.try_publisher(topic, ty, qos).err().unwrap().to_string()
+        let options = PublisherOptions { qos, ..PublisherOptions::new(node.node, topic, ty) };
+        node.session.create_publisher(options).err().unwrap().to_string()
     };
     let plain = QosProfile::default().avoid_ros_namespace_conventions();
-    let error = refused("plain/Name", STRING, plain);
+    let error = refused("plain/Name", STRING.0, plain);
     assert!(error.contains("plain/Name") && error.contains("begin with `/`"), "{error}");
     let error = refused("/typed", "unknown_msgs/msg/Thing", QosProfile::default());
     assert!(error.contains("unknown_msgs/Thing") && error.contains("AMENT_PREFIX_PATH"), "{error}");
-    let error = refused("/fib/_action/feedback", STRING, QosProfile::default());
+    let error = refused("/fib/_action/feedback", STRING.0, QosProfile::default());
     assert!(error.contains("feros ros1 bridge"), "{error}");
-    let error = node.try_service("/fib/_action/send_goal", SET_BOOL).err().unwrap().to_string();
+    let options = ServiceOptions::new(node.node, "/fib/_action/send_goal", SET_BOOL.0);
+    let error = node.session.create_service(options).err().unwrap().to_string();
     assert!(error.contains("actionlib"), "{error}");
-    let _one = node.publisher("/typed", STRING, QosProfile::default());
+    let _one = node.publisher_of("/typed", STRING, QosProfile::default());
     let error = refused("/typed", "std_msgs/msg/Int32", QosProfile::default());
-    assert!(error.contains(STRING) && error.contains("std_msgs/msg/Int32"), "{error}");
+    assert!(error.contains(STRING.0) && error.contains("std_msgs/msg/Int32"), "{error}");
     let name = feros_engine::NodeName::new("/", "feros").unwrap();
     let error = node.session.create_node(&name).unwrap_err().to_string();
     assert!(error.contains("/feros") && error.contains("__node:=NAME"), "{error}");

@@ -17,11 +17,11 @@ mod ros1;
 
 use std::sync::Arc;
 
-use feros_conformance::{Fixture, discovery, events, lifecycle, qos, topics};
+use feros_conformance::{
+    Fixture, TestNode, discovery, events, lifecycle, qos, text_in, text_message, topics,
+};
 use feros_engine::{Engine as _, QosProfile, Session, SessionOptions};
-use ros1::{World, put_text, read_text, text};
-
-const STRING: &str = "std_msgs/msg/String";
+use ros1::{SET_BOOL, STRING, World, answer_next, put_text};
 
 impl Fixture for World {
     fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
@@ -66,14 +66,14 @@ fn nobody_gets_a_message_twice() {
     let Some(world) = World::new() else { return };
     let (near, far) = (world.engine(), world.engine());
     let open = |engine: &feros_ros1_master::ConfiguredRos1Engine, name: &str| {
-        ros1::Node::of(engine.open(&SessionOptions::default()).unwrap(), name)
+        TestNode::named(engine.open(&SessionOptions::default()).unwrap(), "/", name)
     };
     let [one, two] = ["one", "two"].map(|name| open(&near, name));
     let three = open(&far, "three");
     let qos = QosProfile::keep_all();
-    let publishers = [&one, &two].map(|node| node.publisher("/shared", STRING, qos));
+    let publishers = [&one, &two].map(|node| node.publisher_of("/shared", STRING, qos));
     let subscriptions =
-        [&one, &two, &three, &three].map(|node| node.subscription("/shared", STRING, qos));
+        [&one, &two, &three, &three].map(|node| node.subscription_of("/shared", STRING, qos));
     for publisher in &publishers {
         // The matches are two subscriptions of this process and one connection of the other
         // process.
@@ -81,12 +81,13 @@ fn nobody_gets_a_message_twice() {
     }
     subscriptions.iter().for_each(|subscription| subscription.wait_for_matches(2));
     for (index, publisher) in publishers.iter().enumerate() {
-        (0..50).for_each(|number| publisher.publish(&text(&format!("{index}.{number}"))));
+        (0..50).for_each(|number| publisher.send(&text_message(&format!("{index}.{number}"))));
     }
     for subscription in &subscriptions {
         let mut next = [0, 0];
         for _ in 0..100 {
-            let data = read_text(&subscription.next().payload);
+            let sample = subscription.next();
+            let data = text_in(&sample.payload);
             let (index, number) = data.split_once('.').unwrap();
             let index: usize = index.parse().unwrap();
             assert_eq!(number.parse::<u32>().unwrap(), next[index]);
@@ -100,16 +101,15 @@ fn nobody_gets_a_message_twice() {
 /// responses.
 #[test]
 fn calls_are_answered() {
-    const TYPE: &str = "std_srvs/srv/SetBool";
     let Some(world) = World::new() else { return };
     let (near, far) = (world.node("near"), world.node("far"));
-    let served = near.try_service("/switch", TYPE).unwrap();
-    let clients = [(); 2].map(|()| far.client("/switch", TYPE));
-    clients.iter().for_each(|client| client.wait_for_server(true));
+    let served = near.service_of("/switch", SET_BOOL);
+    let clients = [(); 2].map(|()| far.client_of("/switch", SET_BOOL));
+    clients.iter().for_each(|client| client.wait_for_server());
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for _ in 0..20 {
-                served.answer(|request| {
+                answer_next(&served, |request| {
                     let mut answer = vec![0, 1, 0, 0, 1];
                     put_text(&mut answer, if request[4] == 1 { "on" } else { "off" });
                     answer
@@ -131,7 +131,7 @@ fn calls_are_answered() {
     });
     assert_eq!(served.service.lost_requests(), 0);
     drop(served);
-    clients.iter().for_each(|client| client.wait_for_server(false));
+    clients.iter().for_each(|client| client.wait_for_end_of_server());
 }
 
 /// A node that registers with the name of an existing node replaces it.
@@ -139,13 +139,13 @@ fn calls_are_answered() {
 fn the_newer_node_of_a_name_stays() {
     let Some(world) = World::new() else { return };
     let first = world.node("twin");
-    let old = first.publisher("/topic", STRING, QosProfile::default());
+    let old = first.publisher_of("/topic", STRING, QosProfile::default());
     let listener = world.node("listener");
-    let heard = listener.subscription("/topic", STRING, QosProfile::default());
+    let heard = listener.subscription_of("/topic", STRING, QosProfile::default());
     old.wait_for_matches(1);
     let second = world.node("twin");
-    let new = second.publisher("/topic", STRING, QosProfile::default());
+    let new = second.publisher_of("/topic", STRING, QosProfile::default());
     new.wait_for_matches(1);
-    new.publish(&text("from the newer"));
-    assert_eq!(read_text(&heard.next().payload), "from the newer");
+    new.publish(&text_message("from the newer"));
+    assert_eq!(text_in(&heard.next().payload), "from the newer");
 }

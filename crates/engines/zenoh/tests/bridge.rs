@@ -8,6 +8,7 @@ mod python;
 
 use std::sync::Arc;
 
+use feros_conformance::{text_in, text_message};
 use feros_cyclonedds::CycloneEngine;
 use feros_engine::{DiscoveryRange, Engine as _, QosProfile, Session, SessionOptions};
 use feros_engine_bridge::{Bridge, BridgeOptions};
@@ -15,7 +16,7 @@ use feros_interop::{Domain, Peer};
 use feros_test_support::{Background, Watchdog};
 use serde_json::json;
 
-use ends::{End, SET_BOOL, STRING, response, text_in, text_message};
+use ends::{SET_BOOL, STRING, response, wire_node};
 use network::Network;
 use python::pyzeros;
 
@@ -91,15 +92,15 @@ fn latched_messages_cross_for_who_comes_late() {
     let _watchdog = Watchdog::start();
     let network = Network::new();
     let domain = Domain::reserve_without_ros2();
-    let ends = [End::new(dds(&domain), "dds"), End::new(network.peer(), "zenoh")];
+    let ends = [wire_node(dds(&domain), "dds"), wire_node(network.peer(), "zenoh")];
     let _bridge = bridge(dds(&domain), network.peer());
     let latched = QosProfile::keep_last(1).transient_local();
     for (from, to, topic) in [(0, 1, "/wire/down"), (1, 0, "/wire/up")] {
-        let publisher = ends[from].publisher(topic, STRING, latched);
+        let publisher = ends[from].publisher_of(topic, STRING, latched);
         publisher.publish(&text_message("old"));
         publisher.publish(&text_message("new"));
         for _ in 0..2 {
-            let late = ends[to].subscription(topic, STRING, latched);
+            let late = ends[to].subscription_of(topic, STRING, latched);
             assert_eq!(text_in(&late.next().payload), "new");
         }
     }
@@ -111,22 +112,22 @@ fn the_bridge_survives_its_router_and_its_servers() {
     let _watchdog = Watchdog::start();
     let mut network = Network::new();
     let domain = Domain::reserve_without_ros2();
-    let near = End::new(dds(&domain), "dds");
-    let far = End::new(network.client(), "zenoh");
+    let near = wire_node(dds(&domain), "dds");
+    let far = wire_node(network.client(), "zenoh");
     let _bridge = bridge(dds(&domain), network.client());
-    let publisher = near.publisher("/wire/returns", STRING, QosProfile::default());
-    let subscription = far.subscription("/wire/returns", STRING, QosProfile::default());
-    let client = far.client("/wire/returning", SET_BOOL);
+    let publisher = near.publisher_of("/wire/returns", STRING, QosProfile::default());
+    let subscription = far.subscription_of("/wire/returns", STRING, QosProfile::default());
+    let client = far.client_of("/wire/returning", SET_BOOL);
     for round in ["first", "second"] {
-        publisher.wait_for_match();
-        subscription.wait_for_match();
+        publisher.wait_for_matches(1);
+        subscription.wait_for_matches(1);
         publisher.publish(&text_message(round));
         assert_eq!(text_in(&subscription.next().payload), round);
-        let server = near.service("/wire/returning", SET_BOOL);
+        let server = near.service_of("/wire/returning", SET_BOOL);
         client.wait_for_server();
-        let asked = client.ask(&[0, 1, 0, 0, 1]);
+        let asked = client.send(&[0, 1, 0, 0, 1]);
         let (request, _) = server.next();
-        server.respond(&request, &response(true, round));
+        server.respond_once(&request, &response(true, round)).unwrap();
         let (number, answer) = client.next();
         assert_eq!((number, text_in(&answer.payload[4..])), (asked, round));
         drop(server);

@@ -1,7 +1,6 @@
 //! The environment variables of `rmw_zenoh`. Separate processes of the test read them.
 #![allow(clippy::unwrap_used)]
 
-mod ends;
 mod network;
 #[path = "../../ros1-master/tests/said/mod.rs"]
 mod said;
@@ -11,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use feros_engine::{Engine as _, SessionOptions};
-use feros_test_support::TestProcess;
+use feros_test_support::{TestProcess, spawn};
 use feros_zenoh::{Router, ZenohEngine};
 
 use network::{DOMAIN_ID, Network, free_port};
@@ -57,7 +56,7 @@ fn environment_process() {
         }
         Ok("waiting") => {
             said::listen();
-            ends::on_thread("warnings", || println!("warned {}", said::said(NO_ROUTER)));
+            spawn("warnings", || println!("warned {}", said::said(NO_ROUTER)));
             println!("opened {}", open());
             wait_for_the_end();
         }

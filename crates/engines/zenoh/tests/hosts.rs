@@ -13,11 +13,12 @@ mod network;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use feros_conformance::{text_in, text_message};
 use feros_engine::{QosProfile, Sample};
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError, host_address};
-use feros_test_support::{TestProcess, obey, skip};
+use feros_test_support::{TestProcess, obey, skip, spawn};
 
-use ends::{End, SET_BOOL, STRING, on_thread, response, text_in, text_message};
+use ends::{SET_BOOL, STRING, lost, response, wire_node};
 use network::{Network, WATCHFUL};
 
 /// The variable that names the site of a process, `near` or `far`. It is not set in the test's own
@@ -128,20 +129,21 @@ fn site_network(host: usize, more: &str) -> Network {
 
 /// Publishes messages, receives their echoes, and calls a service.
 fn near(network: &Network) {
-    let here = End::new(network.client(), "near");
-    let pings = here.publisher("/sites/ping", STRING, QosProfile::default());
-    let pongs = here.subscription("/sites/pong", STRING, QosProfile::default());
-    let latched = here.publisher("/sites/latched", STRING, QosProfile::default().transient_local());
-    let client = here.client("/sites/call", SET_BOOL);
+    let here = wire_node(network.client(), "near");
+    let pings = here.publisher_of("/sites/ping", STRING, QosProfile::default());
+    let pongs = here.subscription_of("/sites/pong", STRING, QosProfile::default());
+    let latched =
+        here.publisher_of("/sites/latched", STRING, QosProfile::default().transient_local());
+    let client = here.client_of("/sites/call", SET_BOOL);
     let exchange = |text: &str, lost: u64| {
         pings.publish(&text_message(text));
         assert_eq!(text_in(&pongs.next().payload), echo(text, lost));
-        client.ask(&[0, 1, 0, 0, 1]);
+        client.send(&[0, 1, 0, 0, 1]);
         assert_eq!(text_in(&client.next().1.payload[4..]), "from afar");
     };
     let wait_for_matches = || {
-        pings.wait_for_match();
-        pongs.wait_for_match();
+        pings.wait_for_matches(1);
+        pongs.wait_for_matches(1);
         client.wait_for_server();
     };
     latched.publish(&text_message("before"));
@@ -155,7 +157,7 @@ fn near(network: &Network) {
         }
         "parted" => {
             pings.wait_for_matches(0);
-            (0..10).for_each(|_| pings.publish(&text_message("into the void")));
+            (0..10).for_each(|_| pings.send(&text_message("into the void")));
         }
         "joined again" => {
             wait_for_matches();
@@ -172,12 +174,12 @@ fn near(network: &Network) {
                 if waited.is_multiple_of(10) {
                     pings.publish(&text_message(&text));
                 }
-                if pongs.end.take().unwrap().is_some_and(is_echo) {
+                if pongs.subscription.take().unwrap().is_some_and(is_echo) {
                     break;
                 }
                 std::thread::sleep(Duration::from_millis(1));
             }
-            client.ask(&[0, 1, 0, 0, 1]);
+            client.send(&[0, 1, 0, 0, 1]);
             assert_eq!(text_in(&client.next().1.payload[4..]), "from afar");
         }
         other => panic!("{other}"),
@@ -190,27 +192,30 @@ fn echo(text: &str, lost: u64) -> String {
 
 /// Echoes messages and responds to calls, on threads that end with the process.
 fn far(network: &Network) {
-    let there = End::new(network.client(), "far");
-    let pings = Arc::new(there.subscription("/sites/ping", STRING, QosProfile::default()));
-    let pongs = there.publisher("/sites/pong", STRING, QosProfile::default());
-    let server = there.service("/sites/call", SET_BOOL);
+    let there = wire_node(network.client(), "far");
+    let pings = Arc::new(there.subscription_of("/sites/ping", STRING, QosProfile::default()));
+    let pongs = there.publisher_of("/sites/pong", STRING, QosProfile::default());
+    let server = there.service_of("/sites/call", SET_BOOL);
     let heard = pings.clone();
-    on_thread("echo", move || {
+    spawn("echo", move || {
         loop {
             let sample = heard.next();
             let text = text_in(&sample.payload);
-            pongs.wait_for_match();
-            pongs.publish(&text_message(&echo(text, heard.lost())));
+            pongs.wait_for_matches(1);
+            pongs.publish(&text_message(&echo(text, lost(&heard))));
         }
     });
-    on_thread("echo", move || {
+    spawn("echo", move || {
         loop {
-            server.respond(&server.next().0, &response(true, "from afar"));
+            server.respond_once(&server.next().0, &response(true, "from afar")).unwrap();
         }
     });
     let latched = || {
-        let late =
-            there.subscription("/sites/latched", STRING, QosProfile::default().transient_local());
+        let late = there.subscription_of(
+            "/sites/latched",
+            STRING,
+            QosProfile::default().transient_local(),
+        );
         assert_eq!(text_in(&late.next().payload), "before");
     };
     obey(|line| match line {

@@ -15,9 +15,10 @@ use std::io::Read as _;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
+use feros_conformance::TestNode;
 use feros_engine::QosProfile;
 
-use ends::{End, STRING};
+use ends::{STRING, wire_node};
 use measured::{RETRY_OF_RMW_ZENOH, pause, rounds};
 use network::{Network, session};
 
@@ -25,8 +26,8 @@ const TOPIC: &str = "/wire/back";
 /// The variable that makes a process a peer, with the address of its router.
 const PEER_VARIABLE: &str = "FEROS_TEST_ZENOH_PEER";
 
-fn end(network: &Network, mode: &str, setting: &str, name: &str) -> End {
-    End::new(network.open(mode, setting).unwrap(), name)
+fn end(network: &Network, mode: &str, setting: &str, name: &str) -> TestNode {
+    wire_node(network.open(mode, setting).unwrap(), name)
 }
 
 #[test]
@@ -46,9 +47,9 @@ fn clients(name: &str, setting: &str) {
     let mut network = Network::configured("tcp", setting);
     let near = end(&network, "client", setting, "near");
     let far = end(&network, "client", setting, "far");
-    let publisher = near.publisher(TOPIC, STRING, QosProfile::default());
-    let subscription = far.subscription(TOPIC, STRING, QosProfile::default());
-    publisher.wait_for_match();
+    let publisher = near.publisher_of(TOPIC, STRING, QosProfile::default());
+    let subscription = far.subscription_of(TOPIC, STRING, QosProfile::default());
+    publisher.wait_for_matches(1);
     rounds(&format!("router restarted, two clients; {name}"), |round| {
         network.kill();
         publisher.wait_for_matches(0);
@@ -56,8 +57,8 @@ fn clients(name: &str, setting: &str) {
         std::thread::sleep(pause(round));
         let back = Instant::now();
         network.restart();
-        publisher.wait_for_match();
-        subscription.wait_for_match();
+        publisher.wait_for_matches(1);
+        subscription.wait_for_matches(1);
         back.elapsed()
     });
 }
@@ -70,9 +71,9 @@ fn sites(name: &str, setting: &str) {
     let there = Network::configured("tcp", &joined);
     let near = end(&here, "client", setting, "near");
     let far = end(&there, "client", setting, "far");
-    let publisher = near.publisher(TOPIC, STRING, QosProfile::default());
-    let subscription = far.subscription(TOPIC, STRING, QosProfile::default());
-    publisher.wait_for_match();
+    let publisher = near.publisher_of(TOPIC, STRING, QosProfile::default());
+    let subscription = far.subscription_of(TOPIC, STRING, QosProfile::default());
+    publisher.wait_for_matches(1);
     rounds(&format!("router restarted, another router and a client; {name}"), |round| {
         here.kill();
         publisher.wait_for_matches(0);
@@ -80,8 +81,8 @@ fn sites(name: &str, setting: &str) {
         std::thread::sleep(pause(round));
         let back = Instant::now();
         here.restart();
-        publisher.wait_for_match();
-        subscription.wait_for_match();
+        publisher.wait_for_matches(1);
+        subscription.wait_for_matches(1);
         back.elapsed()
     });
 }
@@ -91,16 +92,16 @@ fn sites(name: &str, setting: &str) {
 fn peers(name: &str, setting: &str) {
     let mut network = Network::configured("tcp", setting);
     let near = end(&network, "peer", setting, "near");
-    let publisher = near.publisher(TOPIC, STRING, QosProfile::default());
+    let publisher = near.publisher_of(TOPIC, STRING, QosProfile::default());
     rounds(&format!("router restarted, a peer finds a new one; {name}"), |round| {
         network.kill();
         std::thread::sleep(pause(round));
         let back = Instant::now();
         network.restart();
         let later = end(&network, "peer", setting, "later");
-        let subscription = later.subscription(TOPIC, STRING, QosProfile::default());
-        publisher.wait_for_match();
-        subscription.wait_for_match();
+        let subscription = later.subscription_of(TOPIC, STRING, QosProfile::default());
+        publisher.wait_for_matches(1);
+        subscription.wait_for_matches(1);
         let took = back.elapsed();
         drop((subscription, later));
         publisher.wait_for_matches(0);
@@ -111,17 +112,17 @@ fn peers(name: &str, setting: &str) {
 /// Measures, with the default settings, a peer whose process is killed and replaced.
 fn peer_process() {
     let network = Network::new();
-    let near = End::new(network.peer(), "near");
-    let publisher = near.publisher(TOPIC, STRING, QosProfile::default());
+    let near = wire_node(network.peer(), "near");
+    let publisher = near.publisher_of(TOPIC, STRING, QosProfile::default());
     let mut peer = start_peer(&network);
     rounds("peer's process killed and started", |_| {
-        publisher.wait_for_match();
+        publisher.wait_for_matches(1);
         peer.0.kill().unwrap();
         peer.0.wait().unwrap();
         publisher.wait_for_matches(0);
         let back = Instant::now();
         peer = start_peer(&network);
-        publisher.wait_for_match();
+        publisher.wait_for_matches(1);
         back.elapsed()
     });
 }
@@ -145,7 +146,7 @@ fn start_peer(network: &Network) -> Peer {
 #[test]
 fn peer_process_role() {
     let Ok(endpoint) = std::env::var(PEER_VARIABLE) else { return };
-    let end = End::new(session(&endpoint, "peer"), "process");
-    let _subscription = end.subscription(TOPIC, STRING, QosProfile::default());
+    let end = wire_node(session(&endpoint, "peer"), "process");
+    let _subscription = end.subscription_of(TOPIC, STRING, QosProfile::default());
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }

@@ -10,18 +10,18 @@ mod python;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use feros_conformance::{Fixture, conformance_tests};
-use feros_cyclonedds::CycloneEngine;
-use feros_engine::{
-    DiscoveryRange, Engine, OpenError, Publisher, QosProfile, Session, SessionOptions, Subscription,
+use feros_conformance::{
+    Fixture, TestPublisher, TestSubscription, conformance_tests, text_in, text_message,
 };
+use feros_cyclonedds::CycloneEngine;
+use feros_engine::{DiscoveryRange, Engine, OpenError, QosProfile, Session, SessionOptions};
 use feros_engine_bridge::{Bridge, BridgeOptions};
 use feros_engine_pair::PairEngine;
 use feros_interop::{Domain, Peer};
 use feros_test_support::{Background, Watchdog};
 use serde_json::json;
 
-use ends::{End, SET_BOOL, STRING, Watched, response, text_in, text_message};
+use ends::{SET_BOOL, STRING, response, wire_node};
 use network::{DOMAIN_ID, Network};
 use python::pyzeros;
 
@@ -103,16 +103,16 @@ impl Fixture for Twins {
 conformance_tests!(conformance, Twins);
 
 /// Publishes these numbers as strings.
-fn numbers(publisher: &Watched<dyn Publisher>, range: std::ops::Range<u32>) {
-    range.for_each(|number| publisher.publish(&text_message(&number.to_string())));
+fn numbers(publisher: &TestPublisher, range: std::ops::Range<u32>) {
+    range.for_each(|number| publisher.send(&text_message(&number.to_string())));
 }
 
-fn next_number(subscription: &Watched<dyn Subscription>) -> u32 {
+fn next_number(subscription: &TestSubscription) -> u32 {
     text_in(&subscription.next().payload).parse().unwrap()
 }
 
-fn nothing_more(subscription: &Watched<dyn Subscription>) {
-    assert!(subscription.end.take().unwrap().is_none(), "a message arrived twice");
+fn nothing_more(subscription: &TestSubscription) {
+    assert!(subscription.subscription.take().unwrap().is_none(), "a message arrived twice");
 }
 
 /// Sessions on both engines, in either order, and sessions on one engine receive each message once
@@ -122,14 +122,14 @@ fn each_message_comes_once() {
     let _watchdog = Watchdog::start();
     let both = Both::new();
     let ends = [both.pair(), both.pair(), both.turned(), both.dds(), both.zenoh()]
-        .map(|session| End::new(session, "end"));
+        .map(|session| wire_node(session, "end"));
     let subscriptions: Vec<_> = ends
         .iter()
-        .map(|end| end.subscription("/wire/once", STRING, QosProfile::keep_all()))
+        .map(|end| end.subscription_of("/wire/once", STRING, QosProfile::keep_all()))
         .collect();
-    let publisher = ends[0].publisher("/wire/once", STRING, QosProfile::keep_all());
+    let publisher = ends[0].publisher_of("/wire/once", STRING, QosProfile::keep_all());
     publisher.wait_for_matches(ends.len());
-    subscriptions.iter().for_each(|heard| heard.wait_for_match());
+    subscriptions.iter().for_each(|heard| heard.wait_for_matches(1));
     std::thread::scope(|scope| {
         scope.spawn(|| numbers(&publisher, 0..500));
         for subscription in &subscriptions {
@@ -137,7 +137,7 @@ fn each_message_comes_once() {
         }
     });
     // Once the last message is acknowledged, any duplicate has arrived.
-    publisher.end.wait_for_all_acked(feros_test_support::WATCHDOG).unwrap();
+    publisher.publisher.wait_for_all_acked(feros_test_support::WATCHDOG).unwrap();
     subscriptions.iter().for_each(nothing_more);
 }
 
@@ -146,15 +146,14 @@ fn each_message_comes_once() {
 fn both_engines_are_heard() {
     let _watchdog = Watchdog::start();
     let both = Both::new();
-    let subscriber = End::new(both.pair(), "subscriber");
-    let subscription = subscriber.subscription("/wire/heard", STRING, QosProfile::keep_all());
-    let singles = [both.dds(), both.zenoh()].map(|session| End::new(session, "single"));
-    let publishers =
-        singles.each_ref().map(|end| end.publisher("/wire/heard", STRING, QosProfile::keep_all()));
-    publishers.iter().for_each(|publisher| publisher.wait_for_match());
-    subscription
-        .events
-        .wait_for("both publishers", || (subscription.end.matched_publishers() == 2).then_some(()));
+    let subscriber = wire_node(both.pair(), "subscriber");
+    let subscription = subscriber.subscription_of("/wire/heard", STRING, QosProfile::keep_all());
+    let singles = [both.dds(), both.zenoh()].map(|session| wire_node(session, "single"));
+    let publishers = singles
+        .each_ref()
+        .map(|end| end.publisher_of("/wire/heard", STRING, QosProfile::keep_all()));
+    publishers.iter().for_each(|publisher| publisher.wait_for_matches(1));
+    subscription.wait_for_matches(2);
     for number in 0..50 {
         publishers.iter().for_each(|publisher| numbers(publisher, number..number + 1));
         assert_eq!([next_number(&subscription), next_number(&subscription)], [number; 2]);
@@ -174,14 +173,16 @@ fn both_engines_are_heard() {
 fn the_second_engine_is_lost_and_returns() {
     let _watchdog = Watchdog::start();
     let mut both = Both::new();
-    let [near, far] = [both.pair(), both.pair()].map(|session| End::new(session, "end"));
+    let [near, far] = [both.pair(), both.pair()].map(|session| wire_node(session, "end"));
     let latched = QosProfile::keep_all().transient_local();
     let pairs = [("/wire/volatile", QosProfile::keep_all()), ("/wire/latched", latched)].map(
-        |(topic, qos)| (near.publisher(topic, STRING, qos), far.subscription(topic, STRING, qos)),
+        |(topic, qos)| {
+            (near.publisher_of(topic, STRING, qos), far.subscription_of(topic, STRING, qos))
+        },
     );
     pairs.iter().for_each(|(publisher, subscription)| {
-        publisher.wait_for_match();
-        subscription.wait_for_match();
+        publisher.wait_for_matches(1);
+        subscription.wait_for_matches(1);
     });
     for step in 0..4 {
         match step {
@@ -194,13 +195,13 @@ fn the_second_engine_is_lost_and_returns() {
                 scope.spawn(|| numbers(publisher, step * 100..step * 100 + 100));
                 (0..100).for_each(|n| assert_eq!(next_number(subscription), step * 100 + n));
             });
-            assert_eq!(publisher.end.matched_subscriptions(), 1);
+            assert_eq!(publisher.publisher.matched_subscriptions(), 1);
         }
     }
     // The router is back. It brings the messages on Zenoh and the latched messages again; they are
     // new only for a late subscription on Zenoh.
-    let late = End::new(both.zenoh(), "late");
-    let late = late.subscription("/wire/latched", STRING, latched);
+    let late = wire_node(both.zenoh(), "late");
+    let late = late.subscription_of("/wire/latched", STRING, latched);
     assert_eq!((next_number(&late), next_number(&late)), (0, 1));
     pairs.iter().for_each(|(_, subscription)| nothing_more(subscription));
 }
@@ -210,11 +211,11 @@ fn the_second_engine_is_lost_and_returns() {
 fn the_first_engine_is_lost() {
     let _watchdog = Watchdog::start();
     let mut both = Both::new();
-    let [near, far] = [both.turned(), both.turned()].map(|session| End::new(session, "end"));
-    let publisher = near.publisher("/wire/first", STRING, QosProfile::keep_last(1000));
-    let subscription = far.subscription("/wire/first", STRING, QosProfile::keep_last(1000));
-    publisher.wait_for_match();
-    subscription.wait_for_match();
+    let [near, far] = [both.turned(), both.turned()].map(|session| wire_node(session, "end"));
+    let publisher = near.publisher_of("/wire/first", STRING, QosProfile::keep_last(1000));
+    let subscription = far.subscription_of("/wire/first", STRING, QosProfile::keep_last(1000));
+    publisher.wait_for_matches(1);
+    subscription.wait_for_matches(1);
     numbers(&publisher, 0..10);
     (0..10).for_each(|number| assert_eq!(next_number(&subscription), number));
     both.network.kill();
@@ -226,7 +227,7 @@ fn the_first_engine_is_lost() {
         numbers(&publisher, next..next + 1);
         next += 1;
         std::thread::sleep(Duration::from_millis(5));
-        if let Some(sample) = subscription.end.take().unwrap() {
+        if let Some(sample) = subscription.subscription.take().unwrap() {
             break text_in(&sample.payload).parse::<u32>().unwrap();
         }
     };
@@ -246,16 +247,16 @@ fn the_first_engine_is_lost() {
 fn latched_messages_are_there_for_late_joiners() {
     let _watchdog = Watchdog::start();
     let both = Both::new();
-    let publisher = End::new(both.pair(), "publisher");
+    let publisher = wire_node(both.pair(), "publisher");
     let latched = QosProfile::keep_last(2).transient_local();
-    let publisher = publisher.publisher("/wire/latched", STRING, latched);
+    let publisher = publisher.publisher_of("/wire/latched", STRING, latched);
     numbers(&publisher, 0..5);
     for session in [both.dds(), both.zenoh(), both.pair(), both.turned()] {
-        let late = End::new(session, "late");
-        let late = late.subscription("/wire/latched", STRING, latched);
+        let late = wire_node(session, "late");
+        let late = late.subscription_of("/wire/latched", STRING, latched);
         assert_eq!((next_number(&late), next_number(&late)), (3, 4));
-        late.wait_for_match();
-        publisher.end.wait_for_all_acked(feros_test_support::WATCHDOG).unwrap();
+        late.wait_for_matches(1);
+        publisher.publisher.wait_for_all_acked(feros_test_support::WATCHDOG).unwrap();
         nothing_more(&late);
     }
 }
@@ -267,34 +268,34 @@ fn calls_are_answered_once() {
     let _watchdog = Watchdog::start();
     let both = Both::new();
     let sessions = || [both.dds(), both.zenoh(), both.pair(), both.turned()];
-    let on_both = End::new(both.pair(), "server");
-    let server = on_both.service("/wire/served", SET_BOOL);
+    let on_both = wire_node(both.pair(), "server");
+    let server = on_both.service_of("/wire/served", SET_BOOL);
     for session in sessions() {
-        let client = End::new(session, "client");
-        let client = client.client("/wire/served", SET_BOOL);
+        let client = wire_node(session, "client");
+        let client = client.client_of("/wire/served", SET_BOOL);
         client.wait_for_server();
         for round in 0..10 {
-            let asked = client.ask(&[0, 1, 0, 0, 1]);
+            let asked = client.send(&[0, 1, 0, 0, 1]);
             let (request, _) = server.next();
-            server.respond(&request, &response(true, &round.to_string()));
+            server.respond_once(&request, &response(true, &round.to_string())).unwrap();
             let (number, answer) = client.next();
             assert_eq!((number, text_in(&answer.payload[4..])), (asked, &*round.to_string()));
         }
-        assert!(client.end.take_response().unwrap().is_none());
-        assert!(server.end.take_request().unwrap().is_none());
+        assert!(client.client.take_response().unwrap().is_none());
+        assert!(server.service.take_request().unwrap().is_none());
     }
-    let client = on_both.client("/wire/asked", SET_BOOL);
+    let client = on_both.client_of("/wire/asked", SET_BOOL);
     for session in sessions() {
-        let server = End::new(session, "server");
-        let server = server.service("/wire/asked", SET_BOOL);
+        let server = wire_node(session, "server");
+        let server = server.service_of("/wire/asked", SET_BOOL);
         client.wait_for_server();
-        assert_eq!(client.end.servers().len(), 1);
-        let asked = client.ask(&[0, 1, 0, 0, 1]);
+        assert_eq!(client.client.servers().len(), 1);
+        let asked = client.send(&[0, 1, 0, 0, 1]);
         let (request, _) = server.next();
-        server.respond(&request, &response(true, "yes"));
+        server.respond_once(&request, &response(true, "yes")).unwrap();
         assert_eq!(client.next().0, asked);
         drop(server);
-        client.events.wait_for("its end", || (!client.end.service_is_available()).then_some(()));
+        client.wait_for_end_of_server();
     }
 }
 
@@ -304,25 +305,24 @@ fn calls_are_answered_once() {
 fn a_bridge_leaves_who_is_on_both_alone() {
     let _watchdog = Watchdog::start();
     let both = Both::new();
-    let ends = [both.dds(), both.zenoh()].map(|session| End::new(session, "single"));
-    let pair = End::new(both.pair(), "pair");
+    let ends = [both.dds(), both.zenoh()].map(|session| wire_node(session, "single"));
+    let pair = wire_node(both.pair(), "pair");
     let heard = ends
         .each_ref()
-        .map(|end| end.subscription("/wire/bridged", STRING, QosProfile::keep_all()));
-    let heard_by_pair = pair.subscription("/wire/bridged", STRING, QosProfile::keep_all());
-    let publishers =
-        ends.each_ref().map(|end| end.publisher("/wire/bridged", STRING, QosProfile::keep_all()));
+        .map(|end| end.subscription_of("/wire/bridged", STRING, QosProfile::keep_all()));
+    let heard_by_pair = pair.subscription_of("/wire/bridged", STRING, QosProfile::keep_all());
+    let publishers = ends
+        .each_ref()
+        .map(|end| end.publisher_of("/wire/bridged", STRING, QosProfile::keep_all()));
     // A running bridge treats the publisher as an endpoint on one engine until it has found it on
     // both.
-    let publisher = pair.publisher("/wire/bridged", STRING, QosProfile::keep_all());
+    let publisher = pair.publisher_of("/wire/bridged", STRING, QosProfile::keep_all());
     let sides = vec![("DDS".to_owned(), both.dds()), ("Zenoh".to_owned(), both.zenoh())];
     let _bridge = bridging(sides);
     // The bridge is ready when each engine's subscription matches the publisher on the other
     // engine. The pair ignores the bridge.
     for subscription in heard.iter().chain([&heard_by_pair]) {
-        subscription.events.wait_for("three publishers", || {
-            (subscription.end.matched_publishers() == 3).then_some(())
-        });
+        subscription.wait_for_matches(3);
     }
     for number in 0..100 {
         let side = number as usize % 2;
@@ -373,15 +373,15 @@ fn stock_nodes_of_both_engines_are_met() {
     let both = Both { domain, network: Network::new() };
     let Some(_pyzeros) = pyzeros(&both.network) else { return };
     let mut stock = Peer::start(&both.domain, "/theirs", "stock");
-    let end = End::new(both.pair(), "pair");
+    let end = wire_node(both.pair(), "pair");
     let qos = QosProfile::default();
     let of = |topic: &str| json!({"topic": topic, "type": STRING.0, "qos": {}});
     stock.ask("subscription", of("/wire/in"));
     let [out, input] = [("/wire/out"), ("/wire/in")];
-    let heard = end.subscription(out, STRING, qos);
-    let publisher = end.publisher(input, STRING, qos);
+    let heard = end.subscription_of(out, STRING, qos);
+    let publisher = end.publisher_of(input, STRING, qos);
     publisher.wait_for_matches(2);
-    heard.wait_for_match();
+    heard.wait_for_matches(1);
     stock.ask("matched", json!({"topic": input, "publishers": 1}));
     publisher.publish(&text_message("hello, both"));
     assert_eq!(text_in(&heard.next().payload), "repeated: hello, both");
@@ -396,24 +396,24 @@ fn stock_nodes_of_both_engines_are_met() {
     let answer = json!({"success": true, "message": "by stock"});
     stock.ask("service", json!({"name": "/wire/stock", "type": SET_BOOL.0, "response": answer}));
     for (service, says) in [("/wire/stock", "by stock"), ("/wire/python", "by Python")] {
-        let client = end.client(service, SET_BOOL);
+        let client = end.client_of(service, SET_BOOL);
         client.wait_for_server();
-        let asked = client.ask(&[0, 1, 0, 0, 1]);
+        let asked = client.send(&[0, 1, 0, 0, 1]);
         let (number, answer) = client.next();
         assert_eq!((number, text_in(&answer.payload[4..])), (asked, says));
     }
     // pyzeros calls this server, and so does stock ROS 2.
-    let server = end.service("/wire/feros", SET_BOOL);
-    let called = end.subscription("/wire/called", STRING, qos);
+    let server = end.service_of("/wire/feros", SET_BOOL);
+    let called = end.subscription_of("/wire/called", STRING, qos);
     let (request, _) = server.next();
-    server.respond(&request, &response(true, "by both"));
+    server.respond_once(&request, &response(true, "by both")).unwrap();
     assert_eq!(text_in(&called.next().payload), "True by both");
     stock.ask("client", json!({"name": "/wire/feros", "type": SET_BOOL.0}));
     stock.ask("wait", json!({"service": "/wire/feros"}));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let (request, _) = server.next();
-            server.respond(&request, &response(true, "to stock"));
+            server.respond_once(&request, &response(true, "to stock")).unwrap();
         });
         let call = json!({"service": "/wire/feros", "requests": [{"data": true}]});
         assert_eq!(stock.ask("call", call)[0], json!({"success": true, "message": "to stock"}));

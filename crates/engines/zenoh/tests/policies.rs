@@ -8,9 +8,10 @@ mod said;
 
 use std::time::Duration;
 
-use feros_engine::{Liveliness, QosProfile};
+use feros_conformance::TestNode;
+use feros_engine::{ClientOptions, Liveliness, QosProfile, ServiceOptions, TypeHash};
 
-use ends::{End, SET_BOOL, STRING};
+use ends::{SET_BOOL, STRING, wire_node};
 use network::Network;
 
 const DEADLINE: &str = "missed deadlines are not reported";
@@ -19,9 +20,13 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Returns the warnings that the publisher, the subscription, the service and the client with this
 /// name and these policies cause.
-fn warnings(end: &End, name: &str, qos: QosProfile) -> Vec<String> {
-    let _topic = (end.publisher(name, STRING, qos), end.subscription(name, STRING, qos));
-    let _service = (end.service_with(name, SET_BOOL, qos), end.client_with(name, SET_BOOL, qos));
+fn warnings(end: &TestNode, name: &str, qos: QosProfile) -> Vec<String> {
+    let _topic = (end.publisher_of(name, STRING, qos), end.subscription_of(name, STRING, qos));
+    let type_hash = TypeHash::parse(SET_BOOL.1);
+    let server = ServiceOptions::new(end.node, name, SET_BOOL.0);
+    let client = ClientOptions::new(end.node, name, SET_BOOL.0);
+    let _service = end.service_with(ServiceOptions { type_hash, qos, ..server });
+    let _client = end.client_with(ClientOptions { type_hash, qos, ..client });
     said::all_said(&format!("{name}: Zenoh announces the deadline and liveliness"))
 }
 
@@ -29,7 +34,7 @@ fn warnings(end: &End, name: &str, qos: QosProfile) -> Vec<String> {
 fn what_zenoh_cannot_keep_is_said_of_each_endpoint() {
     said::listen();
     let network = Network::new();
-    let end = End::new(network.client(), "feros");
+    let end = wire_node(network.client(), "feros");
     let automatic = QosProfile::default().liveliness(Liveliness::Automatic, SECOND);
     let manual = QosProfile::default().liveliness(Liveliness::ManualByTopic, Duration::ZERO);
     for (topic, qos, is_said, is_not_said) in [
@@ -53,7 +58,7 @@ fn what_zenoh_cannot_keep_is_said_of_each_endpoint() {
 fn of_what_zenoh_keeps_nothing_is_said() {
     said::listen();
     let network = Network::new();
-    let end = End::new(network.client(), "feros");
+    let end = wire_node(network.client(), "feros");
     let kept = QosProfile::keep_all().reliable().transient_local().lifespan(SECOND);
     for (topic, qos) in [("/wire/default", QosProfile::default()), ("/wire/kept", kept)] {
         assert_eq!(warnings(&end, topic, qos), [""; 0]);

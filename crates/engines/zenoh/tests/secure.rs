@@ -8,11 +8,12 @@ mod said;
 
 use std::path::{Path, PathBuf};
 
+use feros_conformance::{text_in, text_message};
 use feros_engine::{Engine as _, QosProfile, SessionOptions};
 use feros_zenoh::{ConfiguredZenohEngine, Router};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
-use ends::{End, SET_BOOL, STRING, response, text_in, text_message};
+use ends::{SET_BOOL, STRING, response, wire_node};
 use network::{DOMAIN_ID, Network};
 
 /// A certificate authority, and its files for a router at 127.0.0.1. The files are removed when
@@ -84,17 +85,17 @@ fn topics_and_services_pass_by_tls() {
     let authority = Authority::new("tls");
     let network = Network::configured("tls", &authority.of_router());
     let open = || network.open("client", &authority.of_session()).unwrap();
-    let (near, far) = (End::new(open(), "near"), End::new(open(), "far"));
-    let publisher = near.publisher("/wire/tls", STRING, QosProfile::default());
-    let subscription = far.subscription("/wire/tls", STRING, QosProfile::default());
+    let (near, far) = (wire_node(open(), "near"), wire_node(open(), "far"));
+    let publisher = near.publisher_of("/wire/tls", STRING, QosProfile::default());
+    let subscription = far.subscription_of("/wire/tls", STRING, QosProfile::default());
     let (server, client) =
-        (far.service("/wire/asked", SET_BOOL), near.client("/wire/asked", SET_BOOL));
-    publisher.wait_for_match();
+        (far.service_of("/wire/asked", SET_BOOL), near.client_of("/wire/asked", SET_BOOL));
+    publisher.wait_for_matches(1);
     publisher.publish(&text_message("encrypted"));
     assert_eq!(text_in(&subscription.next().payload), "encrypted");
     client.wait_for_server();
-    client.ask(&[0, 1, 0, 0, 1]);
-    server.respond(&server.next().0, &response(true, "answered"));
+    client.send(&[0, 1, 0, 0, 1]);
+    server.respond_once(&server.next().0, &response(true, "answered")).unwrap();
     assert_eq!(text_in(&client.next().1.payload[4..]), "answered");
 }
 
@@ -137,19 +138,22 @@ fn a_peer_that_trusts_another_authority_stays_alone() {
         router_check_attempts: 1,
     };
     let options = SessionOptions { domain_id: DOMAIN_ID, ..SessionOptions::default() };
-    let alone = End::new(engine.open(&options).unwrap(), "alone");
+    let alone = wire_node(engine.open(&options).unwrap(), "alone");
     let warning = said::said(&format!("no Zenoh router is at [\"{endpoint}\"]"));
     assert!(warning.contains("root_ca_certificate"), "{warning}");
-    let publisher = alone.publisher("/wire/alone", STRING, QosProfile::default());
+    let publisher = alone.publisher_of("/wire/alone", STRING, QosProfile::default());
     let open = || network.open("client", &authority.of_session()).unwrap();
-    let (near, far) = (End::new(open(), "near"), End::new(open(), "far"));
-    let heard = far.subscription("/wire/alone", STRING, QosProfile::default());
-    let trusted = near.publisher("/wire/alone", STRING, QosProfile::default());
-    trusted.wait_for_match();
+    let (near, far) = (wire_node(open(), "near"), wire_node(open(), "far"));
+    let heard = far.subscription_of("/wire/alone", STRING, QosProfile::default());
+    let trusted = near.publisher_of("/wire/alone", STRING, QosProfile::default());
+    trusted.wait_for_matches(1);
     publisher.publish(&text_message("from whom nobody trusts"));
     trusted.publish(&text_message("trusted"));
     assert_eq!(text_in(&heard.next().payload), "trusted");
-    assert_eq!((publisher.end.matched_subscriptions(), heard.end.matched_publishers()), (0, 1));
+    assert_eq!(
+        (publisher.publisher.matched_subscriptions(), heard.subscription.matched_publishers()),
+        (0, 1)
+    );
 }
 
 /// A router that requires certificates accepts only sessions with a certificate of its authority.
@@ -166,10 +170,10 @@ fn a_router_may_ask_for_certificates() {
         format!("{};transport/link/tls/enable_mtls=true", of.of_known_session(&authority))
     };
     let open = || network.open("client", &mutual(&authority)).unwrap();
-    let (near, far) = (End::new(open(), "near"), End::new(open(), "far"));
-    let publisher = near.publisher("/wire/mutual", STRING, QosProfile::default());
-    let subscription = far.subscription("/wire/mutual", STRING, QosProfile::default());
-    publisher.wait_for_match();
+    let (near, far) = (wire_node(open(), "near"), wire_node(open(), "far"));
+    let publisher = near.publisher_of("/wire/mutual", STRING, QosProfile::default());
+    let subscription = far.subscription_of("/wire/mutual", STRING, QosProfile::default());
+    publisher.wait_for_matches(1);
     publisher.publish(&text_message("known"));
     assert_eq!(text_in(&subscription.next().payload), "known");
     for refused in [authority.of_session(), mutual(&other)] {
@@ -220,17 +224,20 @@ fn access_control_denies_topics() {
 
 fn topics_without(message: &str) {
     let network = denying(message);
-    let (near, far) = (End::new(network.client(), "near"), End::new(network.client(), "far"));
+    let (near, far) = (wire_node(network.client(), "near"), wire_node(network.client(), "far"));
     let [secret, open] = ["/wire/secret", "/wire/open"].map(|topic| {
-        let publisher = near.publisher(topic, STRING, QosProfile::default());
-        let subscription = far.subscription(topic, STRING, QosProfile::default());
-        publisher.wait_for_match();
+        let publisher = near.publisher_of(topic, STRING, QosProfile::default());
+        let subscription = far.subscription_of(topic, STRING, QosProfile::default());
+        publisher.wait_for_matches(1);
         (publisher, subscription)
     });
     secret.0.publish(&text_message("denied"));
     open.0.publish(&text_message("allowed"));
     assert_eq!(text_in(&open.1.next().payload), "allowed");
-    assert!(secret.1.end.take().unwrap().is_none(), "one link keeps the order: it would be there");
+    assert!(
+        secret.1.subscription.take().unwrap().is_none(),
+        "one link keeps the order: it would be there"
+    );
 }
 
 #[test]
@@ -242,15 +249,16 @@ fn access_control_denies_calls() {
 
 fn calls_without(message: &str) {
     let network = denying(message);
-    let (near, far) = (End::new(network.client(), "near"), End::new(network.client(), "far"));
+    let (near, far) = (wire_node(network.client(), "near"), wire_node(network.client(), "far"));
     let [secret, open] = ["/wire/secret", "/wire/open"].map(|service| {
-        let (server, client) = (far.service(service, SET_BOOL), near.client(service, SET_BOOL));
+        let (server, client) =
+            (far.service_of(service, SET_BOOL), near.client_of(service, SET_BOOL));
         client.wait_for_server();
         (server, client)
     });
-    secret.1.ask(&[0, 1, 0, 0, 1]);
-    open.1.ask(&[0, 1, 0, 0, 1]);
-    open.0.respond(&open.0.next().0, &response(true, "allowed"));
+    secret.1.send(&[0, 1, 0, 0, 1]);
+    open.1.send(&[0, 1, 0, 0, 1]);
+    open.0.respond_once(&open.0.next().0, &response(true, "allowed")).unwrap();
     assert_eq!(text_in(&open.1.next().1.payload[4..]), "allowed");
-    assert!(secret.0.end.take_request().unwrap().is_none(), "denied without {message}");
+    assert!(secret.0.service.take_request().unwrap().is_none(), "denied without {message}");
 }

@@ -11,9 +11,11 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
+use feros_conformance::{TestNode, text_in, text_message};
 use feros_engine::QosProfile;
+use feros_test_support::spawn;
 
-use ends::{End, SET_BOOL, STRING, on_thread, response, text_in, text_message};
+use ends::{SET_BOOL, STRING, lost_before, response, wire_node};
 use network::{Network, WATCHFUL};
 
 /// The connection between two sites, over loopback. While it is cut, it passes no data and reports
@@ -48,7 +50,7 @@ impl Way {
         let port = listener.local_addr().unwrap().port();
         let state = Arc::new(State::default());
         let passing = state.clone();
-        on_thread("way", move || {
+        spawn("way", move || {
             for from in listener.incoming().flatten() {
                 if !passing.wait_open() {
                     return;
@@ -79,7 +81,7 @@ impl Drop for Way {
 fn forward(from: &TcpStream, to: &TcpStream, state: &Arc<State>) {
     let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
     let state = state.clone();
-    on_thread("forward", move || {
+    spawn("forward", move || {
         let mut bytes = vec![0; 1 << 16];
         while let Ok(count @ 1..) = from.read(&mut bytes) {
             if !state.wait_open() || to.write_all(&bytes[..count]).is_err() {
@@ -106,8 +108,8 @@ impl Sites {
     }
 
     /// Opens a session at each site, which knows only the router of its site.
-    fn ends(&self) -> (End, End) {
-        (End::new(self.here.client(), "here"), End::new(self.there.client(), "there"))
+    fn ends(&self) -> (TestNode, TestNode) {
+        (wire_node(self.here.client(), "here"), wire_node(self.there.client(), "there"))
     }
 }
 
@@ -116,16 +118,16 @@ fn two_sites_are_joined_by_their_routers() {
     let sites = Sites::new();
     let (here, there) = sites.ends();
     let qos = QosProfile::default().transient_local();
-    let publisher = here.publisher("/wire/sites", STRING, qos);
+    let publisher = here.publisher_of("/wire/sites", STRING, qos);
     publisher.publish(&text_message("before"));
-    let subscription = there.subscription("/wire/sites", STRING, qos);
+    let subscription = there.subscription_of("/wire/sites", STRING, qos);
     let (server, client) =
-        (there.service("/wire/far", SET_BOOL), here.client("/wire/far", SET_BOOL));
+        (there.service_of("/wire/far", SET_BOOL), here.client_of("/wire/far", SET_BOOL));
     assert_eq!(text_in(&subscription.next().payload), "before", "history crosses as well");
-    publisher.wait_for_match();
+    publisher.wait_for_matches(1);
     client.wait_for_server();
-    client.ask(&[0, 1, 0, 0, 1]);
-    server.respond(&server.next().0, &response(true, "from afar"));
+    client.send(&[0, 1, 0, 0, 1]);
+    server.respond_once(&server.next().0, &response(true, "from afar")).unwrap();
     assert_eq!(text_in(&client.next().1.payload[4..]), "from afar");
 }
 
@@ -135,29 +137,28 @@ fn two_sites_are_joined_by_their_routers() {
 fn a_partition_heals() {
     let sites = Sites::new();
     let (here, there) = sites.ends();
-    let publisher = here.publisher("/wire/parted", STRING, QosProfile::default());
-    let subscription = there.subscription("/wire/parted", STRING, QosProfile::default());
+    let publisher = here.publisher_of("/wire/parted", STRING, QosProfile::default());
+    let subscription = there.subscription_of("/wire/parted", STRING, QosProfile::default());
     let (server, client) =
-        (there.service("/wire/far", SET_BOOL), here.client("/wire/far", SET_BOOL));
-    publisher.wait_for_match();
-    subscription.wait_for_match();
+        (there.service_of("/wire/far", SET_BOOL), here.client_of("/wire/far", SET_BOOL));
+    publisher.wait_for_matches(1);
+    subscription.wait_for_matches(1);
     client.wait_for_server();
     publisher.publish(&text_message("joined"));
-    assert_eq!(subscription.lost_before("joined"), 0);
+    assert_eq!(lost_before("joined", &subscription), 0);
     sites.way.cut(true);
     publisher.wait_for_matches(0);
-    let gone = || (!client.end.service_is_available()).then_some(());
-    client.events.wait_for("the server's end", gone);
-    (0..10).for_each(|_| publisher.publish(&text_message("into the void")));
-    client.ask(&[0, 1, 0, 0, 0]);
+    client.wait_for_end_of_server();
+    (0..10).for_each(|_| publisher.send(&text_message("into the void")));
+    client.send(&[0, 1, 0, 0, 0]);
     sites.way.cut(false);
-    publisher.wait_for_match();
-    subscription.wait_for_match();
+    publisher.wait_for_matches(1);
+    subscription.wait_for_matches(1);
     client.wait_for_server();
     publisher.publish(&text_message("joined again"));
-    assert_eq!(subscription.lost_before("joined again"), 10);
-    client.ask(&[0, 1, 0, 0, 1]);
-    server.respond(&server.next().0, &response(true, "there again"));
+    assert_eq!(lost_before("joined again", &subscription), 10);
+    client.send(&[0, 1, 0, 0, 1]);
+    server.respond_once(&server.next().0, &response(true, "there again")).unwrap();
     assert_eq!(text_in(&client.next().1.payload[4..]), "there again");
 }
 
@@ -166,15 +167,15 @@ fn a_partition_heals() {
 fn a_site_comes_back_with_its_router() {
     let mut sites = Sites::new();
     let (here, there) = sites.ends();
-    let publisher = here.publisher("/wire/killed", STRING, QosProfile::default());
-    let subscription = there.subscription("/wire/killed", STRING, QosProfile::default());
-    publisher.wait_for_match();
+    let publisher = here.publisher_of("/wire/killed", STRING, QosProfile::default());
+    let subscription = there.subscription_of("/wire/killed", STRING, QosProfile::default());
+    publisher.wait_for_matches(1);
     sites.there.kill();
     publisher.wait_for_matches(0);
     publisher.publish(&text_message("to nobody"));
     sites.there.restart();
-    publisher.wait_for_match();
-    subscription.wait_for_match();
+    publisher.wait_for_matches(1);
+    subscription.wait_for_matches(1);
     publisher.publish(&text_message("again"));
     assert_eq!(text_in(&subscription.next().payload), "again");
 }

@@ -8,10 +8,11 @@ mod messages;
 mod network;
 mod python;
 
+use feros_conformance::{text_in, text_message};
 use feros_engine::graph::EndpointNode;
 use feros_engine::{EndpointKind, QosProfile};
 
-use ends::{End, SET_BOOL, STRING, response, text_in, text_message};
+use ends::{SET_BOOL, STRING, response, wire_node};
 use messages::{JOINT_STATE, JointState};
 use network::Network;
 use python::pyzeros;
@@ -20,16 +21,16 @@ use python::pyzeros;
 fn topics_pass_in_both_directions() {
     let network = Network::new();
     let Some(_peer) = pyzeros(&network) else { return };
-    let end = End::new(network.peer(), "feros");
+    let end = wire_node(network.peer(), "feros");
     let qos = QosProfile::default();
     let (publisher, subscription) =
-        (end.publisher("/wire/in", STRING, qos), end.subscription("/wire/out", STRING, qos));
-    publisher.wait_for_match();
-    subscription.wait_for_match();
+        (end.publisher_of("/wire/in", STRING, qos), end.subscription_of("/wire/out", STRING, qos));
+    publisher.wait_for_matches(1);
+    subscription.wait_for_matches(1);
     publisher.publish(&text_message("hello, wörld"));
     let sample = subscription.next();
     assert_eq!(text_in(&sample.payload), "repeated: hello, wörld");
-    let gids = subscription.end.matched_gids();
+    let gids = subscription.subscription.matched_gids();
     assert_eq!(gids, [sample.info.publisher_gid], "the gid of a message is that of the token");
     assert!(sample.info.source_timestamp.is_some());
 }
@@ -40,18 +41,18 @@ fn topics_pass_in_both_directions() {
 fn arrays_and_a_megabyte_pass_in_both_directions() {
     let network = Network::new();
     let Some(_peer) = pyzeros(&network) else { return };
-    let end = End::new(network.peer(), "feros");
+    let end = wire_node(network.peer(), "feros");
     let qos = QosProfile::default();
-    let joints = end.publisher("/wire/joints_in", JOINT_STATE, qos);
-    let changed = end.subscription("/wire/joints_out", JOINT_STATE, qos);
-    let text = end.publisher("/wire/in", STRING, qos);
-    let repeated = end.subscription("/wire/out", STRING, qos);
-    joints.wait_for_match();
-    changed.wait_for_match();
+    let joints = end.publisher_of("/wire/joints_in", JOINT_STATE, qos);
+    let changed = end.subscription_of("/wire/joints_out", JOINT_STATE, qos);
+    let text = end.publisher_of("/wire/in", STRING, qos);
+    let repeated = end.subscription_of("/wire/out", STRING, qos);
+    joints.wait_for_matches(1);
+    changed.wait_for_matches(1);
     joints.publish(&JointState::example().encode());
     assert_eq!(&*changed.next().payload, JointState::example().changed().encode());
-    text.wait_for_match();
-    repeated.wait_for_match();
+    text.wait_for_matches(1);
+    repeated.wait_for_matches(1);
     let megabyte = "0123456789abcdef".repeat(1 << 16);
     text.publish(&text_message(&megabyte));
     let sample = repeated.next();
@@ -63,20 +64,21 @@ fn arrays_and_a_megabyte_pass_in_both_directions() {
 fn the_peer_sees_nodes_topics_types_and_policies() {
     let network = Network::new();
     let Some(_peer) = pyzeros(&network) else { return };
-    let end = End::new(network.peer(), "feros");
-    let seen = end.subscription("/wire/seen", STRING, QosProfile::default());
+    let end = wire_node(network.peer(), "feros");
+    let seen = end.subscription_of("/wire/seen", STRING, QosProfile::default());
     let wait_until_seen = |wanted: &str| {
-        let look = || seen.end.take().unwrap().filter(|said| text_in(&said.payload) == wanted);
+        let look =
+            || seen.subscription.take().unwrap().filter(|said| text_in(&said.payload) == wanted);
         seen.data.wait_for(wanted, look);
     };
     wait_until_seen("0 0");
     let qos = QosProfile { depth: 5, ..QosProfile::default() }.best_effort();
-    let publisher = end.publisher("/wire/joints_in", JOINT_STATE, qos);
+    let publisher = end.publisher_of("/wire/joints_in", JOINT_STATE, qos);
     wait_until_seen("1 0");
-    let _subscription = end.subscription("/wire/joints_out", JOINT_STATE, qos);
+    let _subscription = end.subscription_of("/wire/joints_out", JOINT_STATE, qos);
     wait_until_seen("1 1");
     // Other policies result in another token.
-    let _other = end.publisher("/wire/joints_in", JOINT_STATE, QosProfile::default());
+    let _other = end.publisher_of("/wire/joints_in", JOINT_STATE, QosProfile::default());
     drop(publisher);
     wait_until_seen("0 1");
 }
@@ -85,7 +87,7 @@ fn the_peer_sees_nodes_topics_types_and_policies() {
 fn the_graph_shows_nodes_endpoints_and_policies() {
     let network = Network::new();
     let Some(peer) = pyzeros(&network) else { return };
-    let end = End::new(network.peer(), "feros");
+    let end = wire_node(network.peer(), "feros");
     let found = end.wait_for_graph("the peer's publisher", |graph| {
         graph.endpoints_of(EndpointKind::Publisher, "/wire/out").next().cloned()
     });
@@ -110,20 +112,20 @@ fn the_graph_shows_nodes_endpoints_and_policies() {
 fn services_are_called_in_both_directions() {
     let network = Network::new();
     let Some(_peer) = pyzeros(&network) else { return };
-    let end = End::new(network.peer(), "feros");
-    let client = end.client("/wire/python", SET_BOOL);
+    let end = wire_node(network.peer(), "feros");
+    let client = end.client_of("/wire/python", SET_BOOL);
     client.wait_for_server();
     for wanted in [true, false] {
-        let asked = client.ask(&[0, 1, 0, 0, u8::from(wanted)]);
+        let asked = client.send(&[0, 1, 0, 0, u8::from(wanted)]);
         let (number, answer) = client.next();
         assert_eq!(number, asked);
         assert_eq!((answer.payload[4] != 0, text_in(&answer.payload[4..])), (wanted, "by Python"));
-        assert_eq!(client.end.responders(), [answer.info.publisher_gid]);
+        assert_eq!(client.client.responders(), [answer.info.publisher_gid]);
     }
-    let server = end.service("/wire/feros", SET_BOOL);
-    let called = end.subscription("/wire/called", STRING, QosProfile::default());
+    let server = end.service_of("/wire/feros", SET_BOOL);
+    let called = end.subscription_of("/wire/called", STRING, QosProfile::default());
     let (request, question) = server.next();
     assert_eq!(question.payload[4], 1);
-    server.respond(&request, &response(true, "by Feros"));
+    server.respond_once(&request, &response(true, "by Feros")).unwrap();
     assert_eq!(text_in(&called.next().payload), "True by Feros");
 }

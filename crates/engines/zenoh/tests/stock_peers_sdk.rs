@@ -7,18 +7,19 @@ mod messages;
 mod network;
 mod python;
 
+use feros_conformance::{TestSubscription, text_in, text_message};
 use feros_engine::graph::EndpointNode;
-use feros_engine::{EndpointKind, QosProfile, Subscription, TypeHash};
+use feros_engine::{EndpointKind, QosProfile, TypeHash};
 
-use ends::{End, SET_BOOL, STRING, Watched, response, text_in, text_message};
+use ends::{SET_BOOL, STRING, response, wire_node};
 use messages::{JOINT_STATE, JointState};
 use network::Network;
 use python::sdk;
 
 /// Waits until the peer, which repeats its messages, sends this one.
-fn wait_until_said(subscription: &Watched<dyn Subscription>, wanted: &str) {
+fn wait_until_said(subscription: &TestSubscription, wanted: &str) {
     let said = || {
-        let sample = subscription.end.take().unwrap();
+        let sample = subscription.subscription.take().unwrap();
         sample.filter(|sample| text_in(&sample.payload) == wanted)
     };
     subscription.data.wait_for(wanted, said);
@@ -28,12 +29,12 @@ fn wait_until_said(subscription: &Watched<dyn Subscription>, wanted: &str) {
 fn topics_pass_in_both_directions() {
     let network = Network::new();
     let Some(_peer) = sdk(&network) else { return };
-    let end = End::new(network.peer(), "feros");
+    let end = wire_node(network.peer(), "feros");
     let qos = QosProfile::default();
-    let joints = end.publisher("/wire/joints_in", JOINT_STATE, qos);
-    let changed = end.subscription("/wire/joints_out", JOINT_STATE, qos);
-    joints.wait_for_match();
-    changed.wait_for_match();
+    let joints = end.publisher_of("/wire/joints_in", JOINT_STATE, qos);
+    let changed = end.subscription_of("/wire/joints_out", JOINT_STATE, qos);
+    joints.wait_for_matches(1);
+    changed.wait_for_matches(1);
     joints.publish(&JointState::example().encode());
     let sample = changed.next();
     assert_eq!(&*sample.payload, JointState::example().changed().encode());
@@ -45,12 +46,12 @@ fn topics_pass_in_both_directions() {
 fn a_megabyte_passes_in_both_directions() {
     let network = Network::new();
     let Some(_peer) = sdk(&network) else { return };
-    let end = End::new(network.peer(), "feros");
+    let end = wire_node(network.peer(), "feros");
     let qos = QosProfile::default();
-    let joints = end.publisher("/wire/joints_in", JOINT_STATE, qos);
-    let changed = end.subscription("/wire/joints_out", JOINT_STATE, qos);
-    joints.wait_for_match();
-    changed.wait_for_match();
+    let joints = end.publisher_of("/wire/joints_in", JOINT_STATE, qos);
+    let changed = end.subscription_of("/wire/joints_out", JOINT_STATE, qos);
+    joints.wait_for_matches(1);
+    changed.wait_for_matches(1);
     let velocities = (0..1 << 17).map(f64::from).collect();
     let message = JointState { velocities, ..JointState::example() };
     joints.publish(&message.encode());
@@ -61,23 +62,23 @@ fn a_megabyte_passes_in_both_directions() {
 fn services_are_called_in_both_directions() {
     let network = Network::new();
     let Some(_peer) = sdk(&network) else { return };
-    let end = End::new(network.peer(), "feros");
-    let client = end.client("/wire/python", SET_BOOL);
+    let end = wire_node(network.peer(), "feros");
+    let client = end.client_of("/wire/python", SET_BOOL);
     client.wait_for_server();
     for wanted in [true, false] {
-        let asked = client.ask(&[0, 1, 0, 0, u8::from(wanted)]);
+        let asked = client.send(&[0, 1, 0, 0, u8::from(wanted)]);
         let (number, answer) = client.next();
         assert_eq!(number, asked);
         assert_eq!((answer.payload[4] != 0, text_in(&answer.payload[4..])), (wanted, "by Python"));
     }
-    let server = end.service("/wire/feros", SET_BOOL);
-    let called = end.subscription("/wire/called", STRING, QosProfile::default());
-    let ask = end.publisher("/wire/call", STRING, QosProfile::default());
-    ask.wait_for_match();
+    let server = end.service_of("/wire/feros", SET_BOOL);
+    let called = end.subscription_of("/wire/called", STRING, QosProfile::default());
+    let ask = end.publisher_of("/wire/call", STRING, QosProfile::default());
+    ask.wait_for_matches(1);
     ask.publish(&text_message("now"));
     let (request, question) = server.next();
     assert_eq!(question.payload[4], 1);
-    server.respond(&request, &response(true, "by Feros"));
+    server.respond_once(&request, &response(true, "by Feros")).unwrap();
     assert_eq!(text_in(&called.next().payload), "True by Feros");
 }
 
@@ -88,14 +89,14 @@ fn services_are_called_in_both_directions() {
 #[test]
 fn history_passes_in_both_directions() {
     let network = Network::new();
-    let end = End::new(network.peer(), "feros");
+    let end = wire_node(network.peer(), "feros");
     let qos = QosProfile::default().transient_local();
-    let latched = end.publisher("/latched", STRING, qos);
+    let latched = end.publisher_of("/latched", STRING, qos);
     latched.publish(&text_message("kept by Feros"));
     let Some(_peer) = sdk(&network) else { return };
-    let late = end.subscription("/wire/late", STRING, QosProfile::default());
+    let late = end.subscription_of("/wire/late", STRING, QosProfile::default());
     wait_until_said(&late, "['kept by Feros']");
-    let history = end.subscription("/wire/history", STRING, qos);
+    let history = end.subscription_of("/wire/history", STRING, qos);
     assert_eq!(text_in(&history.next().payload), "kept by Python");
 }
 
@@ -103,7 +104,7 @@ fn history_passes_in_both_directions() {
 fn each_sees_the_other_in_the_graph() {
     let network = Network::new();
     let Some(peer) = sdk(&network) else { return };
-    let end = End::new(network.peer(), "feros");
+    let end = wire_node(network.peer(), "feros");
     let found = end.wait_for_graph("the peer's publisher", |graph| {
         graph.endpoints_of(EndpointKind::Publisher, "/wire/joints_out").next().cloned()
     });
@@ -112,10 +113,10 @@ fn each_sees_the_other_in_the_graph() {
     let EndpointNode::Named(node) = found.node else { panic!("{:?}", found.node) };
     assert_eq!(node.fully_qualified(), "/wire/python");
 
-    let seen = end.subscription("/wire/seen", STRING, QosProfile::default());
+    let seen = end.subscription_of("/wire/seen", STRING, QosProfile::default());
     wait_until_said(&seen, "[]");
     let qos = QosProfile { depth: 5, ..QosProfile::default() }.best_effort();
-    let publisher = end.publisher("/wire/joints_in", JOINT_STATE, qos);
+    let publisher = end.publisher_of("/wire/joints_in", JOINT_STATE, qos);
     let (name, hash) = JOINT_STATE;
     let described =
         format!(r#"["/wire", "feros", "{name}", "{hash}", "BEST_EFFORT", "VOLATILE", 5]"#);

@@ -4,11 +4,12 @@
 mod ends;
 mod network;
 
+use feros_conformance::{text_in, text_message};
 use feros_engine::{EndpointKind, QosProfile};
 use feros_test_support::until;
 use zenoh::Wait as _;
 
-use ends::{End, SET_BOOL, STRING, text_in, text_message};
+use ends::{SET_BOOL, STRING, response, wire_node};
 use network::{DOMAIN_ID, Network};
 
 const QOS: fn() -> QosProfile = QosProfile::default;
@@ -18,19 +19,19 @@ const QOS: fn() -> QosProfile = QosProfile::default;
 #[test]
 fn peers_outlive_their_router() {
     let mut network = Network::new();
-    let (near, far) = (End::new(network.peer(), "near"), End::new(network.peer(), "far"));
-    let publisher = near.publisher("/wire/outlives", STRING, QOS());
-    let subscription = far.subscription("/wire/outlives", STRING, QOS());
-    publisher.wait_for_match();
-    subscription.wait_for_match();
+    let (near, far) = (wire_node(network.peer(), "near"), wire_node(network.peer(), "far"));
+    let publisher = near.publisher_of("/wire/outlives", STRING, QOS());
+    let subscription = far.subscription_of("/wire/outlives", STRING, QOS());
+    publisher.wait_for_matches(1);
+    subscription.wait_for_matches(1);
     network.kill();
     publisher.publish(&text_message("alone"));
     assert_eq!(text_in(&subscription.next().payload), "alone");
     network.restart();
-    let later = End::new(network.peer(), "later");
-    let late = later.subscription("/wire/outlives", STRING, QOS());
+    let later = wire_node(network.peer(), "later");
+    let late = later.subscription_of("/wire/outlives", STRING, QOS());
     publisher.wait_for_matches(2);
-    late.wait_for_match();
+    late.wait_for_matches(1);
     publisher.publish(&text_message("again"));
     assert_eq!(text_in(&subscription.next().payload), "again");
     assert_eq!(text_in(&late.next().payload), "again");
@@ -41,27 +42,25 @@ fn peers_outlive_their_router() {
 #[test]
 fn matches_come_back_with_the_router() {
     let mut network = Network::new();
-    let (near, far) = (End::new(network.client(), "near"), End::new(network.client(), "far"));
-    let publisher = near.publisher("/wire/returns", STRING, QOS());
-    let subscription = far.subscription("/wire/returns", STRING, QOS());
-    let server = far.service("/wire/returning", SET_BOOL);
-    let client = near.client("/wire/returning", SET_BOOL);
-    publisher.wait_for_match();
+    let (near, far) = (wire_node(network.client(), "near"), wire_node(network.client(), "far"));
+    let publisher = near.publisher_of("/wire/returns", STRING, QOS());
+    let subscription = far.subscription_of("/wire/returns", STRING, QOS());
+    let server = far.service_of("/wire/returning", SET_BOOL);
+    let client = near.client_of("/wire/returning", SET_BOOL);
+    publisher.wait_for_matches(1);
     client.wait_for_server();
     network.kill();
     publisher.wait_for_matches(0);
-    client
-        .events
-        .wait_for("the server's end", || (!client.end.service_is_available()).then_some(()));
+    client.wait_for_end_of_server();
     publisher.publish(&text_message("to nobody"));
-    client.ask(&[0, 1, 0, 0, 1]);
+    client.send(&[0, 1, 0, 0, 1]);
     network.restart();
-    publisher.wait_for_match();
-    subscription.wait_for_match();
+    publisher.wait_for_matches(1);
+    subscription.wait_for_matches(1);
     client.wait_for_server();
     publisher.publish(&text_message("again"));
     assert_eq!(text_in(&subscription.next().payload), "again");
-    let asked = client.ask(&[0, 1, 0, 0, 1]);
+    let asked = client.send(&[0, 1, 0, 0, 1]);
     let (request, _) = server.next();
     assert_eq!(request.sequence_number, asked);
 }
@@ -71,12 +70,12 @@ fn matches_come_back_with_the_router() {
 fn a_session_may_come_before_its_router() {
     let mut network = Network::new();
     network.kill();
-    let early = End::new(network.peer(), "early");
-    let publisher = early.publisher("/wire/early", STRING, QOS());
+    let early = wire_node(network.peer(), "early");
+    let publisher = early.publisher_of("/wire/early", STRING, QOS());
     network.restart();
-    let late = End::new(network.peer(), "late");
-    let subscription = late.subscription("/wire/early", STRING, QOS());
-    publisher.wait_for_match();
+    let late = wire_node(network.peer(), "late");
+    let subscription = late.subscription_of("/wire/early", STRING, QOS());
+    publisher.wait_for_matches(1);
     publisher.publish(&text_message("found"));
     assert_eq!(text_in(&subscription.next().payload), "found");
 }
@@ -112,9 +111,9 @@ fn stranger(network: &Network) -> zenoh::Session {
 #[test]
 fn hostile_messages_and_requests_are_refused() {
     let network = Network::new();
-    let end = End::new(network.client(), "feros");
-    let subscription = end.subscription("/wire/hostile", STRING, QOS());
-    let server = end.service("/wire/asked", SET_BOOL);
+    let end = wire_node(network.client(), "feros");
+    let subscription = end.subscription_of("/wire/hostile", STRING, QOS());
+    let server = end.service_of("/wire/asked", SET_BOOL);
     let stranger = stranger(&network);
     // Once the router knows the token of the last endpoint, it knows all endpoints, because a link
     // keeps the order.
@@ -142,11 +141,14 @@ fn hostile_messages_and_requests_are_refused() {
     let sample = subscription.next();
     assert_eq!(text_in(&sample.payload), "right");
     assert_eq!(sample.info.publisher_gid.0, [7; 16]);
-    assert_eq!((subscription.end.refused_samples(), server.end.refused_samples()), (5, 5));
+    assert_eq!(
+        (subscription.subscription.refused_samples(), server.service.refused_samples()),
+        (5, 5)
+    );
     let question = stranger.get(&asked).payload(&[0, 1, 0, 0, 1][..]).attachment(&right[..]);
     let replies = question.wait().unwrap();
     let (request, _) = server.next();
-    server.respond(&request, &ends::response(true, "answered"));
+    server.respond_once(&request, &response(true, "answered")).unwrap();
     assert!(replies.recv().unwrap().result().is_ok(), "a client without a token is answered");
 }
 
@@ -154,7 +156,7 @@ fn hostile_messages_and_requests_are_refused() {
 #[test]
 fn hostile_tokens_are_refused() {
     let network = Network::new();
-    let end = End::new(network.client(), "feros");
+    let end = wire_node(network.client(), "feros");
     let stranger = stranger(&network);
     let tokens: Vec<_> = [
         format!("@ros2_lv/{DOMAIN_ID}/x"),

@@ -6,17 +6,11 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
-use feros_conformance::NotificationCounter;
-use feros_engine::engine::GraphChangeGuard;
-use feros_engine::{
-    Client, ClientOptions, CreateEndpointError, Engine as _, GraphSnapshot, NodeId, NodeName,
-    PublishMode, Publisher, PublisherOptions, QosProfile, Sample, Service, ServiceMapping,
-    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
-};
+use feros_conformance::{TestClient, TestNode, TestService, TestType};
+use feros_engine::{Engine as _, SessionOptions};
 use feros_interop::{Domain, interop_is_skipped};
 use feros_ros1_master::ConfiguredRos1Engine;
 use feros_test_support::WATCHDOG;
@@ -26,6 +20,9 @@ use serde_json::{Value, json};
 const PYTHON: &str = "/usr/bin/python3";
 /// The rospy node that follows commands.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/cli/tests/ros1/node.py");
+
+pub const STRING: TestType<'_> = ("std_msgs/msg/String", "");
+pub const SET_BOOL: TestType<'_> = ("std_srvs/srv/SetBool", "");
 
 /// A master, and the environment of its nodes.
 pub struct World {
@@ -131,8 +128,8 @@ impl World {
     }
 
     /// Creates a Feros node that behaves like a node in a separate process.
-    pub fn node(&self, name: &str) -> Node {
-        Node::of(self.engine().open(&SessionOptions::default()).unwrap(), name)
+    pub fn node(&self, name: &str) -> TestNode {
+        TestNode::named(self.engine().open(&SessionOptions::default()).unwrap(), "/", name)
     }
 }
 
@@ -203,196 +200,18 @@ impl Drop for Rospy {
     }
 }
 
-/// A node in a session of the engine.
-pub struct Node {
-    pub session: Arc<dyn Session>,
-    pub id: NodeId,
-    graph: Arc<NotificationCounter>,
-    _guard: GraphChangeGuard,
+/// Responds to the next request with the result of `answer`.
+pub fn answer_next(server: &TestService, answer: impl FnOnce(&[u8]) -> Vec<u8>) {
+    let (id, request) = server.next();
+    server.respond_once(&id, &answer(&request.payload)).unwrap();
 }
 
-pub struct Subscribed {
-    pub subscription: Arc<dyn Subscription>,
-    data: Arc<NotificationCounter>,
-    events: Arc<NotificationCounter>,
-}
-
-pub struct Published {
-    pub publisher: Arc<dyn Publisher>,
-    events: Arc<NotificationCounter>,
-}
-
-pub struct Served {
-    pub service: Arc<dyn Service>,
-    requests: Arc<NotificationCounter>,
-}
-
-pub struct Calling {
-    pub client: Arc<dyn Client>,
-    responses: Arc<NotificationCounter>,
-}
-
-impl Node {
-    pub fn of(session: Arc<dyn Session>, name: &str) -> Self {
-        let id = session.create_node(&NodeName::new("/", name).unwrap()).unwrap();
-        let graph = NotificationCounter::new();
-        let guard = session.on_graph_change(graph.notify());
-        Self { session, id, graph, _guard: guard }
-    }
-
-    pub fn wait_for_graph<T>(
-        &self,
-        what: &str,
-        mut look: impl FnMut(&GraphSnapshot) -> Option<T>,
-    ) -> T {
-        self.graph.wait_for(what, || look(&self.session.graph()))
-    }
-
-    pub fn try_publisher(
-        &self,
-        topic: &str,
-        type_name: &str,
-        qos: QosProfile,
-    ) -> Result<Published, CreateEndpointError> {
-        let events = NotificationCounter::new();
-        let publisher = self.session.create_publisher(PublisherOptions {
-            node: self.id,
-            topic,
-            type_name,
-            type_hash: None,
-            qos,
-            announcement: "",
-            mode: PublishMode::Synchronous,
-            on_event: Some(events.notify()),
-        })?;
-        Ok(Published { publisher, events })
-    }
-
-    pub fn publisher(&self, topic: &str, type_name: &str, qos: QosProfile) -> Published {
-        self.try_publisher(topic, type_name, qos).unwrap()
-    }
-
-    pub fn subscription(&self, topic: &str, type_name: &str, qos: QosProfile) -> Subscribed {
-        let (data, events) = (NotificationCounter::new(), NotificationCounter::new());
-        let subscription = self.session.create_subscription(SubscriptionOptions {
-            node: self.id,
-            topic,
-            type_name,
-            type_hash: None,
-            qos,
-            announcement: "",
-            ignore_local_publications: false,
-            on_data: data.notify(),
-            on_event: Some(events.notify()),
-        });
-        Subscribed { subscription: subscription.unwrap(), data, events }
-    }
-
-    pub fn try_service(&self, service: &str, ty: &str) -> Result<Served, CreateEndpointError> {
-        let requests = NotificationCounter::new();
-        let service = self.session.create_service(ServiceOptions {
-            node: self.id,
-            service,
-            type_name: ty,
-            type_hash: None,
-            request_hash: None,
-            response_hash: None,
-            qos: QosProfile::services_default(),
-            mapping: ServiceMapping::default(),
-            replies_on_demand: false,
-            local_requests_only: false,
-            announcement: "",
-            on_request: requests.notify(),
-            on_match: requests.notify(),
-        })?;
-        Ok(Served { service, requests })
-    }
-
-    pub fn client(&self, service: &str, ty: &str) -> Calling {
-        let responses = NotificationCounter::new();
-        let client = self.session.create_client(ClientOptions {
-            node: self.id,
-            service,
-            type_name: ty,
-            type_hash: None,
-            request_hash: None,
-            response_hash: None,
-            qos: QosProfile::services_default(),
-            force_mapping: None,
-            announcement: "",
-            on_response: responses.notify(),
-            on_match: responses.notify(),
-        });
-        Calling { client: client.unwrap(), responses }
-    }
-}
-
-fn copied(bytes: &[u8]) -> impl FnMut(&mut [u8]) -> Result<(), feros_engine::FillAborted> {
-    move |memory: &mut [u8]| {
-        memory.copy_from_slice(bytes);
-        Ok(())
-    }
-}
-
-impl Published {
-    pub fn publish(&self, bytes: &[u8]) {
-        self.publisher.publish(bytes.len(), &mut copied(bytes)).unwrap();
-    }
-
-    pub fn wait_for_matches(&self, count: usize) {
-        let look = || (self.publisher.matched_subscriptions() == count).then_some(());
-        self.events.wait_for("matching subscriptions", look);
-    }
-}
-
-impl Subscribed {
-    pub fn next(&self) -> Sample {
-        self.data.wait_for("a message", || self.subscription.take().unwrap())
-    }
-
-    pub fn wait_for_matches(&self, count: usize) {
-        let look = || (self.subscription.matched_publishers() == count).then_some(());
-        self.events.wait_for("matching publishers", look);
-    }
-}
-
-impl Served {
-    /// Responds to the next request with the result of `answer`.
-    pub fn answer(&self, answer: impl FnOnce(&[u8]) -> Vec<u8>) {
-        let (id, request) =
-            self.requests.wait_for("a request", || self.service.take_request().unwrap());
-        let response = answer(&request.payload);
-        self.service.send_response(&id, response.len(), &mut copied(&response)).unwrap();
-    }
-}
-
-impl Calling {
-    pub fn wait_for_server(&self, is_there: bool) {
-        let look = || (self.client.service_is_available() == is_there).then_some(());
-        self.responses.wait_for("the server", look);
-    }
-
-    pub fn send(&self, request: &[u8]) -> i64 {
-        self.client.send_request(request.len(), &mut copied(request)).unwrap()
-    }
-
-    pub fn next(&self) -> (i64, Sample) {
-        self.responses.wait_for("a response", || self.client.take_response().unwrap())
-    }
-
-    pub fn call(&self, request: &[u8]) -> Vec<u8> {
-        let number = self.send(request);
-        let (answered, response) = self.next();
-        assert_eq!(answered, number);
-        response.payload.to_vec()
-    }
-}
-
-/// Serializes a `std_msgs/msg/String` as CDR.
-pub fn text(data: &str) -> Vec<u8> {
-    let mut bytes = vec![0, 1, 0, 0];
-    put_text(&mut bytes, data);
-    bytes
+/// Calls a server and returns its response.
+pub fn call(client: &TestClient, request: &[u8]) -> Vec<u8> {
+    let number = client.send(request);
+    let (answered, response) = client.next();
+    assert_eq!(answered, number);
+    response.payload.to_vec()
 }
 
 /// Appends a string, aligned as in CDR.
@@ -402,10 +221,4 @@ pub fn put_text(bytes: &mut Vec<u8>, data: &str) {
     bytes.extend_from_slice(&(data.len() as u32 + 1).to_le_bytes());
     bytes.extend_from_slice(data.as_bytes());
     bytes.push(0);
-}
-
-/// Returns the string in a `std_msgs/msg/String`.
-pub fn read_text(bytes: &[u8]) -> String {
-    let len = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
-    String::from_utf8(bytes[8..8 + len - 1].to_vec()).unwrap()
 }

@@ -1,9 +1,9 @@
 //! A message with a header and arrays, serialized as CDR.
 #![allow(dead_code, reason = "each test uses some of it")]
 
-use crate::ends::Type;
+use feros_conformance::TestType;
 
-pub(crate) const JOINT_STATE: Type = (
+pub(crate) const JOINT_STATE: TestType = (
     "sensor_msgs/msg/JointState",
     "RIHS01_a13ee3a330e346c9d87b5aa18d24e11690752bd33a0350f11c5882bc9179260e",
 );
