@@ -5,13 +5,13 @@ use feros_sync::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros::engine::{DiscoveryRange, SessionOptions};
+use feros::engine::SessionOptions;
 use feros::message::{Message, Service};
 use feros::msgs::rcl_interfaces::msg::Parameter;
 use feros::msgs::rcl_interfaces::srv::{SetParameters, SetParameters_Request};
 use feros::{
-    Arguments, Context, ContextOptions, Executor, Node, Outcome, ParameterValue, Publisher,
-    QosProfile, Subscription, TransportSet,
+    Context, ContextOptions, Executor, Node, Outcome, ParameterValue, Publisher, QosProfile,
+    Subscription,
 };
 
 use crate::WATCHDOG;
@@ -33,18 +33,8 @@ const MOST_HEARD: usize = 1000;
 
 impl Observer {
     pub(crate) fn new(domain_id: u16) -> Self {
-        let session = SessionOptions {
-            domain_id: domain_id.into(),
-            discovery_range: DiscoveryRange::Localhost,
-            ..SessionOptions::default()
-        };
-        let options = ContextOptions {
-            session,
-            arguments: Arguments::default(),
-            engine: None,
-            handle_signals: false,
-            transports: TransportSet::ALL,
-        };
+        let session = SessionOptions::localhost(domain_id.into());
+        let options = ContextOptions::new(session);
         let context = Context::new(options).expect("a session can be opened on loopback");
         let node = context.create_node("observer").expect("it is the only node of that name");
         let executor = Executor::new();

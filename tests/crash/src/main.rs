@@ -19,7 +19,7 @@ use std::io::{BufRead, Write};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use feros::engine::{DiscoveryRange, SessionOptions};
+use feros::engine::SessionOptions;
 use feros::{
     Arguments, Context, ContextOptions, Executor, MatchTransport, Node, PublisherOptions,
     QosProfile, Transport, TransportSet,
@@ -71,19 +71,8 @@ fn main() {
 
 fn context() -> Context {
     let domain_id = std::env::var("ROS_DOMAIN_ID").unwrap().parse().unwrap();
-    let session = SessionOptions {
-        domain_id,
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
-    Context::new(ContextOptions {
-        session,
-        arguments: Arguments::default(),
-        engine: None,
-        handle_signals: false,
-        transports: TransportSet::ALL,
-    })
-    .unwrap_or_else(|error| panic!("{error}"))
+    Context::new(ContextOptions::new(SessionOptions::localhost(domain_id)))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn answer(value: &Value) {

@@ -65,6 +65,18 @@ pub struct ContextOptions {
 }
 
 impl ContextOptions {
+    /// The options of a context with this session: without arguments, with the default engine and
+    /// all transports. Signals are not handled.
+    pub fn new(session: SessionOptions) -> Self {
+        Self {
+            session,
+            arguments: Arguments::default(),
+            engine: None,
+            handle_signals: false,
+            transports: TransportSet::ALL,
+        }
+    }
+
     /// Reads the options from the environment variables `ROS_DOMAIN_ID`,
     /// `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS` and `FEROS_TRANSPORTS` (such as
     /// `intra_process,network`). The options have no arguments, and signals are not handled.
@@ -81,13 +93,7 @@ impl ContextOptions {
                 .into_owned(),
             expected: "one or several of intra_process, shared_memory, network, separated by commas",
         })?;
-        Ok(Self {
-            session,
-            arguments: Arguments::default(),
-            engine: None,
-            handle_signals: false,
-            transports,
-        })
+        Ok(Self { transports, ..Self::new(session) })
     }
 }
 

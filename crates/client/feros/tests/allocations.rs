@@ -13,11 +13,11 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros::engine::{DiscoveryRange, SessionOptions};
+use feros::engine::SessionOptions;
 use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
 use feros::{
-    Arguments, Context, ContextOptions, Executor, Publisher, SerializedMessage,
-    SubscriptionOptions, Transport, TransportSet, View,
+    Context, ContextOptions, Executor, Publisher, SerializedMessage, SubscriptionOptions,
+    Transport, TransportSet, View,
 };
 
 thread_local! {
@@ -65,19 +65,8 @@ const SIZES: [usize; 2] = [256, 1 << 20];
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn context() -> Context {
-    let session = SessionOptions {
-        domain_id: feros_test_support::own_domain(),
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
-    Context::new(ContextOptions {
-        session,
-        arguments: Arguments::default(),
-        engine: None,
-        handle_signals: false,
-        transports: TransportSet::ALL,
-    })
-    .unwrap()
+    Context::new(ContextOptions::new(SessionOptions::localhost(feros_test_support::own_domain())))
+        .unwrap()
 }
 
 fn image(size: usize) -> Image {

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-use feros::engine::{DiscoveryRange, SessionOptions};
+use feros::engine::SessionOptions;
 use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
 use feros::msgs::std_msgs::msg::HeaderShape;
 use feros::trace::{self, Point};
@@ -28,20 +28,9 @@ const DOMAIN: &str = "FEROS_TRACE_TEST_DOMAIN";
 const MESSAGES: u32 = 20;
 
 fn context() -> Context {
-    let session = SessionOptions {
-        domain_id: std::env::var(DOMAIN).unwrap().parse().unwrap(),
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
+    let session = SessionOptions::localhost(std::env::var(DOMAIN).unwrap().parse().unwrap());
     let arguments = Arguments::default();
-    Context::new(ContextOptions {
-        session,
-        arguments,
-        engine: None,
-        handle_signals: false,
-        transports: TransportSet::ALL,
-    })
-    .unwrap()
+    Context::new(ContextOptions { arguments, ..ContextOptions::new(session) }).unwrap()
 }
 
 fn image(number: u32) -> Image {

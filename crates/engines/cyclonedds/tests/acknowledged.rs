@@ -7,17 +7,14 @@ use std::time::Duration;
 
 use feros_conformance::TestNode;
 use feros_cyclonedds::ConfiguredCycloneEngine;
-use feros_engine::{DiscoveryRange, Engine, QosProfile, Session, SessionOptions};
+use feros_engine::{Engine, QosProfile, Session, SessionOptions};
 
 fn open(domain_id: u32) -> Arc<dyn Session> {
     // There are two stacks in this process, which form one domain on the wire.
     let configuration = "<CycloneDDS><Domain id=\"60\"><Discovery><ExternalDomainId>65</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let engine = ConfiguredCycloneEngine { configuration: configuration.into() };
-    let discovery_range = DiscoveryRange::Localhost;
-    engine
-        .open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() })
-        .unwrap()
+    engine.open(&SessionOptions::localhost(domain_id)).unwrap()
 }
 
 #[test]

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{
-    DiscoveryRange, Engine, FillAborted, NodeName, Notify, PublishMode, Publisher,
-    PublisherOptions, Sample, Session, SessionOptions, Subscription, SubscriptionOptions,
+    Engine, FillAborted, NodeName, Notify, PublishMode, Publisher, PublisherOptions, Sample,
+    Session, SessionOptions, Subscription, SubscriptionOptions,
 };
 
 /// Counts the allocations of all threads while `COUNTING` is set.
@@ -130,10 +130,7 @@ fn open(domain_id: u32) -> Arc<dyn Session> {
     let configuration = "<CycloneDDS><Domain id=\"62\"><Discovery><ExternalDomainId>61</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let engine = ConfiguredCycloneEngine { configuration: configuration.into() };
-    let discovery_range = DiscoveryRange::Localhost;
-    engine
-        .open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() })
-        .unwrap()
+    engine.open(&SessionOptions::localhost(domain_id)).unwrap()
 }
 
 // There is only one test, because the allocations of all threads are counted.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use feros_conformance::{Fixture, conformance_tests};
 use feros_cyclonedds::ConfiguredCycloneEngine;
-use feros_engine::{DiscoveryRange, Engine, Session, SessionOptions};
+use feros_engine::{Engine, Session, SessionOptions};
 
 /// The domain that these tests use.
 const DOMAIN_ID: u32 = 121;
@@ -23,10 +23,7 @@ fn open(domain_id: u32) -> Arc<dyn Session> {
              </Discovery></Domain></CycloneDDS>"
         ),
     };
-    let discovery_range = DiscoveryRange::Localhost;
-    engine
-        .open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() })
-        .unwrap()
+    engine.open(&SessionOptions::localhost(domain_id)).unwrap()
 }
 
 struct OneSession;

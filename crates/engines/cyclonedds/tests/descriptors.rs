@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use feros_cyclonedds::CycloneEngine;
-use feros_engine::{DiscoveryRange, Engine, NodeName, SessionOptions};
+use feros_engine::{Engine, NodeName, SessionOptions};
 use feros_test_support::own_domain;
 
 /// Returns the descriptors that a child process inherits, except its standard streams and the
@@ -27,9 +27,7 @@ fn inherited() -> BTreeSet<String> {
 #[test]
 fn a_program_inherits_nothing_of_a_session() {
     let before = inherited();
-    let (domain_id, discovery_range) = (own_domain(), DiscoveryRange::Localhost);
-    let options = SessionOptions { domain_id, discovery_range, ..SessionOptions::default() };
-    let session = CycloneEngine.open(&options).unwrap();
+    let session = CycloneEngine.open(&SessionOptions::localhost(own_domain())).unwrap();
     session.create_node(&NodeName::new("/", "parent").unwrap()).unwrap();
     assert_eq!(inherited(), before);
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use feros_conformance::{TestNode, TestType};
 use feros_cyclonedds::ConfiguredCycloneEngine;
-use feros_engine::{DiscoveryRange, Engine, Session, SessionOptions};
+use feros_engine::{Engine, Session, SessionOptions};
 
 const DOMAIN_ID: u32 = 123;
 /// The domain id of a second stack in this process. On the wire it is the same domain as the first.
@@ -19,10 +19,7 @@ fn open(domain_id: u32) -> Arc<dyn Session> {
         "<CycloneDDS><Domain id=\"{LOSSY_DOMAIN_ID}\"><Discovery><ExternalDomainId>{DOMAIN_ID}</ExternalDomainId>\
          <SPDPInterval>100ms</SPDPInterval></Discovery><Internal><Test><XmitLossiness>700</XmitLossiness></Test></Internal></Domain></CycloneDDS>"
     );
-    let discovery_range = DiscoveryRange::Localhost;
-    ConfiguredCycloneEngine { configuration }
-        .open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() })
-        .unwrap()
+    ConfiguredCycloneEngine { configuration }.open(&SessionOptions::localhost(domain_id)).unwrap()
 }
 
 const SMALL: [u8; 8] = [0, 1, 0, 0, 1, 0, 0, 0];

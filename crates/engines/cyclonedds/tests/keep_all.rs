@@ -7,13 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use feros_conformance::{NotificationCounter, TestNode, matched};
 use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{
-    DiscoveryRange, Engine, KEEP_ALL_LIMIT, PublishError, Publisher, QosProfile, Session,
-    SessionOptions,
+    Engine, KEEP_ALL_LIMIT, PublishError, Publisher, QosProfile, Session, SessionOptions,
 };
 
 fn open() -> Arc<dyn Session> {
-    let discovery_range = DiscoveryRange::Localhost;
-    let options = SessionOptions { domain_id: 125, discovery_range, ..SessionOptions::default() };
+    let options = SessionOptions::localhost(125);
     ConfiguredCycloneEngine::default().open(&options).unwrap()
 }
 

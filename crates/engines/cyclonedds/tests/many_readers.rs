@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use feros_conformance::{TestNode, TestPublisher, TestSubscription, numbered};
 use feros_cyclonedds::ConfiguredCycloneEngine;
-use feros_engine::{DiscoveryRange, Engine, QosProfile, Session, SessionOptions};
+use feros_engine::{Engine, QosProfile, Session, SessionOptions};
 use feros_test_support::own_domain;
 
 /// The number of subscriptions of each participant. With fewer than 16, the engine always
@@ -22,11 +22,7 @@ fn open(stack: u32, domain: u32) -> Arc<dyn Session> {
         "<CycloneDDS><Domain id=\"any\"><Discovery><ExternalDomainId>{domain}</ExternalDomainId>\
          </Discovery></Domain></CycloneDDS>"
     );
-    let options = SessionOptions {
-        domain_id: stack,
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
+    let options = SessionOptions::localhost(stack);
     ConfiguredCycloneEngine { configuration }.open(&options).unwrap()
 }
 

@@ -8,8 +8,7 @@ use feros_engine::{DiscoveryRange, Engine, OpenError, Session, SessionOptions};
 
 fn open(domain_id: u32, configuration: &str) -> Result<Arc<dyn Session>, OpenError> {
     let engine = ConfiguredCycloneEngine { configuration: configuration.to_owned() };
-    let discovery_range = DiscoveryRange::Localhost;
-    engine.open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() })
+    engine.open(&SessionOptions::localhost(domain_id))
 }
 
 fn error(domain_id: u32, configuration: &str) -> OpenError {

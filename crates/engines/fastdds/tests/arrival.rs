@@ -6,9 +6,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use feros_engine::{
-    DiscoveryRange, Engine as _, NodeName, PublisherOptions, Session, SessionOptions,
-};
+use feros_engine::{Engine as _, NodeName, PublisherOptions, Session, SessionOptions};
 use feros_fastdds::FastDdsEngine;
 use feros_test_support::{TestProcess, Watchdog, obey, until};
 
@@ -27,11 +25,7 @@ const SELDOM: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 "#;
 
 fn session() -> Arc<dyn Session> {
-    let options = SessionOptions {
-        domain_id: 126,
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
+    let options = SessionOptions::localhost(126);
     FastDdsEngine.open(&options).unwrap()
 }
 

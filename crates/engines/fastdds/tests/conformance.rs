@@ -9,16 +9,14 @@
 use std::sync::Arc;
 
 use feros_conformance::{Fixture, conformance_tests};
-use feros_engine::{DiscoveryRange, Engine, Session, SessionOptions};
+use feros_engine::{Engine, Session, SessionOptions};
 use feros_fastdds::FastDdsEngine;
 
 /// The domain that these tests use.
 const DOMAIN_ID: u32 = 123;
 
 fn open() -> Arc<dyn Session> {
-    let discovery_range = DiscoveryRange::Localhost;
-    let options =
-        SessionOptions { domain_id: DOMAIN_ID, discovery_range, ..SessionOptions::default() };
+    let options = SessionOptions::localhost(DOMAIN_ID);
     FastDdsEngine.open(&options).unwrap()
 }
 

@@ -6,7 +6,7 @@
 use std::process::Command;
 use std::sync::mpsc::sync_channel;
 
-use feros_engine::{DiscoveryRange, Engine as _, SessionOptions};
+use feros_engine::{Engine as _, SessionOptions};
 use feros_fastdds::FastDdsEngine;
 use feros_test_support::TestProcess;
 
@@ -28,11 +28,7 @@ fn exit_process() {
     if std::env::var_os(VARIABLE).is_none() {
         return;
     }
-    let options = SessionOptions {
-        domain_id: 127,
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
+    let options = SessionOptions::localhost(127);
     let session = FastDdsEngine.open(&options).unwrap();
     let (is_ending, ends) = sync_channel(1);
     let end = move || {

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use feros_conformance::{TestNode, matched};
-use feros_engine::{DiscoveryRange, Engine, QosProfile, SessionOptions};
+use feros_engine::{Engine, QosProfile, SessionOptions};
 use feros_fastdds::FastDdsEngine;
 
 /// This profile sets the participant's number. A second participant finds the number in use, which
@@ -39,11 +39,7 @@ fn profiles_are_those_of_the_file() {
         std::env::set_var("RMW_FASTRTPS_USE_QOS_FROM_XML", "1");
         std::env::set_var("RMW_FASTRTPS_PUBLICATION_MODE", "ASYNCHRONOUS");
     }
-    let options = SessionOptions {
-        domain_id: 125,
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
+    let options = SessionOptions::localhost(125);
     let session = FastDdsEngine.open(&options).unwrap();
     let said = session.configuration();
     assert!(said.contains("profiles.xml") && said.contains("XML: true"), "{said}");

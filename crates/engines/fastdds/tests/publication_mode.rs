@@ -6,7 +6,7 @@
 use std::process::Command;
 
 use feros_conformance::{TestNode, matched};
-use feros_engine::{DiscoveryRange, Engine, QosProfile, SessionOptions};
+use feros_engine::{Engine, QosProfile, SessionOptions};
 use feros_fastdds::FastDdsEngine;
 use feros_test_support::skip;
 
@@ -30,11 +30,7 @@ fn wakeups_of_sending_threads() -> u64 {
 
 /// Publishes messages one by one, waits for each of them, and returns the number of wake-ups.
 fn publish_and_count() -> u64 {
-    let options = SessionOptions {
-        domain_id: 126,
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
+    let options = SessionOptions::localhost(126);
     let node = TestNode::new(FastDdsEngine.open(&options).unwrap());
     let publisher = node.publisher("/mode", QosProfile::default());
     let subscription = node.subscription("/mode", QosProfile::default());

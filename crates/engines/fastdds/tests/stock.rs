@@ -9,9 +9,7 @@ use std::process::Command;
 use feros_conformance::{
     TestNode, TestPublisher, TestSubscription, matched, text_in, text_message,
 };
-use feros_engine::{
-    DiscoveryRange, EndpointKind, Engine, NodeName, QosProfile, SessionOptions, TypeHash,
-};
+use feros_engine::{EndpointKind, Engine, NodeName, QosProfile, SessionOptions, TypeHash};
 use feros_fastdds::FastDdsEngine;
 use feros_interop::{Domain, Peer};
 use feros_test_support::skip;
@@ -23,11 +21,7 @@ const SET_BOOL: &str = "std_srvs/srv/SetBool";
 const STRING_HASH: &str = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18";
 
 fn ours(domain: &Domain) -> TestNode {
-    let options = SessionOptions {
-        domain_id: domain.id().into(),
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
+    let options = SessionOptions::localhost(domain.id().into());
     TestNode::named(FastDdsEngine.open(&options).unwrap(), "/ours", "on_fastdds")
 }
 

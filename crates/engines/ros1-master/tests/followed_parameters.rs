@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use feros::{Arguments, Context, ContextOptions, Node, ParameterValue, QosProfile, TransportSet};
+use feros::{Context, ContextOptions, Node, ParameterValue, QosProfile};
 use feros_engine::SessionOptions;
 use feros_test_support::{WATCHDOG, eventually};
 use ros1::{Rospy, World};
@@ -18,11 +18,8 @@ use serde_json::{Value, json};
 
 fn node(world: &World, name: &str) -> Node {
     let options = ContextOptions {
-        session: SessionOptions::default(),
-        arguments: Arguments::default(),
         engine: Some(Arc::new(world.engine())),
-        handle_signals: false,
-        transports: TransportSet::ALL,
+        ..ContextOptions::new(SessionOptions::default())
     };
     Context::new(options).unwrap().create_node(name).unwrap()
 }

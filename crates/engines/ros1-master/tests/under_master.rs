@@ -6,9 +6,9 @@ mod ros1;
 
 use std::sync::Arc;
 
-use feros::{Arguments, Context, ContextOptions, NodeOptions, QosProfile, Time, TransportSet};
+use feros::{Arguments, Context, ContextOptions, NodeOptions, QosProfile, Time};
 use feros_cyclonedds::CycloneEngine;
-use feros_engine::{DiscoveryRange, Engine, SessionOptions};
+use feros_engine::{Engine, SessionOptions};
 use feros_engine_pair::PairEngine;
 use feros_interop::Domain;
 use feros_test_support::eventually;
@@ -22,11 +22,9 @@ fn context(world: &World, arguments: &str) -> Context {
 fn context_on(engine: Arc<dyn Engine>, session: SessionOptions, arguments: &str) -> Context {
     let line = arguments.split_whitespace().map(str::to_owned);
     let options = ContextOptions {
-        session,
         arguments: Arguments::parse(line).unwrap().0,
         engine: Some(engine),
-        handle_signals: false,
-        transports: TransportSet::ALL,
+        ..ContextOptions::new(session)
     };
     Context::new(options).unwrap()
 }
@@ -130,11 +128,7 @@ fn a_node_on_two_engines_has_its_parameters_on_the_master() {
     let (ros1, dds) = (Arc::new(world.engine()), Arc::new(CycloneEngine));
     let orders: [[Arc<dyn Engine>; 2]; 2] = [[dds.clone(), ros1.clone()], [ros1, dds]];
     for (count, engines) in orders.into_iter().enumerate() {
-        let session = SessionOptions {
-            domain_id: domain.id().into(),
-            discovery_range: DiscoveryRange::Localhost,
-            ..SessionOptions::default()
-        };
+        let session = SessionOptions::localhost(domain.id().into());
         let context = context_on(Arc::new(PairEngine::new(engines)), session, "");
         let node = context.create_node("feros").unwrap();
         assert_eq!(node.declare_parameter("rate", 2.5).unwrap().get(), 9.5);

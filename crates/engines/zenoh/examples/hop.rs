@@ -15,7 +15,7 @@ mod measure;
 use std::sync::Arc;
 
 use feros_cyclonedds::CycloneEngine;
-use feros_engine::{DiscoveryRange, Engine, Session, SessionOptions};
+use feros_engine::{Engine, Session, SessionOptions};
 use feros_zenoh::ConfiguredZenohEngine;
 
 const DOMAIN_ID: u32 = 203;
@@ -31,10 +31,6 @@ fn session(engine: &str) -> Arc<dyn Session> {
         ConfiguredZenohEngine { config_override: SCOUTING.to_owned(), router_check_attempts: -1 };
     let engines: [&dyn Engine; 2] = [&CycloneEngine, &zenoh];
     let chosen = engines.into_iter().find(|known| known.name() == engine).unwrap();
-    let options = SessionOptions {
-        domain_id: DOMAIN_ID,
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
+    let options = SessionOptions::localhost(DOMAIN_ID);
     chosen.open(&options).unwrap()
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use feros_conformance::{text_in, text_message};
 use feros_cyclonedds::CycloneEngine;
-use feros_engine::{DiscoveryRange, Engine as _, QosProfile, Session, SessionOptions};
+use feros_engine::{Engine as _, QosProfile, Session, SessionOptions};
 use feros_engine_bridge::{Bridge, BridgeOptions};
 use feros_interop::{Domain, Peer};
 use feros_test_support::{Background, Watchdog};
@@ -21,11 +21,7 @@ use network::Network;
 use python::pyzeros;
 
 fn dds(domain: &Domain) -> Arc<dyn Session> {
-    let options = SessionOptions {
-        domain_id: domain.id().into(),
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
+    let options = SessionOptions::localhost(domain.id().into());
     CycloneEngine.open(&options).unwrap()
 }
 

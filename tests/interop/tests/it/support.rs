@@ -4,7 +4,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-use feros::engine::{DiscoveryRange, SessionOptions, TypeHash};
+use feros::engine::{SessionOptions, TypeHash};
 use feros::message::dynamic::DynamicType;
 use feros::{Arguments, Context, ContextOptions, Executor, Node, NodeOptions, TypeIdentity};
 use feros_interop::{Domain, Peer};
@@ -15,18 +15,7 @@ pub(crate) use feros_test_support::WATCHDOG;
 
 /// Options of a context in the test's domain, on loopback.
 pub(crate) fn options(domain: &Domain) -> ContextOptions {
-    let session = SessionOptions {
-        domain_id: domain.id().into(),
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
-    ContextOptions {
-        session,
-        arguments: Arguments::default(),
-        engine: None,
-        handle_signals: false,
-        transports: feros::TransportSet::ALL,
-    }
+    ContextOptions::new(SessionOptions::localhost(domain.id().into()))
 }
 
 /// A context in the test's domain, on loopback.

@@ -2,12 +2,10 @@
 //! `feros topic info -v` and `feros doctor` show the transports; and how calls end when a process
 //! is killed.
 
-use feros::engine::{DiscoveryRange, SessionOptions};
+use feros::engine::SessionOptions;
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request};
-use feros::{
-    Arguments, Client, Context, ContextOptions, Transport, TransportSet, transports_of_topic,
-};
+use feros::{Client, Context, ContextOptions, Transport, transports_of_topic};
 use feros_interop::{Domain, Peer};
 use feros_test_support::{WATCHDOG, eventually};
 use serde_json::json;
@@ -15,19 +13,7 @@ use serde_json::json;
 use crate::support::{library, on_feros, stock};
 
 fn context(domain: &Domain) -> Context {
-    let session = SessionOptions {
-        domain_id: domain.id().into(),
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
-    Context::new(ContextOptions {
-        session,
-        arguments: Arguments::default(),
-        engine: None,
-        handle_signals: false,
-        transports: TransportSet::ALL,
-    })
-    .unwrap()
+    Context::new(ContextOptions::new(SessionOptions::localhost(domain.id().into()))).unwrap()
 }
 
 fn serve(server: &mut Peer) {

@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use feros::engine::{DiscoveryRange, SessionOptions};
+use feros::engine::SessionOptions;
 use feros::message::Message;
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::msgs::rcl_interfaces::msg::Parameter;
@@ -88,11 +88,7 @@ impl Container {
                 }
             })
             .unwrap();
-        let session = SessionOptions {
-            domain_id: domain.id().into(),
-            discovery_range: DiscoveryRange::Localhost,
-            ..SessionOptions::default()
-        };
+        let session = SessionOptions::localhost(domain.id().into());
         let options = ContextOptions { session, ..ContextOptions::from_variables().unwrap() };
         let context = Context::new(options).unwrap();
         let node = context.create_node("test").unwrap();

@@ -1,7 +1,7 @@
 //! Helpers for the tests: contexts that see only each other, and a watchdog in place of time
 //! limits.
 
-use feros::engine::{DiscoveryRange, SessionOptions};
+use feros::engine::SessionOptions;
 use feros::{Arguments, Context, ContextOptions, Executor, Node, Outcome, Publisher, TransportSet};
 use feros_test_support::{Background, eventually};
 
@@ -27,17 +27,10 @@ pub(crate) fn context_with(arguments: &str) -> Context {
 fn make_context(arguments: &str, transports: TransportSet) -> Context {
     let line = arguments.split_whitespace().map(str::to_owned);
     let (arguments, _) = Arguments::parse(line).unwrap();
-    let session = SessionOptions {
-        domain_id: feros_test_support::own_domain(),
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
     Context::new(ContextOptions {
-        session,
         arguments,
-        engine: None,
-        handle_signals: false,
         transports,
+        ..ContextOptions::new(SessionOptions::localhost(feros_test_support::own_domain()))
     })
     .unwrap()
 }

@@ -9,7 +9,7 @@ use feros::msgs::example_interfaces::action::{Fibonacci, Fibonacci_Goal, Fibonac
 use feros::msgs::std_msgs::msg::UInt32;
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros::{
-    Arguments, CancelResponse, Context, ContextOptions, GoalId, GoalResponse, Node, QosProfile,
+    CancelResponse, Context, ContextOptions, GoalId, GoalResponse, Node, QosProfile,
     ServerGoalHandle, TransportSet,
 };
 use feros_cyclonedds::CycloneEngine;
@@ -45,11 +45,9 @@ fn domains() -> [Arc<dyn Engine>; 2] {
 
 fn context(engine: Arc<dyn Engine>, transports: TransportSet) -> Context {
     Context::new(ContextOptions {
-        session: SessionOptions::default(),
-        arguments: Arguments::default(),
         engine: Some(engine),
-        handle_signals: false,
         transports,
+        ..ContextOptions::new(SessionOptions::default())
     })
     .unwrap()
 }

@@ -1,13 +1,13 @@
 //! The listener and the broadcasters on the real engine, over loopback.
 #![allow(clippy::unwrap_used)]
 
-use feros::engine::{DiscoveryRange, SessionOptions};
+use feros::engine::SessionOptions;
 use feros::msgs::geometry_msgs::msg::TransformStamped;
 use feros::msgs::rosgraph_msgs::msg::Clock;
 use feros::msgs::tf2_msgs::msg::TFMessage;
 use feros::{
     Arguments, Context, ContextOptions, Durability, Executor, Node, NodeOptions, QosProfile,
-    Reliability, TransportSet,
+    Reliability,
 };
 use feros_test_support::{Background, WATCHDOG, eventually, until};
 use feros_tf2::glam::DVec3;
@@ -23,17 +23,9 @@ fn context() -> Context {
         "--ros-args -r /tf:=/{test}/tf -r /tf_static:=/{test}/tf_static -r /clock:=/{test}/clock"
     );
     let (arguments, _) = Arguments::parse(line.split_whitespace().map(str::to_owned)).unwrap();
-    let session = SessionOptions {
-        domain_id: feros_test_support::own_domain(),
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
     Context::new(ContextOptions {
-        session,
         arguments,
-        engine: None,
-        handle_signals: false,
-        transports: TransportSet::ALL,
+        ..ContextOptions::new(SessionOptions::localhost(feros_test_support::own_domain()))
     })
     .unwrap()
 }

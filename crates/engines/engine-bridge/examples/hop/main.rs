@@ -11,15 +11,14 @@ mod measure;
 use std::sync::Arc;
 
 use feros_cyclonedds::CycloneEngine;
-use feros_engine::{DiscoveryRange, Engine as _, Session, SessionOptions};
+use feros_engine::{Engine as _, Session, SessionOptions};
 
 fn main() {
     measure::run("hop DOMAIN OTHER_DOMAIN", session);
 }
 
 fn session(domain: &str) -> Arc<dyn Session> {
-    let discovery_range = DiscoveryRange::Localhost;
     let domain_id = domain.parse().unwrap();
-    let options = SessionOptions { domain_id, discovery_range, ..SessionOptions::default() };
+    let options = SessionOptions::localhost(domain_id);
     CycloneEngine.open(&options).unwrap()
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use feros_cyclonedds::CycloneEngine;
 use feros_engine::{
-    Client, ClientOptions, DiscoveryRange, Engine, NodeId, NodeName, Publisher, PublisherOptions,
-    QosProfile, RequestId, Sample, Service, ServiceOptions, Session, SessionOptions, Stamp,
-    Subscription, SubscriptionOptions, TypeHash, copied,
+    Client, ClientOptions, Engine, NodeId, NodeName, Publisher, PublisherOptions, QosProfile,
+    RequestId, Sample, Service, ServiceOptions, Session, SessionOptions, Stamp, Subscription,
+    SubscriptionOptions, TypeHash, copied,
 };
 use feros_engine_bridge::{Bridge, BridgeOptions, Counts};
 use feros_interop::Domain;
@@ -54,11 +54,7 @@ impl World {
 }
 
 pub(crate) fn session(domain_id: u32) -> Arc<dyn Session> {
-    let options = SessionOptions {
-        domain_id,
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
+    let options = SessionOptions::localhost(domain_id);
     CycloneEngine.open(&options).unwrap()
 }
 

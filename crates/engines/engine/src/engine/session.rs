@@ -54,6 +54,11 @@ pub struct EnvironmentError {
 }
 
 impl SessionOptions {
+    /// The options of a session in this domain that finds only sessions of this host.
+    pub fn localhost(domain_id: u32) -> Self {
+        Self { domain_id, discovery_range: DiscoveryRange::Localhost, ..Self::default() }
+    }
+
     /// Reads the options from `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS`
     /// and the older `ROS_LOCALHOST_ONLY`. `variable` looks up a variable; pass
     /// `|name| std::env::var_os(name)`.

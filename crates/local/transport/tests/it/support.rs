@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use feros_doorbell::Ringer;
 use feros_engine::{
-    DiscoveryRange, Engine, NodeId, NodeName, Payload, PublishMode, QosProfile, Session,
-    SessionOptions,
+    Engine, NodeId, NodeName, Payload, PublishMode, QosProfile, Session, SessionOptions,
 };
 use feros_shm::TransportSet;
 use feros_transport::{
@@ -43,11 +42,7 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        let options = SessionOptions {
-            domain_id: feros_test_support::own_domain(),
-            discovery_range: DiscoveryRange::Localhost,
-            ..SessionOptions::default()
-        };
+        let options = SessionOptions::localhost(feros_test_support::own_domain());
         let session = feros_cyclonedds::CycloneEngine.open(&options).unwrap();
         let node = session.create_node(&NodeName::new("/", "ends").unwrap()).unwrap();
         let test = std::thread::current().name().unwrap().replace("::", "/");

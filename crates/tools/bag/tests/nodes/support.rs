@@ -1,25 +1,13 @@
 //! Contexts in a domain of the test, and spinning nodes.
 
-use feros::engine::{DiscoveryRange, SessionOptions};
-use feros::{Arguments, Context, ContextOptions, Executor, Node, TransportSet};
+use feros::engine::SessionOptions;
+use feros::{Context, ContextOptions, Executor, Node};
 use feros_interop::Domain;
 use feros_test_support::Background;
 
 /// A new context in a domain.
 pub(crate) fn context(domain: &Domain) -> Context {
-    let session = SessionOptions {
-        domain_id: domain.id().into(),
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
-    Context::new(ContextOptions {
-        session,
-        arguments: Arguments::default(),
-        engine: None,
-        handle_signals: false,
-        transports: TransportSet::ALL,
-    })
-    .unwrap()
+    Context::new(ContextOptions::new(SessionOptions::localhost(domain.id().into()))).unwrap()
 }
 
 /// Spins a node until the returned value is dropped.

@@ -11,8 +11,8 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use feros::engine::{DiscoveryRange, SessionOptions};
-use feros::{Arguments, Context, ContextOptions};
+use feros::engine::SessionOptions;
+use feros::{Context, ContextOptions};
 use feros_interop::Domain;
 pub(crate) use feros_test_support::WATCHDOG;
 
@@ -29,19 +29,7 @@ pub(crate) fn context() -> Context {
 
 /// Like [`context`], in another domain.
 pub(crate) fn context_in(domain: &Domain) -> Context {
-    let session = SessionOptions {
-        domain_id: domain.id().into(),
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
-    Context::new(ContextOptions {
-        session,
-        arguments: Arguments::default(),
-        engine: None,
-        handle_signals: false,
-        transports: feros::TransportSet::ALL,
-    })
-    .unwrap()
+    Context::new(ContextOptions::new(SessionOptions::localhost(domain.id().into()))).unwrap()
 }
 
 fn command(domain: &Domain, arguments: &[&str]) -> Command {

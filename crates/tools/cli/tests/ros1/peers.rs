@@ -9,8 +9,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
-use feros::engine::{DiscoveryRange, SessionOptions};
-use feros::{Arguments, Context, ContextOptions, Executor, Node, NodeOptions};
+use feros::engine::SessionOptions;
+use feros::{Context, ContextOptions, Executor, Node, NodeOptions};
 use feros_interop::{Domain, interop_is_skipped};
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError, host_address};
 use feros_ros1::{Address, Master, SystemState};
@@ -185,18 +185,8 @@ impl World {
 
     /// Like [`World::ros2`], for a node with these options.
     pub(crate) fn ros2_with(&self, options: NodeOptions) -> Ros2 {
-        let session = SessionOptions {
-            domain_id: self.domain.id().into(),
-            discovery_range: DiscoveryRange::Localhost,
-            ..SessionOptions::default()
-        };
-        let context = Context::new(ContextOptions {
-            session,
-            arguments: Arguments::default(),
-            engine: None,
-            handle_signals: false,
-            transports: feros::TransportSet::ALL,
-        });
+        let session = SessionOptions::localhost(self.domain.id().into());
+        let context = Context::new(ContextOptions::new(session));
         let context = context.unwrap();
         let node = context.create_node_with(options).unwrap();
         let executor = std::sync::Arc::new(Executor::new());

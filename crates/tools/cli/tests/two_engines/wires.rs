@@ -6,11 +6,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use feros::engine::{DiscoveryRange, Engine, SessionOptions};
+use feros::engine::{Engine, SessionOptions};
 use feros::msgs::std_msgs::msg::UInt32;
 use feros::{
-    Arguments, Context, ContextOptions, Executor, Node, Publisher, QosProfile, Subscription,
-    Transport,
+    Context, ContextOptions, Executor, Node, Publisher, QosProfile, Subscription, Transport,
 };
 use feros_engine_pair::PairEngine;
 use feros_interop::Domain;
@@ -84,17 +83,10 @@ impl Wires {
             ZENOH => self.zenoh(),
             _ => Arc::new(PairEngine::new([dds, self.zenoh()])),
         };
-        let session = SessionOptions {
-            domain_id: self.domain.id().into(),
-            discovery_range: DiscoveryRange::Localhost,
-            ..SessionOptions::default()
-        };
         Context::new(ContextOptions {
-            session,
-            arguments: Arguments::default(),
             engine: Some(engine),
-            handle_signals: false,
             transports: [Transport::Network].into_iter().collect(),
+            ..ContextOptions::new(SessionOptions::localhost(self.domain.id().into()))
         })
         .unwrap()
     }

@@ -6,11 +6,10 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::sync::mpsc::sync_channel;
 
-use feros::engine::{DiscoveryRange, SessionOptions};
+use feros::engine::SessionOptions;
 use feros::msgs::rcl_interfaces::msg::Log;
 use feros::{
     Arguments, Context, ContextOptions, Executor, NodeOptions, Outcome, ParameterValue, QosProfile,
-    TransportSet,
 };
 use feros_component::Component as _;
 use feros_interop::Domain;
@@ -18,19 +17,7 @@ use feros_test_support::WATCHDOG;
 use feros_view_component::View;
 
 fn context(domain: &Domain) -> Context {
-    let session = SessionOptions {
-        domain_id: domain.id().into(),
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
-    Context::new(ContextOptions {
-        session,
-        arguments: Arguments::default(),
-        engine: None,
-        handle_signals: false,
-        transports: TransportSet::ALL,
-    })
-    .unwrap()
+    Context::new(ContextOptions::new(SessionOptions::localhost(domain.id().into()))).unwrap()
 }
 
 fn options<const N: usize>(parameters: [(&str, ParameterValue); N]) -> NodeOptions {

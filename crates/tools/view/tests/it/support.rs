@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use feros::engine::{DiscoveryRange, SessionOptions};
-use feros::{Arguments, Context, ContextOptions, Executor, Node, NodeOptions, TransportSet};
+use feros::engine::SessionOptions;
+use feros::{Context, ContextOptions, Executor, Node, NodeOptions};
 use feros_interop::Domain;
 use feros_test_support::Background;
 use feros_view::{Server, ViewOptions};
@@ -68,19 +68,7 @@ impl Fixture {
 
 /// A context in this domain, which uses only loopback.
 pub(crate) fn context_in(domain: u32) -> Context {
-    let session = SessionOptions {
-        domain_id: domain,
-        discovery_range: DiscoveryRange::Localhost,
-        ..SessionOptions::default()
-    };
-    Context::new(ContextOptions {
-        session,
-        arguments: Arguments::default(),
-        engine: None,
-        handle_signals: false,
-        transports: TransportSet::ALL,
-    })
-    .unwrap()
+    Context::new(ContextOptions::new(SessionOptions::localhost(domain))).unwrap()
 }
 
 /// Spins a node until the returned value is dropped.
