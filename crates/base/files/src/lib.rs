@@ -42,7 +42,7 @@ pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     open(path)?.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most_bytes {
-        let what = format!("it has more than the {most_bytes} bytes that are read");
+        let what = format!("it is larger than {most_bytes} bytes, the limit for this kind of file");
         return Err(Error::new(ErrorKind::FileTooLarge, what));
     }
     Ok(bytes)
@@ -65,7 +65,7 @@ fn open_with(options: &mut OpenOptions, path: &Path) -> Result<File, Error> {
     } else {
         Err(Error::new(
             ErrorKind::InvalidInput,
-            "it is not a regular file (a pipe, device or folder)",
+            "it is not a regular file, but a pipe, a device or a folder",
         ))
     }
 }

@@ -33,18 +33,20 @@ const PERIODS: std::ops::RangeInclusive<Duration> =
 pub enum EnvironmentError {
     /// The number of events in `FEROS_TRACE_EVENTS` is invalid.
     #[error(
-        "FEROS_TRACE_EVENTS is {0:?}, which is not a number of events above 0: leave it out for {DEFAULT_CAPACITY} per thread"
+        "FEROS_TRACE_EVENTS is {0:?}, which is not a number of events above 0: correct it, or \
+         unset it for {DEFAULT_CAPACITY} events per thread"
     )]
     Capacity(String),
     /// The period in `FEROS_TRACE_PERIOD` is invalid.
     #[error(
-        "FEROS_TRACE_PERIOD is {0:?}, which is not a time between 10ms and 1 hour: write 1s, 500ms or a number of seconds, or \
-         leave it out to have the trace written when the program ends"
+        "FEROS_TRACE_PERIOD is {0:?}, which is not a time between 10ms and 1 hour: write 1s, 500ms or a number of \
+         seconds, or unset it to write the trace when the program ends"
     )]
     Period(String),
     /// The number of bytes in `FEROS_TRACE_BYTES` is invalid.
     #[error(
-        "FEROS_TRACE_BYTES is {0:?}, which is not a number of bytes from {FEWEST_BYTES}: leave it out for {DEFAULT_BYTES}"
+        "FEROS_TRACE_BYTES is {0:?}, which is not a number of bytes from {FEWEST_BYTES}: correct \
+         it, or unset it for {DEFAULT_BYTES} bytes"
     )]
     Bytes(String),
     /// The file cannot be created.
@@ -52,7 +54,8 @@ pub enum EnvironmentError {
     Write(#[from] WriteError),
     /// The system cannot start the thread that writes periodically.
     #[error(
-        "FEROS_TRACE_PERIOD: the thread that writes cannot be started: {0}; end other processes, or raise `ulimit -u`"
+        "FEROS_TRACE_PERIOD is set, but the thread that writes the trace cannot be started: {0}; \
+         end other processes, or raise `ulimit -u`"
     )]
     Thread(std::io::Error),
 }

@@ -66,7 +66,7 @@ pub mod format {
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The folder cannot be created.
-    #[error("the folder {folder} for traces cannot be made: {source}", folder = folder.display())]
+    #[error("the folder {folder} for traces cannot be created: {source}", folder = folder.display())]
     Folder {
         /// The folder.
         folder: PathBuf,

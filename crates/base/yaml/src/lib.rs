@@ -110,19 +110,19 @@ pub enum Problem {
     #[error("this is not YAML: {0}")]
     Syntax(String),
     /// An alias.
-    #[error("an alias (`*name`): write its value here instead")]
+    #[error("aliases (`*name`) are not supported: write the value here instead")]
     Alias,
     /// A second document.
-    #[error("a second document (`---`): one is expected")]
+    #[error("there is a second document (`---`), but only one is expected")]
     SecondDocument,
     /// A key that is a list or mapping.
-    #[error("a list or mapping as a key: a word is expected")]
+    #[error("a list or mapping is used as a key: use a string")]
     Key,
     /// Lists and mappings that are nested too deep.
     #[error("lists and mappings are nested deeper than {0}")]
     TooDeep(usize),
     /// More values than allowed.
-    #[error("more than {0} values")]
+    #[error("there are more than {0} values")]
     TooMany(usize),
 }
 

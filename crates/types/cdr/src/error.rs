@@ -36,7 +36,8 @@ pub enum EncodeError {
     },
     /// The memory is shorter than the message to be written.
     #[error(
-        "the buffer has {capacity} bytes where at least {needed} are needed: provide as many as `encoded_size` says"
+        "the buffer has {capacity} bytes, but at least {needed} are needed: provide the number of \
+         bytes that `encoded_size` returns"
     )]
     BufferTooSmall {
         /// The number of bytes needed up to the end of the field that did not fit.
@@ -55,7 +56,8 @@ pub enum BuildError {
     Shape(#[from] EncodeError),
     /// The memory does not have the alignment that references to numbers in it require.
     #[error(
-        "the body of the message, byte 4 of its memory, lies {excess_bytes} bytes after a multiple of 8: lend memory that starts 4 bytes before one"
+        "the body of the message, which begins at byte 4 of the memory, lies {excess_bytes} bytes \
+         after a multiple of 8: lend memory that starts 4 bytes before a multiple of 8"
     )]
     Misaligned {
         /// The address of the body modulo 8.
@@ -68,7 +70,8 @@ pub enum BuildError {
     NotBuilt,
     /// The memory does not hold a built message.
     #[error(
-        "the memory holds no message of this type at offset {offset} of its body: build it first, and write to it through its fields only"
+        "the memory holds no message of this type at offset {offset} of its body: build it first, \
+         and write to it only through its fields"
     )]
     Malformed {
         /// The offset of the field that cannot be handed out.
@@ -102,7 +105,8 @@ pub enum DecodeError {
     },
     /// The bytes end inside a value.
     #[error(
-        "the sample ends early: {what} at offset {offset} needs {needed} bytes, {remaining} are left; the sender's type may differ"
+        "the sample ends early: {what} at offset {offset} needs {needed} bytes, but {remaining} \
+         are left; the sender's type may differ"
     )]
     Truncated {
         /// The offset at which the value starts.
@@ -116,7 +120,8 @@ pub enum DecodeError {
     },
     /// A sequence claims more elements than the remaining bytes can hold.
     #[error(
-        "the sequence at offset {offset} claims {count} elements of at least {element_bytes} bytes, {remaining} bytes are left: malformed, or the sender's type differs"
+        "the sequence at offset {offset} claims {count} elements of at least {element_bytes} \
+         bytes, but {remaining} bytes are left: malformed, or the sender's type differs"
     )]
     CountTooLarge {
         /// The offset at which the first element would start.
@@ -130,7 +135,8 @@ pub enum DecodeError {
     },
     /// A bounded string or sequence is longer than its type allows.
     #[error(
-        "field `{field}`, ending at offset {offset}, has length {len} where its type allows at most {bound}: the sender's type differs"
+        "field `{field}`, ending at offset {offset}, has length {len}, but its type allows at most \
+         {bound}: the sender's type differs"
     )]
     BoundExceeded {
         /// The offset at which reading stopped.

@@ -42,8 +42,8 @@ pub enum DescriptionError {
     },
     /// A field has a type that ROS 2 messages cannot have.
     #[error(
-        "the description of `{type_name}` has a field `{field}` of type {type_id} (capacity {capacity}, text up to {string_capacity}), \
-         which no message definition gives"
+        "the description of `{type_name}` has a field `{field}` of type {type_id} (capacity {capacity}, strings of at \
+         most {string_capacity}), which no message definition can have"
     )]
     FieldType {
         /// The type.
@@ -90,10 +90,10 @@ impl IndividualTypeDescription {
                 problem,
             };
             if !is_field_name(&field.name) {
-                return Err(wrong("not the name of a field"));
+                return Err(wrong("not a valid field name"));
             }
             if !names.insert(&field.name) {
-                return Err(wrong("there twice"));
+                return Err(wrong("declared twice"));
             }
             fields.push(field.to_field(&self.type_name)?);
         }
@@ -179,15 +179,15 @@ mod tests {
         };
         type Change = fn(&mut FieldDescription);
         let changes: [(Change, &str); 10] = [
-            (|f| f.name = "1".into(), "not the name of a field"),
-            (|f| f.name = "byte_values".into(), "there twice"),
+            (|f| f.name = "1".into(), "not a valid field name"),
+            (|f| f.name = "byte_values".into(), "declared twice"),
             (|f| f.ty.type_id = 0, "of type 0"),
             (|f| f.ty.type_id = 12, "of type 12"),
             (|f| f.ty.type_id = 255, "of type 255"),
             (|f| (f.ty.type_id, f.ty.capacity) = (50, 0), "capacity 0"),
             (|f| (f.ty.type_id, f.ty.capacity) = (50, 1 << 40), "capacity 1099511627776"),
             (|f| (f.ty.type_id, f.ty.capacity) = (2, 3), "capacity 3"),
-            (|f| f.ty.string_capacity = 7, "text up to 7"),
+            (|f| f.ty.string_capacity = 7, "strings of at most 7"),
             (|f| (f.ty.type_id, f.ty.capacity) = (1, 0), "not an interface type"),
         ];
         for (change, expected) in changes {

@@ -23,7 +23,7 @@ pub enum LoadError {
         source: std::io::Error,
     },
     /// A definition is not UTF-8.
-    #[error("`{}` is not text in UTF-8: save it in that encoding", path.display())]
+    #[error("`{}` is not UTF-8 text: save it in that encoding", path.display())]
     Encoding {
         /// The file.
         path: PathBuf,

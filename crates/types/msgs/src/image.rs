@@ -11,7 +11,7 @@ use crate::sensor_msgs::msg::{Image, ImageView};
 #[non_exhaustive]
 pub enum ImageError {
     /// The encoding is unknown, or does not store pixels one after the other.
-    #[error("images encoded as `{encoding}` have no single pixels that could be read")]
+    #[error("single pixels of images encoded as `{encoding}` cannot be read")]
     UnknownEncoding {
         /// The encoding.
         encoding: String,

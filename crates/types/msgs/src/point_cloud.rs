@@ -32,7 +32,7 @@ pub enum PointCloudError {
         asked: u8,
     },
     /// The field lies partly beyond the end of a point.
-    #[error("the field `{name}` ends at byte {end} of a point, which has {point_step}")]
+    #[error("the field `{name}` ends at byte {end} of a point, but a point has {point_step} bytes")]
     OutsidePoint {
         /// The field.
         name: String,

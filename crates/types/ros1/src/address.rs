@@ -46,7 +46,7 @@ impl Address {
     /// Returns an error if no address answers.
     pub fn connect(&self, patience: Duration) -> io::Result<TcpStream> {
         let deadline = Instant::now() + patience;
-        let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+        let mut last = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
         for address in self.resolve(patience)? {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -77,7 +77,7 @@ impl Address {
 
     /// Like [`Address::connect`], for tasks. The caller must limit the time.
     pub(crate) async fn reach(&self) -> io::Result<tokio::net::TcpStream> {
-        let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+        let mut last = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
         for address in runtime::resolve(&self.host, self.port).await? {
             match tokio::net::TcpStream::connect(address).await {
                 Ok(stream) => {

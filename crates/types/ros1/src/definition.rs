@@ -19,7 +19,8 @@ pub(crate) const SEPARATOR: &str =
 pub enum DefinitionError {
     /// A line is neither a field nor a constant.
     #[error(
-        "line {number} of {name} is not a field or constant of ROS 1: `{line}` ({expected} is expected)"
+        "line {number} of {name} is not a field or constant of ROS 1: `{line}` (expected \
+         {expected})"
     )]
     Line {
         /// The message.
@@ -33,7 +34,7 @@ pub enum DefinitionError {
     },
     /// The text is too long.
     #[error(
-        "the definition of {name} has {len} bytes, more than the {MAX_DEFINITION_BYTES} that are read"
+        "the definition of {name} has {len} bytes, more than the limit of {MAX_DEFINITION_BYTES}"
     )]
     TooLong {
         /// The message.
@@ -42,7 +43,7 @@ pub enum DefinitionError {
         len: usize,
     },
     /// The name is not the name of a message.
-    #[error("`{name}` is not a type of ROS 1: package/Name is expected")]
+    #[error("`{name}` is not a ROS 1 type name: expected package/Name")]
     Name {
         /// The malformed name.
         name: String,

@@ -148,7 +148,7 @@ impl ConnectionHeader {
 fn checked_len(len: [u8; 4]) -> io::Result<usize> {
     let len = u32::from_le_bytes(len) as usize;
     if len > MAX_HEADER_BYTES {
-        let what = format!("a header of {len} bytes is announced, which is too long");
+        let what = format!("the header is announced with {len} bytes, which is too long");
         return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
     Ok(len)

@@ -174,7 +174,7 @@ impl Incoming {
         let (begin, len) = self.body.ok_or_else(|| invalid("the head is incomplete"))?;
         let body = self.read.split_off(begin);
         if len.is_some_and(|len| body.len() != len) {
-            return Err(invalid("the message is not as long as announced"));
+            return Err(invalid("the message does not have the announced length"));
         }
         String::from_utf8(body).map(Some).map_err(invalid)
     }
@@ -186,7 +186,9 @@ fn content_length(headers: &[httparse::Header<'_>]) -> io::Result<Option<usize>>
     let text = std::str::from_utf8(header.value).map_err(invalid)?;
     let len: usize = text.trim().parse().map_err(invalid)?;
     if len > MAX_MESSAGE_BYTES {
-        return Err(invalid(format!("{len} bytes are announced, which is too many")));
+        return Err(invalid(format!(
+            "the message is announced with {len} bytes, which is too long"
+        )));
     }
     Ok(Some(len))
 }

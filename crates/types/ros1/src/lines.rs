@@ -30,7 +30,8 @@ struct State {
 }
 
 /// The text that is appended to the last line within a minute.
-const AND_MORE: &str = ". Peers of ROS 1 have caused 64 lines within a minute: further ones are omitted until it is over";
+const AND_MORE: &str = ". ROS 1 nodes have caused 64 log lines within a minute: further lines are \
+                        omitted until that minute is over";
 
 impl Lines {
     /// Logs a warning unless too many lines were logged within the last minute.

@@ -26,8 +26,8 @@ pub enum MappingError {
     Ros2(#[from] feros_interface::ResolveError),
     /// Both types have fields that the other type lacks.
     #[error(
-        "{ros1} of ROS 1 and {ros2} of ROS 2 do not belong together: {} only in ROS 1, {} only in ROS 2; \
-         a rule with fields_1_to_2 can pair them",
+        "the fields of {ros1} of ROS 1 and {ros2} of ROS 2 differ: {} only in ROS 1, {} only in ROS 2; a mapping rule \
+         with fields_1_to_2 can pair them",
         only_ros1.join(", "), only_ros2.join(", ")
     )]
     Fields {
@@ -57,7 +57,10 @@ pub enum MappingError {
         ros2_type: String,
     },
     /// A rule names a field that does not exist.
-    #[error("the rule for {ros1} of ROS 1 and {ros2} of ROS 2 names {field}, which does not exist")]
+    #[error(
+        "the rule for {ros1} of ROS 1 and {ros2} of ROS 2 names the field {field}, which does not \
+         exist"
+    )]
     Rule {
         /// The type of ROS 1.
         ros1: String,

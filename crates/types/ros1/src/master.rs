@@ -120,7 +120,7 @@ impl Master {
             _ => Err(MasterError::NoMaster {
                 address,
                 source: xmlrpc::XmlRpcError::Form(format!(
-                    "the answer to {method} is not that of a master"
+                    "the answer to {method} does not have the form of a master's answer"
                 )),
             }),
         }
@@ -158,8 +158,8 @@ impl Master {
         }
         if !self.has_said.swap(true, Ordering::Relaxed) {
             tracing::warn!(
-                "a node has registered the name {} with the ROS 1 master at {}: names have at most {MAX_NAME_BYTES} bytes \
-                 and no control characters; this name and others like it are ignored, end that node",
+                "a node has registered the name {} with the ROS 1 master at {}: names have at most {MAX_NAME_BYTES} \
+                 bytes and no control characters; this name and others like it are ignored; end that node",
                 shown_name(name),
                 self.address
             );

@@ -376,7 +376,12 @@ impl Inner {
         let listening = async move {
             let listener = match tokio::net::TcpListener::from_std(listener) {
                 Ok(listener) => listener,
-                Err(error) => return tracing::error!("{}: no connections: {error}", inner.name),
+                Err(error) => {
+                    return tracing::error!(
+                        "{}: no connections can be accepted: {error}",
+                        inner.name
+                    );
+                }
             };
             let mut served = JoinSet::new();
             loop {
@@ -402,7 +407,7 @@ impl Inner {
         let places = connections::place_of_stranger().zip(connections::place());
         if places.is_none() {
             self.lines.warn(format_args!(
-                "{}: a connection is refused: the process has the most connections that it accepts, {} in all",
+                "{}: a connection is refused: the process has {} connections, its limit",
                 self.name,
                 connections::most()
             ));

@@ -18,14 +18,15 @@ pub enum NodeError {
     },
     /// The name is not allowed in ROS 1.
     #[error(
-        "`{name}` is not a name of ROS 1: a name begins with a letter, `/` or `~` and has letters, digits, `_` and `/`"
+        "`{name}` is not a valid ROS 1 name: a name begins with a letter, `/` or `~` and consists \
+         of letters, digits, `_` and `/`"
     )]
     Name {
         /// The invalid name.
         name: String,
     },
     /// The node cannot listen.
-    #[error("no port to listen on at {host}: {source}")]
+    #[error("the node cannot listen on a port of {host}: {source}")]
     Listen {
         /// The address.
         host: IpAddr,
@@ -33,10 +34,13 @@ pub enum NodeError {
         source: std::io::Error,
     },
     /// The operating system cannot start a thread.
-    #[error("no threads for connections of ROS 1: {0}; raise `ulimit -u`, or end other processes")]
+    #[error(
+        "the threads for ROS 1 connections cannot be started: {0}; raise `ulimit -u`, or end other \
+         processes"
+    )]
     Threads(#[source] std::io::Error),
     /// The node already has a topic or service with this name.
-    #[error("{name} exists already in this node")]
+    #[error("{name} already exists in this node")]
     Taken {
         /// The topic or service.
         name: String,

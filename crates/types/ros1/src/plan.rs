@@ -108,7 +108,7 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConvertError {
     /// The message ends in the middle of a field.
-    #[error("the message ends at byte {offset}, where {needed} more bytes are needed")]
+    #[error("the message ends at byte {offset}, but {needed} more bytes are needed")]
     Truncated {
         /// The offset.
         offset: usize,
@@ -122,10 +122,10 @@ pub enum ConvertError {
         left: usize,
     },
     /// The message is not little-endian CDR.
-    #[error("the message does not begin like little-endian CDR")]
+    #[error("the message does not begin with the header of little-endian CDR")]
     Header,
     /// A string or sequence is longer than the ROS 2 type allows.
-    #[error("length {len} at byte {offset}, where the type of ROS 2 allows at most {most}")]
+    #[error("length {len} at byte {offset}, but the ROS 2 type allows at most {most}")]
     Bound {
         /// The offset.
         offset: usize,
@@ -135,7 +135,7 @@ pub enum ConvertError {
         most: u32,
     },
     /// A string contains a zero byte or, in CDR, does not end with one.
-    #[error("the text at byte {offset} contains a zero byte, or has none at its end")]
+    #[error("the string at byte {offset} contains a zero byte, or does not end with one")]
     Text {
         /// The offset.
         offset: usize,
@@ -149,7 +149,7 @@ pub enum ConvertError {
         most: usize,
     },
     /// A sequence has too many elements of zero bytes each.
-    #[error("{count} elements without any content, at byte {offset}")]
+    #[error("{count} elements at byte {offset} have no content")]
     Count {
         /// The offset.
         offset: usize,

@@ -273,7 +273,7 @@ impl Publication {
         let is_full = self.connections() >= MOST_OF_A_TOPIC;
         is_full.then(|| {
             format!(
-                "{} has {MOST_OF_A_TOPIC} subscribers already, and accepts no more",
+                "{} already has {MOST_OF_A_TOPIC} subscribers, and accepts no more",
                 self.topic()
             )
         })

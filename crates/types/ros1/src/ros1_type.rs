@@ -17,7 +17,8 @@ pub const MAX_FIELDS: usize = 1 << 16;
 pub enum CatalogError {
     /// The type is unknown.
     #[error(
-        "the ROS 1 type {name} is unknown: its publisher sends it, or ROS_PACKAGE_PATH names the folder with its package"
+        "the definition of the ROS 1 type {name} is unknown: wait for a publisher, which sends it, \
+         or let ROS_PACKAGE_PATH name the folder of its package"
     )]
     Unknown {
         /// The type.
@@ -36,8 +37,8 @@ pub enum CatalogError {
     },
     /// The type has too many fields.
     #[error(
-        "the ROS 1 type {name} has more than the {MAX_FIELDS} fields that are read, including those of nested messages: \
-         use lists of messages in their place"
+        "the ROS 1 type {name} has more than {MAX_FIELDS} fields, the limit, including those of nested messages: use \
+         lists of messages instead"
     )]
     TooManyFields {
         /// The outermost type.
@@ -60,7 +61,8 @@ pub enum CatalogError {
     },
     /// The other node uses a definition that differs from the known one.
     #[error(
-        "{who} has another definition of {name} than the one known here: md5sum {theirs} there, {ours} here. The one here is:\n{definition}"
+        "{who} has another definition of {name} than this process: md5sum {theirs} there, {ours} \
+         here. The definition here is:\n{definition}"
     )]
     Differs {
         /// The other node.

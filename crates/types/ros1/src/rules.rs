@@ -34,7 +34,7 @@ pub enum RulesError {
         source: std::io::Error,
     },
     /// The text is not a list of rules.
-    #[error("the mapping rules do not have the form of ros1_bridge's: {problem}")]
+    #[error("the mapping rules do not have the format of ros1_bridge: {problem}")]
     Form {
         /// The fault and its position.
         problem: String,
@@ -194,7 +194,7 @@ impl Rule {
 /// Returns the rules in a document, which must be a list of mappings.
 fn rules_of(document: &Node) -> Result<Vec<Rule>, String> {
     let Content::List(rules) = &document.content else {
-        return Err("a list of rules is expected".to_owned());
+        return Err("expected a list of rules".to_owned());
     };
     let rule = |(index, node): (usize, &Node)| match &node.content {
         Content::Mapping(entries) => rule_of(entries),
@@ -240,7 +240,7 @@ fn rule_of(entries: &[(Scalar, Node)]) -> Result<Rule, String> {
 fn string(key: &Scalar, value: &Node) -> Result<String, String> {
     match &value.content {
         Content::Scalar(scalar) => Ok(scalar.text.clone()),
-        _ => Err(format!("`{}` needs a text", key.text)),
+        _ => Err(format!("`{}` needs a string", key.text)),
     }
 }
 
@@ -255,7 +255,7 @@ fn pair(names: [Option<String>; 2], kind: &str) -> Result<Option<(String, String
     match names {
         [Some(one), Some(two)] => Ok(Some((one, two))),
         [None, None] => Ok(None),
-        _ => Err(format!("ros1_{kind}_name and ros2_{kind}_name need each other")),
+        _ => Err(format!("ros1_{kind}_name and ros2_{kind}_name must be given together")),
     }
 }
 

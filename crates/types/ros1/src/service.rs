@@ -57,7 +57,7 @@ pub enum CallError {
     #[error(transparent)]
     Master(#[from] MasterError),
     /// The connection failed or broke.
-    #[error("the server of {service} cannot be reached or went away: {source}")]
+    #[error("the server of {service} cannot be reached, or has ended: {source}")]
     Connection {
         /// The service.
         service: String,
@@ -116,7 +116,7 @@ impl Served {
         let refused = if clients < MOST_OF_A_TOPIC {
             self.check(header)
         } else {
-            Err(format!("{} has {MOST_OF_A_TOPIC} clients already", options.service))
+            Err(format!("{} already has {MOST_OF_A_TOPIC} clients", options.service))
         };
         if let Err(reason) = refused {
             lines.warn(&reason);

@@ -18,8 +18,8 @@ impl Strangers {
             return tracing::debug!("{node}: {from}: {error}");
         }
         tracing::warn!(
-            "{node}: the program that connected from {from} does not speak TCPROS: {error}; port {port} is for nodes of ROS 1, keep \
-             other programs from it"
+            "{node}: the program that connected from {from} does not speak TCPROS: {error}; port {port} is for ROS 1 \
+             nodes; keep other programs away from it"
         );
     }
 }

@@ -162,8 +162,8 @@ impl Subscription {
         drop(known);
         if is_short && !self.is_short.swap(true, Ordering::Relaxed) {
             self.lines.warn(format_args!(
-                "{} has more publishers than connections: at most {MOST_OF_A_TOPIC} for a topic, and {} connections \
-                 in all; the others wait",
+                "{} has more publishers than connections are allowed: at most {MOST_OF_A_TOPIC} for a topic, and {} \
+                 for the process; the other publishers wait",
                 self.options.topic,
                 connections::most()
             ));
@@ -206,8 +206,8 @@ impl Subscription {
         let topic = &self.options.topic;
         if error.kind() == io::ErrorKind::InvalidData && !std::mem::replace(is_said, true) {
             self.lines.warn(format_args!(
-                "{topic}: the publisher at {address} does not speak TCPROS: {error}; its messages are ignored, end it \
-                 (`rosnode info` and `rostopic info {topic}` show which node it is)"
+                "{topic}: the publisher at {address} does not speak TCPROS: {error}; its messages are ignored; end \
+                 that program (`rosnode info` and `rostopic info {topic}` show which node it is)"
             ));
         } else {
             tracing::debug!("{topic} of {address}: {error}");
@@ -310,9 +310,10 @@ fn place_in(text: &str) -> io::Result<Address> {
         place.get(1).and_then(Value::as_text),
         place.get(2).and_then(Value::as_int).and_then(|port| u16::try_from(port).ok()),
     ) else {
-        return Err(invalid("requestTopic is answered without host and port"));
+        return Err(invalid("the answer to requestTopic lacks host and port"));
     };
-    Address::new(host, port).ok_or_else(|| invalid("requestTopic is answered with an invalid host"))
+    Address::new(host, port)
+        .ok_or_else(|| invalid("the answer to requestTopic has an invalid host"))
 }
 
 /// Reads a message into a buffer. Returns false at the end of the connection.
@@ -341,7 +342,7 @@ pub(crate) async fn read_message(
 pub(crate) fn checked_len(len: [u8; 4]) -> io::Result<usize> {
     let len = u32::from_le_bytes(len) as usize;
     if len > MAX_MESSAGE_BYTES {
-        let what = format!("a message of {len} bytes is announced, which is too long");
+        let what = format!("the message is announced with {len} bytes, which is too long");
         return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
     Ok(len)

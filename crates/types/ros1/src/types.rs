@@ -12,8 +12,9 @@ use crate::ros1_type::{CatalogError, Ros1Service, Ros1Type};
 use crate::rules::Rules;
 
 /// The advice if both sides have different checksums.
-pub const ONE_DEFINITION: &str = "bring the packages of both sides to one definition (the one here comes from ROS_PACKAGE_PATH, \
-     AMENT_PREFIX_PATH or FEROS_INTERFACES, if one of them has the package), or give one side another name";
+pub const ONE_DEFINITION: &str = "use one definition in the packages of both sides (the definition here comes from \
+     ROS_PACKAGE_PATH, AMENT_PREFIX_PATH or FEROS_INTERFACES, if one of them has the package), or give one side \
+     another name";
 
 /// Returns the warning that a publisher's messages are not received, with the types and checksums
 /// of both sides.
@@ -60,7 +61,8 @@ pub enum TypeError {
     },
     /// ROS 2 has no type that matches the ROS 1 type.
     #[error(
-        "the type {ros1} of ROS 1 is unknown in ROS 2: add its package by --interfaces or AMENT_PREFIX_PATH, or a mapping rule"
+        "the type {ros1} of ROS 1 is unknown in ROS 2: add its package with --interfaces or \
+         AMENT_PREFIX_PATH, or write a mapping rule"
     )]
     NoRos2 {
         /// The type of ROS 1.

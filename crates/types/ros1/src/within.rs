@@ -35,7 +35,7 @@ impl Within {
     }
 
     fn late(&self) -> io::Error {
-        let what = format!("no whole answer within {} s", self.patience.as_secs());
+        let what = format!("no complete answer arrived within {} s", self.patience.as_secs());
         io::Error::new(io::ErrorKind::TimedOut, what)
     }
 

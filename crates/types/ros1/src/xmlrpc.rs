@@ -186,7 +186,7 @@ pub fn read_call(text: &str) -> Result<(String, Vec<Value>), XmlRpcError> {
     let document = parse(text)?;
     let root = document.root_element();
     let method = child(root, "methodName").and_then(|node| node.text());
-    let method = method.ok_or_else(|| XmlRpcError::Form("no methodName".to_owned()))?;
+    let method = method.ok_or_else(|| XmlRpcError::Form("there is no methodName".to_owned()))?;
     Ok((method.trim().to_owned(), parameters(root)?))
 }
 
@@ -234,7 +234,9 @@ fn parameters(root: Node<'_, '_>) -> Result<Vec<Value>, XmlRpcError> {
 
 fn value(node: Node<'_, '_>, depth: usize) -> Result<Value, XmlRpcError> {
     if depth > MAX_DEPTH {
-        return Err(XmlRpcError::Form(format!("values nest more than {MAX_DEPTH} levels deep")));
+        return Err(XmlRpcError::Form(format!(
+            "values are nested more than {MAX_DEPTH} levels deep"
+        )));
     }
     let Some(typed) = node.children().find(Node::is_element) else {
         return Ok(Value::Text(node.text().unwrap_or_default().to_owned()));

@@ -36,7 +36,7 @@ impl From<DecodeError> for Box<Failure> {
 
 fn bound_exceeded(len: usize, bound: usize) -> Box<Failure> {
     let source =
-        format!("length {len} where the type allows at most {bound}: the sender's type differs");
+        format!("length {len}, but the type allows at most {bound}: the sender's type differs");
     Box::new(Failure::Bytes { place: String::new(), source })
 }
 

@@ -23,7 +23,7 @@ pub struct ParseError {
 #[non_exhaustive]
 pub enum ParseErrorKind {
     /// The text is larger than the limit of Feros.
-    #[error("the definition has {bytes} bytes, more than the {limit} that are read")]
+    #[error("the definition has {bytes} bytes, more than the limit of {limit}")]
     TooLarge {
         /// The size.
         bytes: usize,
@@ -68,7 +68,7 @@ pub enum ParseErrorKind {
     Indented,
     /// A line has a type and nothing else.
     #[error(
-        "`{ty}` is followed by no name: write `type name`, `type name default` or `type NAME=value`{}",
+        "no name follows `{ty}`: write `type name`, `type name default` or `type NAME=value`{}",
         if ty.starts_with("---") { " (a separator is exactly `---`, without blanks)" } else { "" }
     )]
     MissingName {
@@ -107,13 +107,15 @@ pub enum ParseErrorKind {
         ty: String,
     },
     /// A constant's type is not an unbounded built-in type.
-    #[error("a constant cannot be `{ty}`: use a built-in type without bound and without brackets")]
+    #[error(
+        "a constant cannot be `{ty}`: use a built-in type without a bound and without brackets"
+    )]
     ConstantType {
         /// The type.
         ty: String,
     },
     /// A name is used twice in one message.
-    #[error("`{name}` is already defined in line {first_line}: names are unique in a message")]
+    #[error("`{name}` is already defined on line {first_line}: names are unique in a message")]
     Duplicate {
         /// The name.
         name: String,
@@ -141,7 +143,7 @@ pub enum ParseErrorKind {
         allowed: String,
     },
     /// A service or action has the wrong number of parts.
-    #[error("found {found} lines `---`, expected {expected} between {parts}")]
+    #[error("the definition has {found} lines `---`, but needs {expected} between {parts}")]
     Separators {
         /// The number of separators found, or a lower bound on that number.
         found: usize,

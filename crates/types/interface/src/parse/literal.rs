@@ -43,11 +43,14 @@ pub(super) fn default_value(
     };
     match ty.shape {
         Shape::Array(size) if elements.len() != size as usize => {
-            return Err(wrong(format!("it needs exactly {size} elements, not {}", elements.len())));
+            return Err(wrong(format!(
+                "it needs exactly {size} elements, but has {}",
+                elements.len()
+            )));
         }
         Shape::BoundedSequence(bound) if elements.len() > bound as usize => {
             return Err(wrong(format!(
-                "it may have at most {bound} elements, not {}",
+                "it may have at most {bound} elements, but has {}",
                 elements.len()
             )));
         }
@@ -86,7 +89,7 @@ fn number(ty: &BaseType, text: &str) -> Result<Literal, String> {
         };
     }
     without_underscores(text).and_then(|digits| digits.parse().ok()).map(Literal::Float).ok_or_else(
-        || "use a number with `.` as separator, such as 1.5, -2e3, inf or nan".to_owned(),
+        || "use a number with a decimal point, such as 1.5, -2e3, inf or nan".to_owned(),
     )
 }
 
@@ -155,7 +158,7 @@ fn within_bound(ty: &BaseType, text: String) -> Result<Literal, String> {
     if let BaseType::String { bound: Some(bound) } | BaseType::WString { bound: Some(bound) } = ty {
         let length = text.chars().count();
         if length > *bound as usize {
-            return Err(format!("it may have at most {bound} characters, not {length}"));
+            return Err(format!("it may have at most {bound} characters, but has {length}"));
         }
     }
     Ok(Literal::String(text))

@@ -19,7 +19,7 @@ pub struct DynamicDecodeError {
 enum DecodeErrorKind {
     #[error(transparent)]
     Cdr(#[from] DecodeError),
-    #[error("length {len} where the type allows at most {bound}: the sender's type differs")]
+    #[error("length {len}, but the type allows at most {bound}: the sender's type differs")]
     Bound { len: usize, bound: usize },
 }
 

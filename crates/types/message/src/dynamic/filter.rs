@@ -35,7 +35,7 @@ pub struct ContentFilter(Condition);
 #[non_exhaustive]
 pub enum ContentFilterError {
     /// The expression breaks the grammar.
-    #[error("the filter `{expression}` is wrong at byte {at}: expected {expected}")]
+    #[error("the filter `{expression}` has a syntax error at byte {at}: expected {expected}")]
     Syntax {
         /// The expression.
         expression: String,
@@ -45,7 +45,9 @@ pub enum ContentFilterError {
         expected: &'static str,
     },
     /// The expression names a parameter that is not given.
-    #[error("the filter names parameter %{number}, but has {count} of them, counted from %0")]
+    #[error(
+        "the filter names parameter %{number}, but {count} parameters are given, counted from %0"
+    )]
     NoParameter {
         /// The number of the parameter.
         number: usize,
@@ -54,7 +56,8 @@ pub enum ContentFilterError {
     },
     /// A parameter is not a literal value of the filter language.
     #[error(
-        "parameter %{number} of the filter is {value:?}: write a number, TRUE, FALSE, or a text as 'text'"
+        "parameter %{number} of the filter is {value:?}: write a number, TRUE, FALSE, or a string \
+         as 'text'"
     )]
     ParameterValue {
         /// The number of the parameter.
@@ -63,7 +66,7 @@ pub enum ContentFilterError {
         value: String,
     },
     /// The expression names a field that the message type does not have.
-    #[error("the filter names a field that is not there: {0}")]
+    #[error("the filter names an unknown field: {0}")]
     Field(#[from] PathError),
     /// The two sides of a comparison can never be compared.
     #[error("the filter compares {left} with {right}")]
@@ -416,9 +419,9 @@ mod tests {
             ("header.stamp.sec BETWEEN 1 OR 2", "expected AND"),
             ("header.stamp.sec = %", "expected the number of a parameter"),
             ("header.stamp.sec ~ 1", "expected a comparison"),
-            ("header.stamp.sec = %2", "names parameter %2, but has 1 of them"),
-            ("header.stamp.sec = 'x'", "compares a number with a text"),
-            ("header.stamp.sec LIKE 7", "compares a number with a text"),
+            ("header.stamp.sec = %2", "names parameter %2, but 1 parameters are given"),
+            ("header.stamp.sec = 'x'", "compares a number with a string"),
+            ("header.stamp.sec LIKE 7", "compares a number with a string"),
             ("header.stamp = 1", "compares a message, array or sequence as a whole with a value"),
             ("header.stam.sec = 1", "has no field `stam`"),
             ("höhe = 1", "at byte 1: expected a comparison"),

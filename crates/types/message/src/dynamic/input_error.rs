@@ -34,7 +34,7 @@ pub enum InputErrorKind {
     #[error("a key is a list or mapping: keys are names of fields")]
     Key,
     /// Lists and mappings are nested too deeply.
-    #[error("lists and mappings are nested more than {limit} deep, more than any message is")]
+    #[error("lists and mappings are nested more than {limit} deep, deeper than any message")]
     TooDeep {
         /// The limit.
         limit: usize,
@@ -53,7 +53,9 @@ pub enum InputErrorKind {
     },
     /// A field and its value form one word, such as `x:0`, which YAML reads as a key without a
     /// value, or as a string.
-    #[error("`{given}` is one word in YAML: write a blank behind the colon, `{field}: {value}`")]
+    #[error(
+        "`{given}` is a single word in YAML: write a space after the colon, `{field}: {value}`"
+    )]
     NoBlank {
         /// The word.
         given: String,

@@ -99,7 +99,7 @@ pub enum PathError {
         wanted: &'static str,
     },
     /// The path names an element that this message does not have.
-    #[error("`{part}` has {len} elements, so none at {index} (counted from 0)")]
+    #[error("`{part}` has {len} elements, so index {index} (counted from 0) does not exist")]
     Index {
         /// The path up to the array.
         part: String,

@@ -58,7 +58,7 @@ fn integer<T: TryFrom<i128>>(base: &BaseType, text: &str) -> Result<T, String> {
     };
     if has_leading_zero(text) {
         return Err(format!(
-            "{base} without a leading zero (YAML 1.1 takes it for octal: write 0o17 for that)"
+            "{base} without a leading zero (in YAML 1.1 it means octal: write 0o17 for that)"
         ));
     }
     parse_integer(text).and_then(|value| T::try_from(value).ok()).ok_or_else(allowed)
@@ -129,7 +129,7 @@ fn float32(text: &str) -> Result<f32, String> {
 fn within(bound: Option<u32>, len: usize, unit: &str) -> Result<(), String> {
     match bound {
         Some(bound) if len > bound as usize => {
-            Err(format!("at most {bound} {unit}, this has {len}"))
+            Err(format!("at most {bound} {unit}, but this has {len}"))
         }
         _ => Ok(()),
     }

@@ -51,7 +51,8 @@ pub enum DynamicTypeError {
     },
     /// The fixed arrays of the type are too large.
     #[error(
-        "`{name}` takes at least {bytes} bytes by its fixed arrays, more than the {MAX_FIXED_BYTES} that are handled"
+        "the fixed arrays of `{name}` take at least {bytes} bytes, more than the limit of \
+         {MAX_FIXED_BYTES}"
     )]
     TooLarge {
         /// The type.

@@ -170,9 +170,8 @@ impl<'a> Parser<'a> {
 
     fn parameter(&mut self, rest: &str) -> Result<Scalar, ContentFilterError> {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let number: usize = rest[..digits]
-            .parse()
-            .map_err(|_| self.expected("the number of a parameter after %"))?;
+        let number: usize =
+            rest[..digits].parse().map_err(|_| self.expected("a parameter number after %"))?;
         self.advance(1 + digits);
         let count = self.parameters.len();
         let given = self.parameters.get(number);
