@@ -59,8 +59,9 @@ fn run() -> Result<(), String> {
     let source = out.join("source");
     copy_source(&cyclonedds_src::source_dir(), &source)?;
     add_own_files(&source.join("src/core/ddsi/src"))?;
-    let installed = cache::installed(&source, OFF, || build_library(&source))
-        .map_err(|error| format!("The cache of finished builds cannot be used: {error}"))?;
+    let installed = cache::installed(&source, OFF, || build_library(&source)).map_err(|error| {
+        format!("The cache of finished builds (FEROS_CYCLONEDDS_CACHE) cannot be used: {error}")
+    })?;
     let (include, lib) = (installed.join("include"), installed.join("lib"));
     if !lib.join("libddsc.a").is_file() {
         return Err(format!("CMake ended without making {}/libddsc.a", lib.display()));
@@ -107,7 +108,7 @@ fn require_tools() -> Result<(), String> {
     }
     if cfg!(unix) && env::var_os("CMAKE_GENERATOR").is_none() && !runs("make") {
         return Err("CMake needs `make` to build Cyclone DDS, but it does not run.\n\
-             Cure: install it (Debian, Ubuntu: `apt-get install make`), or set CMAKE_GENERATOR=Ninja where Ninja is."
+             Cure: install it (Debian, Ubuntu: `apt-get install make`), or set CMAKE_GENERATOR=Ninja if Ninja is installed."
             .into());
     }
     Ok(())

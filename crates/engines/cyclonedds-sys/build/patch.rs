@@ -85,7 +85,7 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
         anchor: "        GVERROR (\"add_peer_address: %s: not a valid address\\n\", a);\n        goto error;\n",
         times: 1,
-        replacement: "        warn_of_peer (gv, a, \"it is no IPv4 address\");\n        continue;\n",
+        replacement: "        warn_of_peer (gv, a, \"it is not an IPv4 address\");\n        continue;\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
@@ -97,9 +97,9 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
         anchor: "        GVERROR (\"add_peer_address: %s: address family mismatch\\n\", a);\n        goto error;\n    }\n",
         times: 1,
-        replacement: "        warn_of_peer (gv, a, \"it is no IPv4 address\");\n        continue;\n    }\n\
+        replacement: "        warn_of_peer (gv, a, \"it is not an IPv4 address\");\n        continue;\n    }\n\
             \x20   if (loc.kind == DDSI_LOCATOR_KIND_INVALID)\n    {\n\
-            \x20     warn_of_peer (gv, a, \"it is the address of no host\");\n      continue;\n    }\n",
+            \x20     warn_of_peer (gv, a, \"it is not the address of a host\");\n      continue;\n    }\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
@@ -125,7 +125,7 @@ const EDITS: &[Edit] = &[
         replacement: "  dds_return_t created = ddsrt_thread_create (&thrst->tid, name, &tattr, &create_thread_wrapper, thrst);\n\
             \x20 if (created != DDS_RETCODE_OK && tprops != NULL)\n  {\n\
             \x20   /* Feros: the priority is optional, the thread is not. */\n\
-            \x20   DDS_WARNING (\"the thread \\\"%s\\\" runs without its scheduling of CYCLONEDDS_URI, which this process may not have\\n\", name);\n\
+            \x20   DDS_WARNING (\"the thread \\\"%s\\\" runs with the default scheduling: this process may not use the scheduling of CYCLONEDDS_URI\\n\", name);\n\
             \x20   ddsrt_threadattr_init (&tattr);\n\
             \x20   created = ddsrt_thread_create (&thrst->tid, name, &tattr, &create_thread_wrapper, thrst);\n  }\n\
             \x20 if (created != DDS_RETCODE_OK)\n",

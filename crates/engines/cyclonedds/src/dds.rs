@@ -51,7 +51,7 @@ impl Entity {
         }
         // SAFETY: the engine checks the handle, and `self` has not deleted it before.
         if let Err(code) = check(unsafe { sys::dds_delete(self.handle) }) {
-            tracing::warn!("deleting an entity failed: {code}");
+            tracing::warn!("deleting an entity of Cyclone DDS failed: {code}");
         }
     }
 

@@ -325,7 +325,8 @@ mod log {
         let Some(line) = line else { return };
         let Some(left_out) = admit(this_second()) else { return };
         if left_out > 0 {
-            tracing::warn!(target: LOG_TARGET, "{left_out} more lines were left out");
+            tracing::warn!(target: LOG_TARGET, "{left_out} more log lines of Cyclone DDS were left \
+                                                out");
         }
         line.say();
     }

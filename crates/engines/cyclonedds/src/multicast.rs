@@ -55,9 +55,9 @@ fn warning(of: &Circumstances<'_>) -> Option<String> {
         None => "connect to a network".to_owned(),
     };
     Some(format!(
-        "multicast is not possible on {}: nodes of this machine are found, but not those of other machines. If only \
-         this machine is meant: export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST. Otherwise {switch_on}, or name the other \
-         machines: export ROS_STATIC_PEERS='10.0.0.2;10.0.0.3'. `feros doctor` shows more.",
+        "multicast is not possible on {}: nodes on this machine are found, but nodes on other machines are not. If \
+         only this machine is meant: export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST. Otherwise {switch_on}, or name \
+         the other machines: export ROS_STATIC_PEERS='10.0.0.2;10.0.0.3'. `feros doctor` shows more.",
         names.join(", ")
     ))
 }

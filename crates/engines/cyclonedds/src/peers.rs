@@ -26,8 +26,8 @@ pub(crate) fn warn_of_others(options: &SessionOptions) {
     for peer in options.static_peers.iter().filter(|peer| !is_address(peer)) {
         tracing::warn!(
             target: LOG_TARGET,
-            "the peer \"{peer}\" is left out: it is not an address. Check ROS_STATIC_PEERS, such as \
-             '10.0.0.2;10.0.0.3'"
+            "the peer \"{peer}\" is left out: it is not an address. Correct ROS_STATIC_PEERS; an \
+             example is '10.0.0.2;10.0.0.3'"
         );
     }
 }

@@ -51,7 +51,7 @@ impl Topic {
         let entity = Entity::new(topic).map_err(|code| match code.0 {
             sys::DDS_RETCODE_BAD_PARAMETER => CreateEndpointError::Name {
                 name: names.ros.clone(),
-                reason: "the engine refuses it as a topic name".into(),
+                reason: "the engine does not accept it as a topic name".into(),
             },
             _ => failed(names, "creating the topic")(code),
         })?;

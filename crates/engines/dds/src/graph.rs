@@ -131,8 +131,8 @@ impl Graph {
     pub fn announcement_refused(&self, from: Gid) {
         if let Some(so_far) = self.refused_announcements.so_far() {
             tracing::warn!(
-                "a malformed announcement of nodes came from participant {from}{so_far}: it is not \
-                 ROS 2 Iron or newer, or faulty; its nodes are not shown"
+                "a malformed announcement of nodes came from participant {from}{so_far}: it is \
+                 older than ROS 2 Iron, or faulty; its nodes are not shown"
             );
         }
     }

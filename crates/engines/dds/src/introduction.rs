@@ -112,7 +112,8 @@ impl<R: Endpoint> Shared<R> {
         match thread::Builder::new().name("feros-announce".into()).spawn(run) {
             Ok(thread) => (state.thread, state.is_running) = (Some(thread), true),
             Err(error) => tracing::error!(
-                "a client of {} may not learn that its service is available, because no thread can be started: {error}",
+                "a client of {} may not learn that its service is available, because no thread can \
+                 be started: {error}; raise `ulimit -u`",
                 self.service
             ),
         }

@@ -96,7 +96,7 @@ impl Default for BridgeOptions {
 #[non_exhaustive]
 pub enum BridgeError {
     /// The bridge has fewer than two sides.
-    #[error("a bridge has at least two sides; these are {sides}")]
+    #[error("a bridge has at least two sides, but {sides} are given")]
     Sides {
         /// The number of sides.
         sides: usize,

@@ -165,7 +165,9 @@ impl Mirror {
                 self.publisher = other.publisher;
                 self.meets = other.meets;
             }
-            Err(error) => tracing::warn!("numbers of messages are not kept: {error}"),
+            Err(error) => tracing::warn!(
+                "the bridge cannot keep the publication numbers of messages: {error}"
+            ),
         }
     }
 

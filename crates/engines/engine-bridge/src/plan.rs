@@ -146,7 +146,7 @@ impl Planner<'_> {
         }
         if !at.there.offers.is_empty() {
             return self.warnings.warn_once(format!(
-                "the service {} of {} is not bridged to {}: it has a server there as well",
+                "the service {} of {} is not bridged to {}: it also has a server there",
                 at.name, self.sides[at.from].name, self.sides[at.to].name
             ));
         }

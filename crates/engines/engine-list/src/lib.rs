@@ -84,7 +84,7 @@ pub fn engine(name: &str) -> Result<Arc<dyn Engine>, EngineError> {
     let names: Vec<&str> = name.split(',').collect();
     let are_few = matches!(names[..], [_]) || matches!(names[..], [one, other] if one != other);
     if !are_few {
-        let cure = "A context has one engine, or two that differ, such as cyclonedds,zenoh";
+        let cure = "A context has one engine, or two different ones, such as cyclonedds,zenoh";
         return Err(unknown(name, cure.to_owned()));
     }
     if let Some(reason) = why_no_pair(&names) {

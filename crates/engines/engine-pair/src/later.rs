@@ -94,8 +94,8 @@ impl Later {
         match begun {
             Ok(begun) => *thread = Some(begun),
             Err(error) => tracing::warn!(
-                "endpoints that only the second engine reaches are found late: no thread ({error}); end other threads, \
-                 or raise `ulimit -u`"
+                "endpoints that only the second engine reaches are found late, because no thread \
+                 can be started ({error}); end other threads, or raise `ulimit -u`"
             ),
         }
     }

@@ -229,9 +229,9 @@ impl Writer {
         self.sides[side].skip(1);
         if let Some(refused) = self.refused.count() {
             tracing::warn!(
-                "a message was sent only by {} ({refused} so far on {}): {error}",
-                self.names[1 - side],
-                self.topic
+                "a message on {} was sent only through {} ({refused} so far): {error}",
+                self.topic,
+                self.names[1 - side]
             );
         }
         number

@@ -19,7 +19,9 @@ pub const MAX_ANNOUNCEMENT_BYTES: usize = 512;
 #[non_exhaustive]
 pub enum AnnouncementError {
     /// The string is too long.
-    #[error("it has {size_bytes} bytes, more than {MAX_ANNOUNCEMENT_BYTES}; shorten it")]
+    #[error(
+        "it has {size_bytes} bytes, more than the limit of {MAX_ANNOUNCEMENT_BYTES}; shorten it"
+    )]
     TooLong {
         /// The size of the string.
         size_bytes: usize,

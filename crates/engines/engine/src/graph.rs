@@ -313,7 +313,8 @@ impl MismatchKind {
                 format!("QoS does not match: {}", list.join("; "))
             }
             Self::Definition => format!(
-                "both have type {} but were built from different definitions (publisher {}, subscription {})",
+                "both have type {}, but were built from different definitions (publisher {}, \
+                 subscription {})",
                 publisher.type_name,
                 hash(publisher),
                 hash(subscription)

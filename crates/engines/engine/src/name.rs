@@ -94,7 +94,11 @@ pub fn validate_node_name(name: &str) -> Result<(), NameError> {
         return Err(error(name, WHAT, "it is empty"));
     }
     if name.len() > 255 {
-        return Err(error(name, WHAT, format!("it has {} characters, more than 255", name.len())));
+        return Err(error(
+            name,
+            WHAT,
+            format!("it has {} characters, more than the limit of 255", name.len()),
+        ));
     }
     if let Some(bad) = name.chars().find(|c| !c.is_ascii_alphanumeric() && *c != '_') {
         return Err(error(
@@ -140,7 +144,7 @@ fn validate_absolute(name: &str, what: &'static str, longest: usize) -> Result<(
         return Err(error(
             name,
             what,
-            format!("it has {} characters, more than {longest}", name.len()),
+            format!("it has {} characters, more than the limit of {longest}", name.len()),
         ));
     }
     if name.ends_with('/') {
@@ -190,7 +194,7 @@ pub fn expand_topic_name(name: &str, node: &NodeName) -> Result<String, NameErro
         return Err(error(
             name,
             WHAT,
-            format!("it has {} characters, more than {MAX_NAME_LENGTH}", name.len()),
+            format!("it has {} characters, more than the limit of {MAX_NAME_LENGTH}", name.len()),
         ));
     }
     let private = match name.strip_prefix('~') {
@@ -231,7 +235,8 @@ fn substitute(text: &str, name: &str, node: &NodeName) -> Result<String, NameErr
             }
             unknown => {
                 let reason = format!(
-                    "unknown substitution {{{unknown}}}; known are {{node}}, {{ns}}, {{namespace}}"
+                    "unknown substitution {{{unknown}}}; the known substitutions are {{node}}, \
+                     {{ns}}, {{namespace}}"
                 );
                 return Err(error(name, WHAT, reason));
             }

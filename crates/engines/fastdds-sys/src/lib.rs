@@ -42,7 +42,8 @@ pub enum LoadError {
     },
     /// The shim exists but cannot be loaded.
     #[error(
-        "{path} cannot be loaded: {detail}. Is libfastdds.so of the build still there? Rebuild, or set LD_LIBRARY_PATH"
+        "{path} cannot be loaded: {detail}. Does the libfastdds.so of the build still exist? \
+         Rebuild, or set LD_LIBRARY_PATH"
     )]
     Broken {
         /// The file.
@@ -52,7 +53,8 @@ pub enum LoadError {
     },
     /// The shim belongs to another version of Feros.
     #[error(
-        "{path} has interface {found}, this program needs {INTERFACE}: build both from the same sources"
+        "{path} has interface version {found}, but this program needs {INTERFACE}: build both from \
+         the same sources"
     )]
     Version {
         /// The file.

@@ -20,7 +20,7 @@ impl library::Participant for Participant {
     type Discovery = Reader;
 
     const NO_LOCAL_REQUESTS_ONLY: Option<&'static str> = Some(
-        "Fast DDS does not tell where a request comes from; leave local_requests_only out, use \
+        "Fast DDS does not show the source of a request; leave local_requests_only out, use \
          ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST, or another engine",
     );
 

@@ -83,7 +83,10 @@ pub(crate) fn after(delay: Duration, call: impl FnOnce() + Send + 'static) {
         let spawned = std::thread::Builder::new().name("feros-leases".into()).spawn(make_calls);
         match spawned {
             Ok(_) => calls.has_thread = true,
-            Err(error) => tracing::error!("no thread can be started to watch leases: {error}"),
+            Err(error) => tracing::error!(
+                "the thread that watches liveliness leases cannot be started: {error}; raise \
+                 `ulimit -u`"
+            ),
         }
     }
     CHANGED.notify_all();

@@ -32,7 +32,7 @@ pub(crate) fn forget() {
 /// Returns the errors since the last call of `forget`, joined for an error message.
 pub(crate) fn last_errors() -> String {
     let lines: Vec<_> = LAST_ERRORS.lock().iter().cloned().collect();
-    if lines.is_empty() { "no reason given".into() } else { lines.join("; ") }
+    if lines.is_empty() { "no reason was given".into() } else { lines.join("; ") }
 }
 
 unsafe extern "C" fn sink(is_error: bool, text: *const c_char) {

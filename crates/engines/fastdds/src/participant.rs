@@ -53,8 +53,8 @@ fn addresses(peers: &[String]) -> Vec<CString> {
             Some(address) => found.push(c_string(&address.ip().to_string())),
             None => tracing::warn!(
                 target: LOG_TARGET,
-                "the peer {peer:?} is left out: it has no IPv4 address. Check ROS_STATIC_PEERS, such as \
-                 '10.0.0.2;10.0.0.3'"
+                "the peer {peer:?} is left out: it has no IPv4 address. Correct ROS_STATIC_PEERS; \
+                 an example is '10.0.0.2;10.0.0.3'"
             ),
         }
     }
@@ -144,12 +144,17 @@ impl Participant {
             (&["FASTDDS_DEFAULT_PROFILES_FILE"], "DEFAULT_FASTDDS_PROFILES.xml")
         };
         let profiles = variables.iter().find_map(std::env::var_os).map_or_else(
-            || format!("none ({file} of the working directory, if there is one)"),
+            || {
+                format!(
+                    "no variable names a file ({file} in the working directory is used if it \
+                     exists)"
+                )
+            },
             |file| file.to_string_lossy().into_owned(),
         );
         format!(
-            "Fast DDS {version}, profiles: {profiles}, open policies from XML: {}, publication mode: {:?}, discovery: {:?}, \
-             static peers: {:?}",
+            "Fast DDS {version}, profiles: {profiles}, policies that programs leave open come from \
+             XML: {}, publication mode: {:?}, discovery: {:?}, static peers: {:?}",
             self.settings.qos_from_xml,
             self.settings.publication_mode,
             self.options.discovery_range,
@@ -190,7 +195,8 @@ impl Participant {
         // SAFETY: the participant is alive.
         let code = unsafe { (self.shim.ignore_participant)(self.as_ptr(), &raw const endpoint.0) };
         if code != 0 {
-            tracing::debug!(%endpoint, code, "an ended process was forgotten before");
+            tracing::debug!(%endpoint, code, "the participant of an ended process was already \
+                                              forgotten");
         }
     }
 }

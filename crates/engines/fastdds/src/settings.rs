@@ -36,8 +36,8 @@ impl Settings {
             other => {
                 tracing::warn!(
                     target: LOG_TARGET,
-                    "RMW_FASTRTPS_PUBLICATION_MODE is {other:?}; it takes SYNCHRONOUS, ASYNCHRONOUS or AUTO. \
-                     SYNCHRONOUS is taken"
+                    "RMW_FASTRTPS_PUBLICATION_MODE is {other:?}; it takes SYNCHRONOUS, \
+                     ASYNCHRONOUS or AUTO. SYNCHRONOUS is used"
                 );
                 PublicationMode::Synchronous
             }

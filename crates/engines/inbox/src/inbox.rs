@@ -79,7 +79,8 @@ impl<M: Received> Inbox<M> {
         {
             tracing::warn!(
                 target: LOG_TARGET,
-                "{} keeps all and is full: {count} messages were lost so far; take them faster",
+                "the queue of {}, which keeps all messages, is full: {count} messages were lost so \
+                 far; take them faster",
                 self.topic
             );
         }

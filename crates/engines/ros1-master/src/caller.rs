@@ -89,7 +89,7 @@ impl Caller {
         converted.map_err(|error| error.to_string())?;
         let mut state = self.state.lock();
         if state.jobs.len() >= MOST_WAITING {
-            return Err(format!("{MOST_WAITING} calls wait for the server already"));
+            return Err(format!("{MOST_WAITING} calls already wait for the server"));
         }
         state.jobs.push_back(Job { number, server, body });
         if state.idle < state.jobs.len() && state.threads < MOST_CALLS {
@@ -99,7 +99,7 @@ impl Caller {
                 Ok(_) => state.threads += 1,
                 Err(error) if state.threads == 0 => {
                     state.jobs.pop_back();
-                    return Err(format!("no thread for the call: {error}"));
+                    return Err(format!("no thread can be started for the call: {error}"));
                 }
                 Err(_) => {}
             }
@@ -212,7 +212,7 @@ impl Caller {
         if let Some(count) = self.failures.count() {
             tracing::warn!(
                 target: LOG_TARGET,
-                "a call of {} has no answer ({count} so far): {error}",
+                "a call of {} got no response ({count} so far): {error}",
                 self.service
             );
         }

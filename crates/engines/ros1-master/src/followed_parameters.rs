@@ -200,7 +200,8 @@ impl Takers {
             match thread.spawn(move || take(&ways)) {
                 Ok(_) => self.0 = Some(sender),
                 Err(error) => {
-                    tracing::warn!(target: LOG_TARGET, "no thread to set parameters: {error}");
+                    tracing::warn!(target: LOG_TARGET, "the thread that sets parameters cannot be \
+                                                        started: {error}");
                     return Err(way.name);
                 }
             }

@@ -127,7 +127,7 @@ impl Link {
                     if let Some(count) = subscription.inbox.refused().count() {
                         tracing::warn!(
                             target: LOG_TARGET,
-                            "a message on {} was refused ({count} so far): {error}",
+                            "a ROS 1 message on {} was refused ({count} so far): {error}",
                             self.incoming.topic
                         );
                     }

@@ -129,7 +129,7 @@ fn held(
 ) -> Result<Value, String> {
     if name.contains('/') || !feros_ros1::is_allowed_name(&place(node, name)) {
         return Err(
-            "names there have only letters, digits and `_`, at least one between dots".into()
+            "a ROS 1 name has only letters, digits and `_`, and no empty part between dots".into(),
         );
     }
     let below = format!("{name}.");
@@ -138,7 +138,9 @@ fn held(
             || name.strip_prefix(&***other).is_some_and(|rest| rest.starts_with('.'))
     };
     if let Some(other) = others.keys().find(is_below) {
-        return Err(format!("{other} exists, and a name is either a value or a tree of values"));
+        return Err(format!(
+            "{other} exists, and in ROS 1 a name has either a value or a tree of values"
+        ));
     }
     in_ros1(value)
 }
@@ -146,7 +148,9 @@ fn held(
 fn in_ros1(value: ParameterData<'_>) -> Result<Value, String> {
     let whole = |number: i64| match i32::try_from(number) {
         Ok(_) => Ok(Value::Int(number)),
-        Err(_) => Err(format!("{number} does not fit into the 32 bits of a whole number there")),
+        Err(_) => {
+            Err(format!("{number} does not fit into 32 bits, the size of an integer in ROS 1"))
+        }
     };
     Ok(match value {
         ParameterData::Bool(value) => Value::Bool(value),
@@ -154,7 +158,7 @@ fn in_ros1(value: ParameterData<'_>) -> Result<Value, String> {
         ParameterData::Double(number) => Value::Double(number),
         ParameterData::String(text) => in_xml(text)?,
         ParameterData::ByteArray(_) => {
-            return Err("a list of bytes would come back as whole numbers".into());
+            return Err("a byte array would come back as an array of integers".into());
         }
         ParameterData::BoolArray(values) => {
             Value::List(values.iter().map(|value| Value::Bool(*value)).collect())

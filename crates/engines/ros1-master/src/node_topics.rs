@@ -143,8 +143,8 @@ fn check_type(topic: &str, wanted: &str, known: &str) -> Result<(), CreateEndpoi
         name: topic.to_owned(),
         operation: "using a second type on a topic",
         code: format!(
-            "this node uses {known} for it, and a node of ROS 1 has only one type per topic, so not also {wanted}; use \
-             another topic or node"
+            "this node uses the topic with type {known}, and a ROS 1 node has only one type per topic, so it cannot \
+             also use {wanted}; use another topic or node"
         ),
     })
 }
@@ -160,9 +160,10 @@ pub(crate) fn parse(name: &str, type_name: &str) -> Result<TypeName, CreateEndpo
 pub(crate) fn no_type(name: &str, error: &TypeError) -> CreateEndpointError {
     CreateEndpointError::Engine {
         name: name.to_owned(),
-        operation: "finding the type of ROS 1",
+        operation: "finding the ROS 1 type",
         code: format!(
-            "{error}; packages are found by FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and FEROS_INTERFACES, those of ROS 1 by ROS_PACKAGE_PATH"
+            "{error}; packages are found through FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and \
+             FEROS_INTERFACES, ROS 1 packages through ROS_PACKAGE_PATH"
         ),
     }
 }

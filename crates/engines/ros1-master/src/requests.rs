@@ -44,6 +44,6 @@ pub(crate) type Taken = feros_inbox::Pending<Arc<Slot>>;
 pub(crate) fn put(requests: &Requests, request: Request) {
     if let Some(slot) = requests.push(request).and_then(|oldest| oldest.slot) {
         let depth = requests.depth();
-        slot.answer(Err(format!("more than {depth} requests wait for the server")));
+        slot.answer(Err(format!("more than {depth} requests already wait for the server")));
     }
 }

@@ -64,7 +64,7 @@ impl Calls {
     }
 }
 
-const GONE: &str = "the server has gone";
+const GONE: &str = "the server has ended";
 
 pub(crate) struct Ros1Service {
     member: Member,
@@ -179,7 +179,9 @@ impl Service for Ros1Service {
                 Some(taken) => {
                     let most = feros_inbox::MOST_PENDING;
                     let oldest = taken.insert(client, number, slot);
-                    oldest.map(|slot| (slot, format!("more than {most} calls wait for an answer")))
+                    oldest.map(|slot| {
+                        (slot, format!("more than {most} calls already wait for a response"))
+                    })
                 }
                 None => Some((slot, GONE.to_owned())),
             };

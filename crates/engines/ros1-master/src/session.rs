@@ -110,14 +110,15 @@ fn new_gid() -> Gid {
 fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
     if as_it_is {
         let fits = name.starts_with('/') && feros_ros1::is_allowed_name(name);
-        let expected = "names of ROS 1 have only letters, digits, `_` and `/`, and begin with `/` and a letter";
+        let expected =
+            "a ROS 1 name has only letters, digits, `_` and `/`, and begins with `/` and a letter";
         front::check_wire_name(name, fits, expected)?;
     }
     front::check_ros_name(name)?;
     if name.contains("/_action/") {
         return Err(CreateEndpointError::Engine {
             name: name.to_owned(),
-            operation: "making an endpoint of an action",
+            operation: "creating an endpoint of an action",
             code: "actions of ROS 1 are topics of actionlib, which this engine does not support; run the node on another \
                    engine, and start `feros ros1 bridge`, which bridges actions"
                 .into(),
@@ -164,7 +165,7 @@ impl Session for Ros1Session {
         let full = name.fully_qualified();
         let uri = self.participant.master.address().to_string();
         let ros1 = feros_ros1::Node::among(&self.participant.siblings, &full, &uri);
-        let ros1 = ros1.map_err(|error| refused(&full, "making the node", &error))?;
+        let ros1 = ros1.map_err(|error| refused(&full, "creating the node", &error))?;
         let parameters = Arc::<KeptParameters>::default();
         let local = LocalNode {
             name: name.clone(),
@@ -176,8 +177,8 @@ impl Session for Ros1Session {
         if !self.participant.add_node(local) {
             return Err(CreateEndpointError::Name {
                 name: full,
-                reason: "this process has a node of this name, and a ROS 1 master knows only one per name; give it another \
-                         one (__node:=NAME)"
+                reason: "this process already has a node with this name, and a ROS 1 master knows \
+                         only one node per name; give it another name (__node:=NAME)"
                     .into(),
             });
         }

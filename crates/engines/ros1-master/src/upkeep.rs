@@ -82,7 +82,7 @@ impl Looking {
             Ok(state) => state,
             Err(error) => {
                 if self.master_is_there != Some(false) {
-                    self.lines.warn(format_args!("{error}; nodes wait for it"));
+                    self.lines.warn(format_args!("{error}; nodes wait for the master"));
                 }
                 self.master_is_there = Some(false);
                 return;
@@ -91,7 +91,7 @@ impl Looking {
         let is_back = self.master_is_there == Some(false);
         if is_back {
             let address = participant.master.address();
-            self.lines.warn(format_args!("the ROS 1 master at {address} is there"));
+            self.lines.warn(format_args!("the ROS 1 master at {address} answers now"));
         }
         self.master_is_there = Some(true);
         let registered: BTreeSet<String> = state.nodes().map(str::to_owned).collect();

@@ -162,7 +162,8 @@ impl Writer {
                 if let Some(count) = self.unkept.count() {
                     tracing::warn!(
                         target: LOG_TARGET,
-                        "{}: {count} messages are not kept for nodes of ROS 1: {error}",
+                        "{}: {count} messages so far were not kept for later ROS 1 subscribers: \
+                         {error}",
                         self.topic
                     );
                 }

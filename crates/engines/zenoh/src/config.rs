@@ -214,7 +214,7 @@ fn check_tls_files(config: &Config) -> Result<(), ConfigError> {
 /// The cure for a missing router: how to start one or name its address.
 pub(crate) fn cure_of_no_router(config: &Config) -> String {
     format!(
-        "start one with `feros zenoh router`, or name its address by \
+        "start one with `feros zenoh router`, or name its address in \
          ZENOH_CONFIG_OVERRIDE='connect/endpoints=[...]'{}",
         advice(config)
     )

@@ -14,8 +14,8 @@ pub enum RouterError {
     Configuration(#[from] ConfigError),
     /// Zenoh could not open the router.
     #[error(
-        "the router could not start: {cause}. If another one runs here, use that; otherwise listen on another port by \
-         ZENOH_CONFIG_OVERRIDE='listen/endpoints=[\"tcp/0.0.0.0:7448\"]'{advice}"
+        "the router could not start: {cause}. If another router runs on this host, use that; otherwise listen on \
+         another port with ZENOH_CONFIG_OVERRIDE='listen/endpoints=[\"tcp/0.0.0.0:7448\"]'{advice}"
     )]
     Open {
         /// Zenoh's error.

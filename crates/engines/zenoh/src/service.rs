@@ -169,7 +169,7 @@ impl Service for ZenohService {
         {
             tracing::warn!(
                 target: LOG_TARGET,
-                "{}: more than {MOST_PENDING} requests wait for a response; the oldest gets no \
+                "{}: more than {MOST_PENDING} requests wait for a response, so the oldest gets no \
                  response{so_far}",
                 self.member.name
             );

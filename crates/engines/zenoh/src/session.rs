@@ -61,7 +61,7 @@ impl ZenohSession {
         let graph = Graph::new(&zid);
         let domain_id = options.domain_id;
         let feeding = feed(&session, &graph, domain_id, &zid)
-            .map_err(failed("following liveliness tokens"))?;
+            .map_err(failed("subscribing to liveliness tokens"))?;
         let enclave = options.enclave.clone();
         let parts =
             SessionParts { feeding, graph, zid, domain_id, enclave, configuration, session };
@@ -141,7 +141,8 @@ fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
     let fits = (1..=255).contains(&name.len())
         && !name.contains(['*', '$', '%'])
         && KeyExpr::try_from(name.trim_matches('/')).is_ok();
-    let expected = "it must have 1 to 255 bytes, no empty part, and none of * $ ? # %";
+    let expected = "it must have 1 to 255 bytes, no empty part, and none of the characters * $ ? # \
+                    %";
     front::check_wire_name(name, fits, expected)
 }
 
@@ -151,7 +152,7 @@ const FRONT: Front = Front {
     instead_of_times: "Zenoh announces the deadline and liveliness that were requested, but \
                        enforces neither",
     no_local_requests_only: Some(
-        "Zenoh does not show where a request comes from; use its access control, or a DDS engine",
+        "Zenoh does not show the source of a request; use its access control, or a DDS engine",
     ),
 };
 

@@ -31,7 +31,7 @@ pub enum UnavailableError {
     /// `/dev/shm` has too little free space for what has to be made.
     #[error(
         "shared memory is full: {needed_bytes} bytes are needed in /dev/shm and {free_bytes} are free; make it larger \
-         (containers: --shm-size) or end what fills it"
+         (containers: --shm-size) or end the program that fills it"
     )]
     Full {
         /// The size that is needed.
@@ -41,8 +41,9 @@ pub enum UnavailableError {
     },
     /// This process has as many files open as it may (RLIMIT_NOFILE), or almost as many.
     #[error(
-        "shared memory is not available: this process may have {limit} files open and has nearly all (RLIMIT_NOFILE); raise \
-         the limit (ulimit -n, LimitNOFILE= of systemd), or look for what keeps files open in /proc/PID/fd"
+        "shared memory is not available: this process may have {limit} files open, and nearly all are in use \
+         (RLIMIT_NOFILE); raise the limit (ulimit -n, LimitNOFILE= of systemd), or see in /proc/PID/fd which files are \
+         open"
     )]
     OpenFilesLimit {
         /// The limit.
@@ -50,8 +51,9 @@ pub enum UnavailableError {
     },
     /// This process may not make files of the needed size (RLIMIT_FSIZE).
     #[error(
-        "shared memory is not available: a file of {needed_bytes} bytes is needed in /dev/shm, and this process may make \
-         none of more than {limit_bytes} bytes (RLIMIT_FSIZE); raise the limit (ulimit -f, LimitFSIZE= of systemd)"
+        "shared memory is not available: a file of {needed_bytes} bytes is needed in /dev/shm, but this process may \
+         not make files of more than {limit_bytes} bytes (RLIMIT_FSIZE); raise the limit (ulimit -f, LimitFSIZE= of \
+         systemd)"
     )]
     FileSizeLimit {
         /// The size that is needed.
@@ -117,7 +119,7 @@ pub enum CreateError {
 pub enum OpenError {
     /// The publisher's shared memory does not exist yet, or was removed. Try again when that may
     /// have changed.
-    #[error("publisher {id:#018x} has no shared memory (yet, or any more)")]
+    #[error("publisher {id:#018x} has no shared memory (not yet, or no longer)")]
     NotYet {
         /// The publisher's id.
         id: u64,
@@ -133,8 +135,8 @@ pub enum OpenError {
     },
     /// The publisher already has as many subscriptions as it allows.
     #[error(
-        "publisher {id:#018x} already serves {max_subscriptions} subscriptions through shared memory; raise the publisher's \
-         limit, or let this one use the network"
+        "publisher {id:#018x} already serves {max_subscriptions} subscriptions through shared memory; raise the \
+         publisher's limit, or let this subscription use the network"
     )]
     TooMany {
         /// The publisher's id.
@@ -190,8 +192,8 @@ pub enum LoanError {
     /// The pool has reached its memory limit, and its messages are lent, queued, or held by views
     /// (messages that subscriptions have taken and not dropped).
     #[error(
-        "the publisher's pool is exhausted: {used_bytes} of {limit_bytes} bytes are in use by messages that are lent, queued or \
-         held by views, and {needed_bytes} more are needed; let views go earlier, or raise pool_limit_bytes"
+        "the publisher's pool is exhausted: {used_bytes} of {limit_bytes} bytes are in use by messages that are lent, \
+         queued or held by views, and {needed_bytes} more are needed; drop views earlier, or raise pool_limit_bytes"
     )]
     Exhausted {
         /// The additional memory that this message needs.
@@ -203,7 +205,8 @@ pub enum LoanError {
     },
     /// The message is larger than the limit for shared memory.
     #[error(
-        "a message of {size_bytes} bytes is larger than shared memory takes ({max_bytes} bytes)"
+        "a message of {size_bytes} bytes is larger than the limit of shared memory ({max_bytes} \
+         bytes)"
     )]
     TooLarge {
         /// The size of the message.
@@ -213,8 +216,8 @@ pub enum LoanError {
     },
     /// `/dev/shm` is full.
     #[error(
-        "/dev/shm is full: {needed_bytes} bytes are needed and {free_bytes} are free; make it larger (containers: --shm-size) or \
-         end what fills it"
+        "/dev/shm is full: {needed_bytes} bytes are needed and {free_bytes} are free; make it larger (containers: \
+         --shm-size) or end the program that fills it"
     )]
     SharedMemoryFull {
         /// The memory that this message needs.
@@ -228,7 +231,7 @@ pub enum LoanError {
     )]
     Busy,
     /// iceoryx2 refused.
-    #[error("shared memory cannot be lent: {cause}")]
+    #[error("shared memory for a message cannot be lent: {cause}")]
     Refused {
         /// iceoryx2's error.
         cause: String,
@@ -258,7 +261,7 @@ pub enum SendError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// Another version of Feros wrote the sample.
-    #[error("a sample has format version {found}, expected {expected}")]
+    #[error("a sample has format version {found}, but {expected} is expected")]
     Version {
         /// The version in the sample.
         found: u32,
@@ -267,7 +270,8 @@ pub enum Refused {
     },
     /// The sample has another message type.
     #[error(
-        "a sample is of type {found:#018x}, expected {expected:#018x} (first eight bytes of the type's hash)"
+        "a sample is of type {found:#018x}, but {expected:#018x} is expected (the first eight \
+         bytes of the type's hash)"
     )]
     TypeHash {
         /// The type in the sample.
@@ -276,7 +280,7 @@ pub enum Refused {
         expected: u64,
     },
     /// The sample's length exceeds the memory that the sample lies in.
-    #[error("a sample claims {claimed_bytes} bytes, but {available_bytes} can be there")]
+    #[error("a sample claims {claimed_bytes} bytes, but at most {available_bytes} are possible")]
     Length {
         /// The length in the sample.
         claimed_bytes: u64,

@@ -115,7 +115,7 @@ impl Link {
         let max_views = limits.subscriber_max_borrowed_samples();
         let failed_connections = Arc::new(AtomicU64::new(0));
         let free = free_bytes().map_err(|cause| UnavailableError::Refused {
-            what: "a look at /dev/shm",
+            what: "reading the free space of /dev/shm",
             cause: cause.to_string(),
         })?;
         let needed = connection::size_bytes(depth, max_views);

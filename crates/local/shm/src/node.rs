@@ -122,7 +122,8 @@ impl HostNode {
                 found
             }
             Err(error) => {
-                tracing::debug!(target: "feros::shm", %error, "no clean-up now");
+                tracing::debug!(target: "feros::shm", %error, "shared memory of ended processes is \
+                                                               not cleaned up now");
                 CleanUp { failed: 1, ..CleanUp::default() }
             }
         }
@@ -148,7 +149,7 @@ impl HostNode {
         let lock = SpaceLock::take(&self.space.folder, patience)?.ok_or_else(|| {
             UnavailableError::Folder {
                 folder: self.space.folder.clone(),
-                cause: "it was removed while it is in use".to_owned(),
+                cause: "it was removed while in use".to_owned(),
             }
         })?;
         // The sweep checks every file, so it runs only after an interruption.
@@ -216,7 +217,8 @@ impl Drop for HostNode {
                 lock.finish();
             }
             Err(error) => {
-                tracing::debug!(target: "feros::shm", %error, "the folder stays for the next process");
+                tracing::debug!(target: "feros::shm", %error, "the folder of shared memory stays \
+                                                               for the next process");
             }
         }
     }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 #[non_exhaustive]
 pub enum PeerError {
     /// The process has ended, or the announcement is wrong.
-    #[error("process {pid} does not run any more")]
+    #[error("process {pid} no longer runs")]
     NoSuchProcess {
         /// The process's id.
         pid: u32,
@@ -44,7 +44,7 @@ pub enum PeerError {
         uid: u32,
     },
     /// The file does not match the announcement.
-    #[error("file {fd} of process {pid} is no shared memory of Feros: {what}")]
+    #[error("file {fd} of process {pid} is not shared memory of Feros: {what}")]
     NotASegment {
         /// The process's id.
         pid: u32,
@@ -159,7 +159,7 @@ impl Peer {
         let mapping = Mapping::new(file.as_fd()).map_err(system("mmap"))?;
         mapping.layout().check(token.get()).map_err(|wrong| match wrong {
             WrongContent::Magic => {
-                PeerError::NotASegment { pid, fd, what: "its first bytes are not ours" }
+                PeerError::NotASegment { pid, fd, what: "its first bytes are not those of Feros" }
             }
             WrongContent::Version(theirs) => {
                 PeerError::OtherVersion { pid, theirs, ours: crate::format_version::FORMAT_VERSION }
@@ -257,7 +257,7 @@ pub(crate) fn open_file(
     let file = rustix::fs::open(&path, flags, Mode::empty()).map_err(failed("open"))?;
     let status = rustix::fs::fstat(&file).map_err(failed("fstat"))?;
     if !FileType::from_raw_mode(status.st_mode).is_file() {
-        return Err(wrong("it is no memory"));
+        return Err(wrong("it is not memory"));
     }
     if status.st_uid != rustix::process::geteuid().as_raw() {
         return Err(PeerError::OtherUser { pid, uid: status.st_uid });

@@ -32,8 +32,8 @@ const PORT_HEAD_BYTES: usize = 256;
 const A_POOL: &str = "a publisher's pool";
 
 /// The error when iceoryx2's records of a pool, which lie in shared memory, are wrong.
-const SCRIBBLED: &str = "memory is lent where the pool has none; another process of this user \
-                         writes into shared memory, or iceoryx2 lays out messages in another way";
+const SCRIBBLED: &str = "memory outside of the pool is lent; another process of this user writes \
+                         into shared memory, or iceoryx2 lays out messages in another way";
 
 /// The error when no chunk is free, although a pool has room for all that can be in use.
 const ALL_IN_USE: &str = "all of the pool's memory is in use, more than its subscriptions can have";
@@ -52,7 +52,7 @@ impl PoolLimits {
     /// is checked message by message.
     pub(crate) fn check_free(self) -> Result<(), UnavailableError> {
         let free = free_bytes().map_err(|cause| UnavailableError::Refused {
-            what: "a look at /dev/shm",
+            what: "reading the free space of /dev/shm",
             cause: cause.to_string(),
         })?;
         check_space(self.max_messages as u64 * 8 + 64 * 1024, free)

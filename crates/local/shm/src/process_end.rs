@@ -109,8 +109,8 @@ fn start() -> Option<Arc<OwnedFd>> {
     let failed = |error| {
         tracing::error!(
             target: "feros::shm",
-            "a call may wait in vain for a server that is killed: the thread that watches processes \
-             cannot be started ({error}); end other threads (`ulimit -u`), close files (`ulimit -n`)"
+            "a call may wait in vain for a server that is killed: the thread that watches processes cannot be started \
+             ({error}); end other threads (`ulimit -u`), or close files (`ulimit -n`)"
         );
     };
     started.map_err(failed).ok()

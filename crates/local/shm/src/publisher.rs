@@ -340,7 +340,13 @@ impl HostPublisher {
             if let Err(cause) = pool.refresh()
                 && let Some(so_far) = UNCONNECTED.so_far()
             {
-                tracing::warn!(target: "feros::shm", id = self.settings.id, ?cause, "not all subscriptions could be connected{so_far}");
+                tracing::warn!(target: "feros::shm", id = self.settings.id, ?cause, "not all \
+                                                                                     subscriptions \
+                                                                                     could be \
+                                                                                     connected to \
+                                                                                     the shared \
+                                                                                     memory of a \
+                                                                                     publisher{so_far}");
             }
         }
     }

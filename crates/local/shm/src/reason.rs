@@ -99,12 +99,14 @@ impl fmt::Display for Obstacle {
             Self::Denied => "access to its shared memory is denied",
             Self::TableFull => "a table in the shared memory of its process is full",
             Self::Forked => "its process was forked from one that used shared memory",
-            Self::LongHistory => "its history is longer than queues in shared memory may be",
+            Self::LongHistory => "its history is longer than a queue in shared memory may be",
             Self::NotMapped => "its process cannot map the other side's shared memory",
-            Self::OpenFilesLimit => "its process has as many files open as it may (RLIMIT_NOFILE)",
+            Self::OpenFilesLimit => {
+                "its process has reached its limit on open files (RLIMIT_NOFILE)"
+            }
             Self::FileSizeLimit => "its process may not make files of that size (RLIMIT_FSIZE)",
             Self::Off => "it is turned off there",
-            Self::Other => "for a reason that only its process knows",
+            Self::Other => "only its process knows the reason",
         })
     }
 }
@@ -216,7 +218,8 @@ impl fmt::Display for Reason {
                 "publisher and subscription are in different containers (user namespaces)",
             ),
             Self::OtherDevShm => f.write_str(
-                "publisher and subscription do not share /dev/shm, as in different containers",
+                "publisher and subscription do not share /dev/shm, as when they are in different \
+                 containers",
             ),
             Self::IncompatibleVersion { publisher, subscription } => write!(
                 f,
@@ -232,13 +235,15 @@ impl fmt::Display for Reason {
             Self::TooManySubscriptions { limit } => {
                 write!(
                     f,
-                    "the publisher serves {limit} subscriptions by shared memory already, its limit"
+                    "the publisher already serves {limit} subscriptions through shared memory, its \
+                     limit"
                 )
             }
             Self::TooManyPublishers { limit } => {
                 write!(
                     f,
-                    "the subscription receives from {limit} publishers by shared memory already, its limit"
+                    "the subscription already receives from {limit} publishers through shared \
+                     memory, its limit"
                 )
             }
             Self::PublisherGone => {
@@ -247,9 +252,9 @@ impl fmt::Display for Reason {
             Self::SubscriptionGone => {
                 f.write_str("the subscription's process or its shared memory is gone")
             }
-            Self::NoDoorbell => {
-                f.write_str("the subscription is on no executor that other processes can wake up")
-            }
+            Self::NoDoorbell => f.write_str(
+                "the subscription is not on an executor that other processes can wake up",
+            ),
             Self::NoTransport { shorter, by } => {
                 write!(f, "{shorter}, and {by} does not allow the network transport")
             }

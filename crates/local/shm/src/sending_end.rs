@@ -113,9 +113,9 @@ impl SendingEnd {
         self.is_broken = true;
         tracing::error!(
             target: "feros::shm",
-            "a subscription gets no more messages by shared memory: what it returns is \
-             nonsense; find the process that writes into the shared memory of this user, and \
-             start both sides again"
+            "a subscription gets no more messages through shared memory, because the values that \
+             it returns are impossible; find the process that writes into the shared memory of \
+             this user, and restart both sides"
         );
     }
 }

@@ -99,13 +99,21 @@ impl Space {
             fs::remove_dir(&self.folder)
         };
         if let Err(error) = remove() {
-            tracing::debug!(target: "feros::shm", folder = %self.folder.display(), %error, "the unused folder stays");
+            tracing::debug!(target: "feros::shm", folder = %self.folder.display(), %error, "the \
+                                                                                            unused \
+                                                                                            folder \
+                                                                                            of \
+                                                                                            shared \
+                                                                                            memory \
+                                                                                            stays");
         }
     }
 
     pub(crate) fn config(&self) -> Result<Config, UnavailableError> {
-        let refused =
-            |cause: String| UnavailableError::Refused { what: "the names of the space", cause };
+        let refused = |cause: String| UnavailableError::Refused {
+            what: "naming the folder of shared memory",
+            cause,
+        };
         let mut config = Config::default();
         let folder = self.folder.as_os_str().as_encoded_bytes();
         let path =
@@ -146,7 +154,7 @@ fn make_or_check(folder: &Path) -> Result<bool, UnavailableError> {
     if parent.mode() & 0o022 != 0 && parent.mode() & 0o1000 == 0 {
         let mode = parent.mode() & 0o7777;
         return Err(not_trusted(format!(
-            "lies in {SHM}, whose entries anybody may replace (mode {mode:o})"
+            "lies in {SHM}, whose entries any user may replace (mode {mode:o})"
         )));
     }
     match fs::DirBuilder::new().mode(0o700).create(folder) {
@@ -183,7 +191,7 @@ fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
             let invalid = || {
                 io::Error::new(
                     io::ErrorKind::InvalidData,
-                    "its file `prefix` holds no prefix; remove the folder",
+                    "its file `prefix` does not hold a prefix; remove the folder",
                 )
             };
             return valid.then_some(text).ok_or_else(invalid);

@@ -121,7 +121,8 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Drop for Storage<
             && let Err(error) = std::fs::remove_file(&self.path)
         {
             let path = self.path.display();
-            tracing::debug!(target: "feros::shm", %path, %error, "shared memory stays for the next clean-up");
+            tracing::debug!(target: "feros::shm", %path, %error, "a file of shared memory stays \
+                                                                  until the next clean-up");
         }
     }
 }

@@ -88,7 +88,8 @@ pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
 fn remove(path: &Path) -> u64 {
     let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     if removed.is_ok() {
-        tracing::debug!(target: "feros::shm", path = %path.display(), "removed what a killed process left");
+        tracing::debug!(target: "feros::shm", path = %path.display(), "removed files that a killed \
+                                                                       process had left");
     }
     u64::from(removed.is_ok())
 }

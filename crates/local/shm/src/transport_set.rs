@@ -119,7 +119,8 @@ impl FromStr for TransportSet {
 pub enum ParseTransportsError {
     /// A word is not the name of a transport.
     #[error(
-        "`{word}` is not a transport: write intra_process, shared_memory or network, several separated by commas"
+        "`{word}` is not a transport: write one or more of intra_process, shared_memory and \
+         network, separated by commas"
     )]
     UnknownTransport {
         /// The word.
@@ -127,7 +128,8 @@ pub enum ParseTransportsError {
     },
     /// The list is empty.
     #[error(
-        "no transport is named, so nothing could be delivered: write intra_process, shared_memory or network, several separated by commas"
+        "no transport is named, so nothing could be delivered: write one or more of intra_process, \
+         shared_memory and network, separated by commas"
     )]
     Empty,
 }

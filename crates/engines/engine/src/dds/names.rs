@@ -17,7 +17,7 @@ pub fn check(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
         return front::check_ros_name(name);
     }
     let fits = (1..=255).contains(&name.len()) && !name.contains('\0');
-    front::check_wire_name(name, fits, "it must have 1 to 255 bytes and no NUL")
+    front::check_wire_name(name, fits, "it must have 1 to 255 bytes, none of them NUL")
 }
 
 /// The wire name of a topic.

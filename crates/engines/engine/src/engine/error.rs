@@ -58,7 +58,7 @@ pub enum CreateEndpointError {
 
 /// The reason why an event could not be taken, or liveliness could not be asserted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the engine refused on {topic}: {code}")]
+#[error("the engine refused an operation on {topic}: {code}")]
 pub struct EventError {
     /// The name of the topic.
     pub topic: String,

@@ -147,7 +147,8 @@ impl Front {
         if !unkept.is_empty() {
             tracing::warn!(
                 target: LOG_TARGET,
-                "{name}: {}: {}; leave the deadline and liveliness out, or use a DDS engine (FEROS_ENGINE)",
+                "{name}: {}: {}; leave the deadline and the liveliness out, or use a DDS engine \
+                 (FEROS_ENGINE)",
                 self.instead_of_times,
                 unkept.join("; ")
             );

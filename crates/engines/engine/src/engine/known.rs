@@ -107,8 +107,8 @@ impl KnownEngine {
         // Programs use announcements to recognize that two endpoints belong to the same publisher.
         if let Some(silent) = [self, other].into_iter().find(|engine| !engine.announces) {
             return Some(format!(
-                "{} announces nothing to other processes, so two programs on both would get each \
-                 message twice. Choose one of them{}",
+                "{} announces nothing to other processes, so two programs that use both engines \
+                 would get each message twice. Choose one of them{}",
                 silent.name,
                 match silent.wire {
                     Wire::Ros1 => "; `feros ros1 bridge` connects ROS 1 with the others",
@@ -120,7 +120,7 @@ impl KnownEngine {
             format!(
                 "both speak {}, so in one domain each node would find each endpoint twice: servers \
                  would get each request twice, and latched messages would come twice. Choose one \
-                 of them; each reaches all nodes of that protocol",
+                 of them; each engine reaches all nodes of that protocol",
                 self.wire
             )
         })

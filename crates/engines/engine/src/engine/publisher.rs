@@ -82,7 +82,7 @@ pub enum PublishError {
     #[error("the message could not be serialized")]
     FillAborted,
     /// The engine has no memory for a sample of this size.
-    #[error("no memory for a sample of {size_bytes} bytes on {topic}")]
+    #[error("the engine has no memory for a message of {size_bytes} bytes on {topic}")]
     OutOfMemory {
         /// The name of the topic or service.
         topic: String,
@@ -92,7 +92,8 @@ pub enum PublishError {
     /// The size is not possible: a sample has at least its 4-byte header, and DDS carries at most 2
     /// GiB.
     #[error(
-        "a sample of {size_bytes} bytes cannot be sent on {topic}: its size must be 4 to {largest_bytes}"
+        "a message of {size_bytes} bytes cannot be sent on {topic}: its size must be 4 to \
+         {largest_bytes} bytes"
     )]
     Size {
         /// The name of the topic or service.
@@ -104,7 +105,8 @@ pub enum PublishError {
     },
     /// The source timestamp cannot be sent.
     #[error(
-        "nothing was published on {topic} with the source timestamp {stamp} ns: it must be {} to {}",
+        "nothing was published on {topic} with the source timestamp {stamp} ns: it must be from {} \
+         to {}",
         Stamp::MIN,
         Stamp::MAX
     )]
@@ -139,8 +141,8 @@ pub enum PublishError {
     /// The service has servers of rmw_fastrtps and of rmw_cyclonedds at the same time, and they do
     /// not understand each other's requests.
     #[error(
-        "{service} was not called: it has servers of rmw_fastrtps and of rmw_cyclonedds at once; stop one of them or \
-         rename it"
+        "{service} was not called: it has servers on rmw_fastrtps and on rmw_cyclonedds at once; stop or rename one of \
+         them"
     )]
     MixedServers {
         /// The name of the service.
@@ -148,8 +150,8 @@ pub enum PublishError {
     },
     /// The server is on this host, and did not take earlier requests in time.
     #[error(
-        "{service} was not called: its server took none of the requests that wait for it within {waited:?}; call it \
-         less often, await responses, or find what keeps the server's executor busy"
+        "{service} was not called: its server took none of the waiting requests within {waited:?}; call it less often, \
+         await responses, or find the callback that keeps the server's executor busy"
     )]
     ServerBusy {
         /// The name of the service.

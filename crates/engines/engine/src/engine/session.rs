@@ -124,7 +124,8 @@ impl SessionOptions {
 pub enum OpenError {
     /// The domain id is out of range.
     #[error(
-        "domain id {domain_id} is not possible with {engine}: use 0 to {largest} (ROS_DOMAIN_ID)"
+        "domain id {domain_id} is not possible with {engine}: set ROS_DOMAIN_ID to a number from 0 \
+         to {largest}"
     )]
     DomainId {
         /// The requested domain.
@@ -155,8 +156,8 @@ pub enum OpenError {
     },
     /// The operating system does not let this process start enough threads.
     #[error(
-        "{engine} needs up to {needed} threads and the system refuses them ({cause}): end other processes of this user, \
-         raise `ulimit -u` (RLIMIT_NPROC), or allow the container or systemd unit more (pids.max, TasksMax=)"
+        "{engine} needs up to {needed} threads, but the system refuses them ({cause}): end other processes of this \
+         user, raise `ulimit -u` (RLIMIT_NPROC), or allow the container or systemd unit more (pids.max, TasksMax=)"
     )]
     Threads {
         /// The name of the engine.

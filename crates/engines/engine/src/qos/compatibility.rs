@@ -125,13 +125,17 @@ impl QosIncompatibility {
         let Self { policy, offered, requested } = self;
         match policy {
             QosPolicyKind::Reliability => {
-                format!("let {publisher} publish reliably, or {subscription} ask for best effort")
+                format!(
+                    "let {publisher} publish reliably, or let {subscription} request best effort"
+                )
             }
             QosPolicyKind::Durability => {
-                format!("let {publisher} be transient local, or {subscription} ask for volatile")
+                format!(
+                    "let {publisher} be transient local, or let {subscription} request volatile"
+                )
             }
             _ => format!(
-                "let {publisher} offer a {policy} of {requested}, or {subscription} ask for one of \
+                "let {publisher} offer a {policy} of {requested}, or let {subscription} request \
                  {offered}"
             ),
         }

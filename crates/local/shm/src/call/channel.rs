@@ -39,8 +39,8 @@ pub struct MessageHead {
 pub enum SendToChannelError {
     /// Earlier messages wait to be taken and leave no room.
     #[error(
-        "{waiting} messages wait to be taken, and no room is left for {size_bytes} bytes more: \
-         {MAX_WAITING} messages of {ARENA_BYTES} bytes together may wait"
+        "{waiting} messages wait to be taken, and no room is left for {size_bytes} more bytes: at \
+         most {MAX_WAITING} messages with together {ARENA_BYTES} bytes may wait"
     )]
     Busy {
         /// The number of waiting messages.
@@ -49,13 +49,16 @@ pub enum SendToChannelError {
         size_bytes: usize,
     },
     /// The message is larger than the whole arena.
-    #[error("{size_bytes} bytes are more than the {ARENA_BYTES} that fit")]
+    #[error("the message has {size_bytes} bytes, more than the limit of {ARENA_BYTES}")]
     TooLarge {
         /// The size of the message.
         size_bytes: usize,
     },
     /// The system has no memory left.
-    #[error("no memory for {size_bytes} bytes ({errno}); free some, or allow the process more")]
+    #[error(
+        "the system has no memory for {size_bytes} bytes ({errno}); free some, or allow the \
+         process more"
+    )]
     NoMemory {
         /// The size of the message.
         size_bytes: usize,
@@ -166,7 +169,7 @@ impl Channel {
         let taken = self.others().taken.load(Ordering::Acquire);
         let waiting = outgoing.sent.wrapping_sub(taken);
         if waiting > outgoing.arena.len() as u64 {
-            return Err(self.scribbled("more messages were taken than sent").into());
+            return Err(self.scribbled("more messages were taken than were sent").into());
         }
         let waiting = waiting as usize;
         outgoing.arena.keep_newest(waiting);

@@ -23,7 +23,8 @@ pub enum ChannelError {
     Peer(#[from] PeerError),
     /// Other servers use all channels.
     #[error(
-        "the client calls {MAX_SERVERS} servers by shared memory already; have fewer servers of one name"
+        "the client already calls {MAX_SERVERS} servers through shared memory; run fewer servers \
+         with one name"
     )]
     AllTaken,
     /// The system denies memory.

@@ -39,9 +39,9 @@ pub enum Unavailable {
     },
     /// This process may not make a file of the needed size (RLIMIT_FSIZE).
     #[error(
-        "no shared memory for this process: it takes a file of {size_bytes} bytes, and this process may make none of \
-         more than {limit_bytes} bytes (RLIMIT_FSIZE); raise the limit (ulimit -f, LimitFSIZE= of systemd); until then \
-         messages take the network transport"
+        "no shared memory for this process: it takes a file of {size_bytes} bytes, but this process may not make files \
+         of more than {limit_bytes} bytes (RLIMIT_FSIZE); raise the limit (ulimit -f, LimitFSIZE= of systemd); until \
+         then messages take the network transport"
     )]
     FileSizeLimit {
         /// The needed size.
@@ -100,7 +100,7 @@ pub enum SegmentFull {
     )]
     Entries,
     /// The system has no memory left.
-    #[error("no memory for {what} ({errno}); free some, or allow the process more")]
+    #[error("the system has no memory for {what} ({errno}); free some, or allow the process more")]
     Memory {
         /// The purpose of the memory.
         what: &'static str,
@@ -122,7 +122,8 @@ impl SegmentFull {
 /// A subscription already receives from as many publishers through shared memory as it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the subscription receives from {MAX_ATTACHMENTS} publishers by shared memory; further ones take the network transport"
+    "the subscription receives from {MAX_ATTACHMENTS} publishers through shared memory; further \
+     publishers take the network transport"
 )]
 pub struct AttachmentsFull;
 

@@ -328,7 +328,9 @@ impl Caller {
                 // An error must not be returned here, because the caller would then send the
                 // request again to servers that already have it.
                 Err(error) if has_sent => {
-                    self.count_failure(&format_args!("one of several servers: {error:?}"));
+                    self.count_failure(&format_args!(
+                        "the request did not reach one of several servers: {error:?}"
+                    ));
                 }
                 Err(error) => return Err(error),
             }

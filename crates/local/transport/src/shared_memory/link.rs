@@ -189,7 +189,7 @@ impl Link {
                     }
                     let now = Stamp::now();
                     if !is_plausible(&header, *since, now) {
-                        let why = format_args!("its header says {header:?}");
+                        let why = format_args!("its header has impossible values, {header:?}");
                         refuse(&self.states, self.publisher, &why);
                         continue;
                     }
@@ -283,8 +283,8 @@ impl Opening<'_> {
 fn warn_of_views(max_views: usize, publisher: Gid) {
     tracing::warn!(
         target: "feros::shm",
-        "this subscription holds {max_views} messages of publisher {publisher}, as many as it may: \
-         further ones wait until it drops one; copy messages that are kept for longer"
+        "this subscription holds {max_views} messages of publisher {publisher}, its limit: further \
+         messages wait until it drops one; copy messages that you keep for longer"
     );
 }
 
@@ -293,7 +293,8 @@ fn refuse(states: &LinkStates, publisher: Gid, why: &dyn Display) {
     if let Some(count) = states.refused.count() {
         tracing::error!(
             target: "feros::shm",
-            "refused {count} messages so far from publisher {publisher}: {why}"
+            "{count} messages of publisher {publisher} were refused so far; the reason of the \
+             last: {why}"
         );
     }
 }
