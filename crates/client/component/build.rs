@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("run this with cargo")?);
     println!("cargo::rerun-if-changed=build.rs");
-    let crates = here.ancestors().nth(2).ok_or("this crate lies in no folder")?;
+    let crates = here.ancestors().nth(2).ok_or("this crate does not lie in a folder")?;
     if crates.join("client/feros/Cargo.toml").is_file() {
         for name in SHARED_CRATES {
             for part in ["Cargo.toml", "build.rs", "build", "engine", "shim", "src"] {
@@ -84,7 +84,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-env-changed=FEROS_COMPONENT_CRATES");
     let crates = env::var("FEROS_COMPONENT_CRATES").unwrap_or_else(|_| "untold".to_owned());
     if !crates.chars().all(|c| c.is_ascii_alphanumeric()) {
-        return Err(format!("FEROS_COMPONENT_CRATES={crates:?}: letters and digits only").into());
+        return Err(format!(
+            "FEROS_COMPONENT_CRATES={crates:?} is not valid: only letters and digits are allowed"
+        )
+        .into());
     }
     println!("cargo::rustc-env=FEROS_CRATES={crates}");
     println!("cargo::rustc-env=FEROS_RUSTC={}", version.lines().next().unwrap_or_default());

@@ -240,7 +240,9 @@ pub(crate) struct Call {
 }
 
 fn over() -> PyErr {
-    FerosError::new_err("the call is over: its response was taken, or another thread waits for it")
+    FerosError::new_err(
+        "the call has ended: its response was taken, or another thread waits for it",
+    )
 }
 
 #[pymethods]

@@ -117,7 +117,7 @@ impl Executor {
             "deadline" => builder.policy(policy::Deadline::default()),
             other => {
                 return Err(PyValueError::new_err(format!(
-                    "there is no policy {other:?}: it is fair, ros, priority or deadline"
+                    "there is no policy {other:?}: use fair, ros, priority or deadline"
                 )));
             }
         };

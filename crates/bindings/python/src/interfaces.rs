@@ -107,7 +107,10 @@ impl Interfaces {
             Some(fault) => format!("; also, some packages cannot be read: {fault}"),
             None => String::new(),
         };
-        format!("types are found {PLACES} and in those added by feros.interfaces.add_folder{fault}")
+        format!(
+            "types are looked up {PLACES} and in the folders added by \
+             feros.interfaces.add_folder{fault}"
+        )
     }
 
     /// The names of all packages.

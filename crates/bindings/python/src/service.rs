@@ -70,7 +70,9 @@ impl Service {
                         responder.give_up();
                         if let Some(count) = malformed.count() {
                             let text = error.value(py);
-                            tracing::error!("{service}: refused {count} so far: {text}");
+                            tracing::error!(
+                                "{service}: {count} requests were refused so far; the last: {text}"
+                            );
                         }
                         return Ok(());
                     }

@@ -128,7 +128,11 @@ impl Opener {
         match opened {
             Err(error) if error.is_instance_of::<DecodeError>(py) => {
                 if let Some(count) = self.malformed.count() {
-                    tracing::error!("{}: refused {count} so far: {}", self.topic, error.value(py));
+                    tracing::error!(
+                        "{}: {count} messages were refused so far; the last: {}",
+                        self.topic,
+                        error.value(py)
+                    );
                 }
                 Ok(None)
             }

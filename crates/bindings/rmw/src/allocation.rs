@@ -28,7 +28,7 @@ impl Allocator {
             (Some(allocate), Some(deallocate), Some(reallocate), Some(_)) => {
                 Ok(Self { raw, allocate, deallocate, reallocate })
             }
-            _ => Err(Failure::invalid("the allocator lacks functions: was it initialized?")),
+            _ => Err(Failure::invalid("the allocator lacks functions: initialize it first")),
         }
     }
 

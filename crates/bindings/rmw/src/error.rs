@@ -46,8 +46,8 @@ impl Failure {
     /// An object of another implementation.
     pub(crate) fn foreign(what: &str) -> Self {
         let text = format!(
-            "the {what} was made by an rmw implementation other than {NAME}: a process uses one, \
-             which RMW_IMPLEMENTATION names"
+            "the {what} was created by an rmw implementation other than {NAME}: a process uses \
+             only one, which RMW_IMPLEMENTATION names"
         );
         Self::new(RMW_RET_INCORRECT_RMW_IMPLEMENTATION, text)
     }
@@ -65,14 +65,15 @@ impl Failure {
 
     /// No node with this name is known.
     pub(crate) fn no_node(name: &str) -> Self {
-        let text = format!("no node {name} is known: nodes that just started may appear later");
+        let text =
+            format!("node {name} is not known: a node that has only now started may appear later");
         Self::new(RMW_RET_NODE_NAME_NON_EXISTENT, text)
     }
 
     fn panicked(payload: &(dyn Any + Send)) -> Self {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-        let text = text.unwrap_or("no text was given");
+        let text = text.unwrap_or("no message was given");
         Self::error(format!(
             "{NAME} panicked: {text}; this is a defect of {NAME}, please report it"
         ))
@@ -130,6 +131,6 @@ mod tests {
         let told = |payload: Box<dyn Any + Send>| Failure::panicked(&*payload).text;
         assert!(told(Box::new("short")).contains("panicked: short;"));
         assert!(told(Box::new("long".to_owned())).contains("panicked: long;"));
-        assert!(told(Box::new(7)).contains("no text was given"));
+        assert!(told(Box::new(7)).contains("no message was given"));
     }
 }

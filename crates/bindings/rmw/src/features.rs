@@ -65,7 +65,8 @@ extern "C" fn rmw_get_serialized_message_size(
 ) -> rmw_ret_t {
     guarded(|| {
         Err(Failure::unsupported(
-            "rmw_feros knows the size of a message, from rmw_serialize, but not that of a type",
+            "rmw_feros does not know the serialized size of a type: rmw_serialize gives the size \
+             of each message",
         ))
     })
 }

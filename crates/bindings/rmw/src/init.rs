@@ -248,14 +248,14 @@ unsafe fn session_options(options: &rmw_init_options_t) -> Result<SessionOptions
 fn check_security(options: &rmw_security_options_t) -> Result<(), Failure> {
     if options.enforce_security == RMW_SECURITY_ENFORCEMENT_ENFORCE {
         return Err(Failure::unsupported(
-            "rmw_feros has no DDS security yet, but it is enforced: use another implementation, or \
-             unset ROS_SECURITY_STRATEGY",
+            "rmw_feros does not support DDS security yet, but ROS_SECURITY_STRATEGY enforces it: \
+             use another implementation, or unset ROS_SECURITY_STRATEGY",
         ));
     }
     if !options.security_root_path.is_null() {
         tracing::warn!(
-            "rmw_feros has no DDS security yet: messages are not protected, which \
-             ROS_SECURITY_STRATEGY allows"
+            "rmw_feros does not support DDS security yet: messages are not protected, as \
+             ROS_SECURITY_STRATEGY permits"
         );
     }
     Ok(())

@@ -21,13 +21,14 @@ use crate::take::report;
 
 fn cannot_be_lent(program: &MessageProgram) -> Failure {
     Failure::unsupported(format!(
-        "messages of {} cannot be lent: their struct is not their serialized form",
+        "messages of {} cannot be lent: the layout of their struct differs from their serialized \
+         form",
         program.ros_type_name()
     ))
 }
 
 fn was_not_lent() -> Failure {
-    Failure::error("this message was not lent here, or was already given back")
+    Failure::error("this message was not lent by this endpoint, or was already returned")
 }
 
 impl PublisherEnd {

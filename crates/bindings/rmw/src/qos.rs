@@ -71,7 +71,8 @@ impl From<QosDuration> for rmw_time_t {
 pub(crate) fn from_rmw(profile: &rmw_qos_profile_t) -> Result<QosProfile, Failure> {
     let refused = |policy: &str, value: u32| {
         Failure::invalid(format!(
-            "the QoS policy {policy} is {value}, which is unknown: no endpoint can be made with it"
+            "the QoS policy {policy} has the unknown value {value}: no endpoint can be created \
+             with it"
         ))
     };
     Ok(QosProfile {

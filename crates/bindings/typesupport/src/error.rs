@@ -43,7 +43,9 @@ pub enum CompileError {
     Null,
     /// The type support does not find an introspection type support of its type.
     #[error(
-        "type support `{identifier}` gives no introspection of its type ({said}): build and install the type's package with rosidl_typesupport_introspection_c and rosidl_typesupport_introspection_cpp"
+        "type support `{identifier}` does not give the introspection of its type ({said}): build \
+         and install the type's package with rosidl_typesupport_introspection_c and \
+         rosidl_typesupport_introspection_cpp"
     )]
     NoIntrospection {
         /// The identifier of the type support.
@@ -141,7 +143,8 @@ pub enum EncodeError {
     },
     /// The output buffer is shorter than the message.
     #[error(
-        "the buffer has {capacity} bytes where at least {needed} are needed: provide as many as `serialized_len` says, and let no other thread change the message meanwhile"
+        "the buffer has {capacity} bytes, but at least {needed} are needed: provide the number of \
+         bytes that `serialized_len` returns, and let no other thread change the message meanwhile"
     )]
     BufferTooSmall {
         /// The number of bytes needed up to the end of the field that did not fit.
@@ -161,7 +164,8 @@ pub enum DecodeError {
     Header(#[from] feros_cdr::DecodeError),
     /// The bytes end inside a field.
     #[error(
-        "the sample ends early: field {field} at offset {offset} needs {needed} bytes, {remaining} are left; the sender's type may differ"
+        "the sample ends early: field {field} at offset {offset} needs {needed} bytes, but \
+         {remaining} are left; the sender's type may differ"
     )]
     Truncated {
         /// The field, or the first one of several adjacent fields.
@@ -175,7 +179,8 @@ pub enum DecodeError {
     },
     /// A string or sequence claims more elements than the remaining bytes can hold.
     #[error(
-        "field {field} at offset {offset} claims {count} elements of at least {element_bytes} bytes, {remaining} bytes are left: malformed, or the sender's type differs"
+        "field {field} at offset {offset} claims {count} elements of at least {element_bytes} \
+         bytes, but {remaining} bytes are left: malformed, or the sender's type differs"
     )]
     CountTooLarge {
         /// The field.
@@ -191,7 +196,8 @@ pub enum DecodeError {
     },
     /// A bounded string or sequence is longer than its type allows.
     #[error(
-        "field {field} at offset {offset} has length {len} where its type allows at most {bound}: the sender's type differs"
+        "field {field} at offset {offset} has length {len}, but its type allows at most {bound}: \
+         the sender's type differs"
     )]
     BoundExceeded {
         /// The field.
@@ -229,7 +235,8 @@ pub enum DecodeError {
     },
     /// There was not enough memory for the elements.
     #[error(
-        "there is not enough memory for the {count} elements of field {field}: free some, or take smaller messages"
+        "there is not enough memory for the {count} elements of field {field}: free some, or use \
+         smaller messages"
     )]
     OutOfMemory {
         /// The field.

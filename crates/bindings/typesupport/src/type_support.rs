@@ -105,7 +105,7 @@ impl Asked {
             }
         }
         if said.is_empty() {
-            said.push("it gave null".to_owned());
+            said.push("it returned null".to_owned());
         }
         Err(CompileError::NoIntrospection { identifier, said: said.join("; ") })
     }

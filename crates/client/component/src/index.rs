@@ -46,8 +46,9 @@ pub struct IndexEntry {
 pub enum IndexError {
     /// No prefix has the package.
     #[error(
-        "package {package:?} has no components: no {COMPONENTS}/{package} under {searched}; set FEROS_PREFIX_PATH to where \
-         it is installed, or build it (feros component build)"
+        "package {package:?} has no components: there is no {COMPONENTS}/{package} under \
+         {searched}; set FEROS_PREFIX_PATH to the prefix of its installation, or build it (feros \
+         component build)"
     )]
     UnknownPackage {
         /// The package.
@@ -65,7 +66,7 @@ pub enum IndexError {
         package: String,
     },
     /// A line of the file cannot be used.
-    #[error("{file}, line {line}: {text:?} is not plugin;library")]
+    #[error("{file}, line {line}: {text:?} does not have the form plugin;library")]
     InvalidLine {
         /// The file.
         file: PathBuf,

@@ -15,7 +15,7 @@ pub enum InstallError {
     #[error(transparent)]
     Library(#[from] LibraryError),
     /// A package cannot have this name.
-    #[error("a package cannot be named {0:?}: letters, digits, _ and - are allowed")]
+    #[error("{0:?} is not a valid package name: only letters, digits, _ and - are allowed")]
     PackageName(String),
     /// The package's existing entries in the index cannot be used.
     #[error(transparent)]

@@ -37,8 +37,9 @@ pub enum LibraryError {
     },
     /// No `register!` is linked into the library.
     #[error(
-        "{path} has no Feros component: call feros_component::register! in it, and name the crate that does in a library of \
-         its own (`use {{feros_shared as _, the_crate as _}};`). Components of rclcpp are C++ and cannot be loaded"
+        "{path} has no Feros component: call feros_component::register! in it, and name the crate that calls it in a \
+         separate library (`use {{feros_shared as _, the_crate as _}};`). Components of rclcpp are C++ and cannot be \
+         loaded"
     )]
     NoComponents {
         /// The file.
@@ -46,8 +47,8 @@ pub enum LibraryError {
     },
     /// The library contains its own copy of Feros.
     #[error(
-        "{path} has a Feros of its own instead of the container's: let it depend on feros-shared \
-         (`use feros_shared as _;`)"
+        "{path} contains a copy of Feros instead of using the container's: let it depend on \
+         feros-shared (`use feros_shared as _;`)"
     )]
     OwnFeros {
         /// The file.
@@ -64,7 +65,7 @@ pub enum LibraryError {
         available: String,
     },
     /// The library was built with another compiler, target, profile or Feros.
-    #[error("{path} does not fit: {mismatch}")]
+    #[error("{path} does not fit this container: {mismatch}")]
     DoesNotFit {
         /// The file.
         path: PathBuf,
@@ -189,11 +190,11 @@ fn contents(data: ReadCacheRange<'_, File>) -> Result<Contents, String> {
         };
         let constructor = format!("{CONSTRUCTOR_PREFIX}{plugin}");
         if !symbols.iter().any(|s| name_of(s).as_ref() == Some(&constructor)) {
-            return Err(format!("it has a stamp of {plugin} but no constructor"));
+            return Err(format!("it has a stamp of {plugin}, but no constructor"));
         }
         if symbol.size() > LONGEST {
             return Err(format!(
-                "the stamp of {plugin} has {} bytes, at most {LONGEST} are allowed",
+                "the stamp of {plugin} has {} bytes, but at most {LONGEST} are allowed",
                 symbol.size()
             ));
         }

@@ -37,7 +37,7 @@ pub const fn is_name(name: &str) -> bool {
 pub const fn check_name(name: &str) {
     assert!(
         is_name(name),
-        "a plugin's name has letters, digits, _ and : only, such as \"pipeline::Camera\""
+        "a plugin's name has only letters, digits, _ and :, such as \"pipeline::Camera\""
     );
 }
 

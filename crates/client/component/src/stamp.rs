@@ -43,7 +43,8 @@ pub struct Stamp(String);
 pub enum Mismatch {
     /// A setting that people can interpret differs.
     #[error(
-        "it was built with {what} {theirs:?}, the container with {ours:?}: build both with the same"
+        "it was built with {what} {theirs:?}, but the container with {ours:?}: build both with the \
+         same one"
     )]
     Differs {
         /// The differing setting: the compiler, the target, the profile, the version of Feros.
@@ -55,8 +56,8 @@ pub enum Mismatch {
     },
     /// The versions are the same, but the sources or settings differ.
     #[error(
-        "it was built with build {theirs} of Feros, the container with build {ours}, from other sources or with other \
-         settings: build both together, by one call of feros component build or in one cargo workspace"
+        "it was built with build {theirs} of Feros, but the container with build {ours}, from other sources or with \
+         other settings: build both together, with one call of feros component build or in one cargo workspace"
     )]
     OtherBuild {
         /// The value of the library.
@@ -66,8 +67,8 @@ pub enum Mismatch {
     },
     /// Feros is the same, but its dependencies differ.
     #[error(
-        "it was built on crates {theirs}, the container on crates {ours}: the dependencies of Feros have other versions, other \
-         features or other settings there; build both by one call of feros component build"
+        "it was built on crates {theirs}, but the container on crates {ours}: the dependencies of Feros have other \
+         versions, other features or other settings there; build both with one call of feros component build"
     )]
     OtherCrates {
         /// The value of the library.

@@ -49,8 +49,7 @@ impl CommandLine {
                 }
                 "--restart-limit" => {
                     let limit = line.next().and_then(|text| text.parse().ok());
-                    let limit =
-                        limit.ok_or("--restart-limit needs a number after it, such as 5")?;
+                    let limit = limit.ok_or("--restart-limit needs a number, such as 5")?;
                     options.restart = RestartPolicy::OnFailure { limit: Some(limit) };
                 }
                 "--local-requests-only" => options.local_requests_only = true,
@@ -78,10 +77,12 @@ fn help(kind: Kind) -> String {
         _ => "",
     };
     format!(
-        "Runs components, {what}.\n\nUsage: {name} [OPTIONS] [--ros-args ARGUMENTS]\n\nOptions:\n  --restart                      \
-         restart failed components, after a pause that doubles\n  --restart-limit N              ... at most N times \
-         in a row\n  --local-requests-only          ignore requests from other hosts, by their source address\n{multi_threaded}  -h, --help                     print this\n\nThe node is /ComponentManager unless remapped \
-         (--ros-args -r __node:=NAME)."
+        "Runs components, {what}.\n\nUsage: {name} [OPTIONS] [--ros-args \
+         ARGUMENTS]\n\nOptions:\n  --restart                      restart failed components, after a pause that \
+         doubles each time\n  --restart-limit N              ... at most N times in a \
+         row\n  --local-requests-only          ignore requests from other hosts, by their source \
+         address\n{multi_threaded}  -h, --help                     print this\n\nThe node is /ComponentManager unless \
+         remapped (--ros-args -r __node:=NAME)."
     )
 }
 

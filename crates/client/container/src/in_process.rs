@@ -127,9 +127,9 @@ fn run(
     // executor itself.
     match catch_unwind(AssertUnwindSafe(|| executor.spin())) {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::error!("{name} cannot be spun: {error}"),
+        Ok(Err(error)) => tracing::error!("component {name} cannot be spun: {error}"),
         Err(payload) => {
-            tracing::error!("the executor of {name} panicked: {}", panic_text(&*payload))
+            tracing::error!("the executor of component {name} panicked: {}", panic_text(&*payload))
         }
     }
     executor.remove_node(&node);

@@ -66,7 +66,8 @@ const USAGE: u8 = 2;
 pub fn main(kind: Kind, shared_stamp: &str) -> ExitCode {
     if shared_stamp != STAMP {
         eprintln!(
-            "this container and the libferos_shared that it found are of different builds: build and install both together"
+            "this container and the libferos_shared that it found come from different builds: \
+             build and install both together"
         );
         return ExitCode::FAILURE;
     }
@@ -153,7 +154,10 @@ fn run(
     if manager.close() {
         return Ok(ExitCode::SUCCESS);
     }
-    feros::error!(node, "not all components ended: the container ends without them");
+    feros::error!(
+        node,
+        "not all components ended in time: the container ends without waiting for them"
+    );
     Ok(ExitCode::FAILURE)
 }
 

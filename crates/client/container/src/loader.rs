@@ -24,14 +24,14 @@ pub(crate) enum LoadError {
     Library(#[from] LibraryError),
     /// The system's loader would load a second Feros with the library.
     #[error(
-        "{path} was linked with {theirs}, this container with {ours}: it would bring another Feros into the process; build \
-         both by one call of feros component build"
+        "{path} was linked with {theirs}, but this container with {ours}: it would bring another Feros into the \
+         process; build both with one call of feros component build"
     )]
     OtherFeros { path: PathBuf, theirs: String, ours: String },
     /// The library and this container have equal stamps, but different symbols.
     #[error(
         "{path} needs a symbol that is not in this container's Feros ({symbol}): the dependencies of Feros have other \
-         versions or features there; build both by one call of feros component build"
+         versions or features there; build both with one call of feros component build"
     )]
     MissingSymbol { path: PathBuf, symbol: String },
     /// The system's loader refused the library before any of its code ran.
@@ -39,7 +39,7 @@ pub(crate) enum LoadError {
     Open { path: PathBuf, reason: String },
     /// The file changed after this process opened it.
     #[error(
-        "{0} has changed since this container opened it, and a library that was opened stays until the process ends: \
+        "{0} has changed since this container opened it, and an opened library stays in use until the process ends: \
          restart the container"
     )]
     Changed(PathBuf),
@@ -99,7 +99,7 @@ fn check_shared_feros(path: &Path, theirs: Option<&str>) -> Result<(), LoadError
     if ours.as_deref() == theirs {
         return Ok(());
     }
-    let named = |name: Option<&str>| name.unwrap_or("a Feros of its own").to_owned();
+    let named = |name: Option<&str>| name.unwrap_or("its own copy of Feros").to_owned();
     Err(LoadError::OtherFeros {
         path: path.to_owned(),
         theirs: named(theirs),

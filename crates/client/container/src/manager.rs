@@ -221,13 +221,14 @@ impl Manager {
         let refusal = if state.is_closed {
             Some("the container ends".to_owned())
         } else if !state.slots.contains_key(&id) {
-            Some("it was unloaded while it started".to_owned())
+            Some("the component was unloaded while it started".to_owned())
         } else {
             let mut others = state.slots.iter().filter(|(other, _)| **other != id);
             let namesake = others.find(|(_, slot)| slot.name.as_deref() == Some(&started.name));
             namesake.map(|(other, _)| {
                 format!(
-                    "node name {} is taken by component {other} of this container: give it another node_name or node_namespace",
+                    "component {other} of this container already has the node name {}: set another \
+                     node_name or node_namespace",
                     started.name
                 )
             })
@@ -361,10 +362,13 @@ impl Manager {
             slot.failures.next_delay(self.policy, ran).filter(|_| !is_closed)
         };
         let Some(delay) = delay else {
-            feros::info!(self.node, "{name} ({id}) is not restarted: unload it, or load it again");
+            feros::info!(
+                self.node,
+                "component {name} ({id}) is not restarted: unload it, or load it again"
+            );
             return;
         };
-        feros::info!(self.node, "{name} ({id}) restarts in {delay:?}");
+        feros::info!(self.node, "component {name} ({id}) restarts in {delay:?}");
         let manager = self.itself.clone();
         let timer = self.node.create_wall_timer(delay, move || {
             if let Some(manager) = manager.upgrade() {
@@ -378,7 +382,7 @@ impl Manager {
                 }
             }
             Err(error) => {
-                feros::error!(self.node, "{name} ({id}) cannot be restarted: {error}")
+                feros::error!(self.node, "component {name} ({id}) cannot be restarted: {error}")
             }
         }
     }
@@ -399,7 +403,11 @@ impl Manager {
             let Some(manager) = manager.upgrade() else { return };
             match result {
                 Ok(loaded) => {
-                    feros::info!(manager.node, "{} ({id}) runs again", loaded.full_node_name)
+                    feros::info!(
+                        manager.node,
+                        "component {} ({id}) runs again",
+                        loaded.full_node_name
+                    )
                 }
                 Err(text) => manager.restart_failed(id, &text),
             }

@@ -87,6 +87,9 @@ pub(crate) const NO_SUCH_CLASS: &str = "Failed to find class with the requested 
 /// Drops a component, and catches a panic in its drop.
 pub(crate) fn drop_catching_panic(name: &str, component: Box<dyn Component>) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(component))) {
-        tracing::error!("{name} panicked while it was dropped: {}", panic_text(&*payload));
+        tracing::error!(
+            "component {name} panicked while it was dropped: {}",
+            panic_text(&*payload)
+        );
     }
 }

@@ -27,7 +27,7 @@ impl Placement for InProcesses {
             Ok(request) => {
                 supervisor::start(self.ros_arguments.clone(), start_request, request, done)
             }
-            Err(error) => done(Err(format!("the request cannot be handed to a process: {error}"))),
+            Err(error) => done(Err(format!("the request cannot be passed to a process: {error}"))),
         }
     }
 }

@@ -47,8 +47,8 @@ fn with_extra_argument(options: NodeOptions, argument: &Parameter) -> Result<Nod
         "start_parameter_event_publisher" => options.start_parameter_event_publisher(value()?),
         other => {
             return Err(format!(
-                "Extra component argument '{other}' is not known; known are forward_global_arguments, enable_rosout, \
-                 use_intra_process_comms, enable_topic_statistics, start_parameter_services, \
+                "Extra component argument '{other}' is not known; the known arguments are forward_global_arguments, \
+                 enable_rosout, use_intra_process_comms, enable_topic_statistics, start_parameter_services, \
                  start_parameter_event_publisher, use_clock_thread, enable_logger_service"
             ));
         }

@@ -54,7 +54,9 @@ impl fmt::Display for Obstacle {
                     "both are in one mutually exclusive callback group of executor `{executor}`"
                 )
             }
-            Shared::Entity => write!(f, "that callback, on executor `{executor}`, is its own"),
+            Shared::Entity => {
+                write!(f, "the waiting callback is the service's own, on executor `{executor}`")
+            }
         }
     }
 }

@@ -239,7 +239,8 @@ pub enum DetachError {
     OwnCallback(EntityHandle),
     /// The executor was dropped, and the entity with it.
     #[error(
-        "the executor has been dropped, and the entity with it: detach entities before dropping the executor"
+        "the executor has been dropped together with the entity: detach entities before you drop \
+         the executor"
     )]
     ExecutorGone,
 }

@@ -80,7 +80,7 @@ pub enum RealtimeError {
         cure: &'static str,
     },
     /// The request is invalid on every system.
-    #[error("{what} cannot be: {expected}")]
+    #[error("{what} is not possible; expected {expected}")]
     Invalid {
         /// The invalid request.
         what: String,
@@ -183,7 +183,7 @@ fn name_this_thread(name: &str) -> Result<(), RealtimeError> {
         expected: "a name without zero bytes",
     };
     let short = CString::new(&name[..end]).map_err(invalid)?;
-    let cure = "leave the name away";
+    let cure = "leave the name out";
     set_name(&short)
         .map_err(|errno| refused("prctl", format!("the thread name {name:?}"), errno, cure))
 }
@@ -193,7 +193,7 @@ fn schedule(scheduling: Scheduling) -> Result<(), RealtimeError> {
         Ok(value) if priority > 0 => Ok(ThreadPriority::Crossplatform(value)),
         _ => Err(RealtimeError::Invalid {
             what: format!("real-time priority {priority}"),
-            expected: "from 1 (low) to 99 (high)",
+            expected: "a number from 1 (low) to 99 (high)",
         }),
     };
     let (policy, priority) = match scheduling {
@@ -229,8 +229,8 @@ fn schedule(scheduling: Scheduling) -> Result<(), RealtimeError> {
     let (call, cure) = match scheduling {
         Scheduling::Deadline { .. } => (
             "sched_setattr",
-            "give the program CAP_SYS_NICE (`setcap cap_sys_nice+ep`), let it use all processors, and ask for no more \
-             than they have left",
+            "give the program CAP_SYS_NICE (`setcap cap_sys_nice+ep`), let it use all processors, and request no more \
+             time than they have left",
         ),
         _ => (
             "pthread_setschedparam",
@@ -253,7 +253,7 @@ fn schedule(scheduling: Scheduling) -> Result<(), RealtimeError> {
         }
         _ => RealtimeError::Invalid {
             what: format!("{scheduling:?}"),
-            expected: "a priority of its class",
+            expected: "a priority that its scheduling class allows",
         },
     })
 }

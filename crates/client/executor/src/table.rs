@@ -79,7 +79,8 @@ pub enum AddError {
     },
     /// The ringer already belongs to another entity.
     #[error(
-        "the entity's ringer belongs to another entity of an executor: give each entity a ringer of its own"
+        "the ringer of the entity already belongs to another entity of an executor: give each \
+         entity its own ringer"
     )]
     RingerInUse,
     /// The executor is frozen and has spun.

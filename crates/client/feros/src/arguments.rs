@@ -96,7 +96,7 @@ impl std::str::FromStr for LogLevel {
 #[non_exhaustive]
 pub enum ArgumentError {
     /// A flag has no value after it.
-    #[error("{flag} needs {expected} after it")]
+    #[error("{flag} must be followed by {expected}")]
     MissingValue {
         /// The flag.
         flag: String,
@@ -104,7 +104,7 @@ pub enum ArgumentError {
         expected: &'static str,
     },
     /// The value of a flag is malformed.
-    #[error("{flag} {value:?} cannot be read: {reason}; expected {expected}")]
+    #[error("{flag} {value:?} cannot be used: {reason}; expected {expected}")]
     Malformed {
         /// The flag.
         flag: String,

@@ -143,9 +143,9 @@ impl<T: Send + 'static> CallbackState<T> {
                     *place = Place::Taken(thread);
                     assert!(
                         thread != this_thread,
-                        "a method of this callback state called another, by direct dispatch or \
-                         by `with`: its state is in use; publish after the method, or call the \
-                         other method directly"
+                        "a method of this callback state called another one, through direct \
+                         dispatch or through `with`, while the state is in use; publish after the \
+                         method has returned, or call the other method directly"
                     );
                     place = self.0.given_back.wait(place);
                 }

@@ -444,7 +444,7 @@ impl Inner {
             && let Err(error) = self.take_responses(NO_CALL)
         {
             tracing::warn!(
-                "responses of {} that no call awaits could not be taken: {error}",
+                "responses of {} that no call awaits could not be removed: {error}",
                 self.name
             );
         }

@@ -40,7 +40,7 @@ pub enum CreateError {
         reason: String,
     },
     /// The executor that spins the node is full or frozen, or the callback group is another node's.
-    #[error("node {node}: {name} cannot be added to the node's executor: {reason}")]
+    #[error("node {node}: {name} cannot be added to the executor of the node: {reason}")]
     Executor {
         /// The node of the entity.
         node: NodeName,
@@ -70,7 +70,9 @@ pub enum CreateError {
         reason: &'static str,
     },
     /// An endpoint was used after its node was dropped.
-    #[error("{name}: its node is gone; keep a clone of the node as long as it is used")]
+    #[error(
+        "{name} cannot be used: its node is gone; keep a clone of the node as long as you use it"
+    )]
     NodeGone {
         /// The endpoint.
         name: String,

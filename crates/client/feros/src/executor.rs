@@ -49,7 +49,7 @@ pub struct Executor {
 #[non_exhaustive]
 pub enum AddNodeError {
     /// The node is on an executor already; a node has one executor at a time.
-    #[error("node {node} is on an executor already: remove it from there first")]
+    #[error("node {node} is already on an executor: remove it from that executor first")]
     OnAnotherExecutor {
         /// The node.
         node: String,
@@ -66,11 +66,12 @@ pub enum AddNodeError {
     },
     /// The group is not separate from its node, so it cannot be added to an executor on its own.
     #[error(
-        "the callback group goes where its node goes: make it with `create_separate_callback_group` to add it by itself"
+        "the callback group belongs to the executor of its node: create it with \
+         `create_separate_callback_group` to add it separately"
     )]
     GroupOfItsNode,
     /// The group is on an executor already; a group has one executor at a time.
-    #[error("the callback group is on an executor already: remove it from there first")]
+    #[error("the callback group is already on an executor: remove it from that executor first")]
     GroupOnAnotherExecutor,
     /// The executor cannot take the node's entities, for example because it is full.
     #[error("node {node} cannot be added: {source}")]

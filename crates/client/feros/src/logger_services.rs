@@ -66,19 +66,21 @@ fn set_level(wanted: &LoggerLevel) -> Result<(), String> {
     let all = [LogLevel::Debug, LogLevel::Info, LogLevel::Warn, LogLevel::Error, LogLevel::Fatal];
     let Some(level) = all.into_iter().find(|level| *level as u32 == wanted.level) else {
         return Err(format!(
-            "{} is not a level: use 10 (debug), 20 (info), 30 (warn), 40 (error), 50 (fatal), or 0 for the level of the logger above",
+            "{} is not a logger level: use 10 (debug), 20 (info), 30 (warn), 40 (error), 50 \
+             (fatal), or 0 for the level of the logger above",
             wanted.level
         ));
     };
     if wanted.name.len() > MAX_NAME_BYTES {
         return Err(format!(
-            "the logger's name has {} bytes, more than {MAX_NAME_BYTES}",
+            "the name of the logger has {} bytes, more than the limit of {MAX_NAME_BYTES}",
             wanted.name.len()
         ));
     }
     if logger.is_some() && logging::level(logger).is_none() && logging::levels() >= MAX_LOGGERS {
         return Err(format!(
-            "{MAX_LOGGERS} loggers have a level of their own already: unset others first, with the level 0"
+            "{MAX_LOGGERS} loggers already have their own level: unset others first, with the \
+             level 0"
         ));
     }
     logging::set_level(logger, level);
@@ -113,7 +115,9 @@ mod tests {
         assert_eq!(level_of("stranger.0".into()).level, UNSET);
         assert!(set_level(&wanted("x".repeat(MAX_NAME_BYTES + 1), 10)).is_err());
         assert!(
-            set_level(&wanted("stranger".into(), 25)).unwrap_err().contains("25 is not a level")
+            set_level(&wanted("stranger".into(), 25))
+                .unwrap_err()
+                .contains("25 is not a logger level")
         );
     }
 }

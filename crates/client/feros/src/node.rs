@@ -62,8 +62,8 @@ pub(crate) struct NodeInner {
     pub(crate) told_mismatches: Arc<ToldMismatches>,
 }
 
-const FOREIGN_GROUP: &str = "its callback group belongs to another node: make one with this node's \
-                             `create_callback_group`";
+const FOREIGN_GROUP: &str = "its callback group belongs to another node: create one with \
+                             `create_callback_group` of this node";
 
 /// A weak reference to a node.
 #[derive(Clone)]

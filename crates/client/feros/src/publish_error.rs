@@ -18,7 +18,7 @@ pub enum PublishError {
         source: EncodeError,
     },
     /// The sizes requested for a loan violate the type of the message.
-    #[error("no message for {topic} can be built: {source}")]
+    #[error("a message for {topic} cannot be built: {source}")]
     Shape {
         /// The topic.
         topic: String,
@@ -28,7 +28,8 @@ pub enum PublishError {
     /// The layout of a message in lent shared memory is no longer valid, because another process
     /// has overwritten it.
     #[error(
-        "the message being built for {topic} was overwritten by another process of this user: {source}"
+        "another process of this user overwrote the message that is being built for {topic}: \
+         {source}"
     )]
     Overwritten {
         /// The topic.

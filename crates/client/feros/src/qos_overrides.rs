@@ -157,12 +157,13 @@ impl QosOverrides {
             let value =
                 declare_or_get(node, &name, &description, read(*policy, qos)).map_err(refuse)?;
             write(*policy, qos, &value).map_err(|reason| {
-                refuse(format!("parameter '{name}' cannot be its policy: {reason}"))
+                refuse(format!("the value of parameter '{name}' is not valid: {reason}"))
             })?;
         }
         match &self.validate {
-            Some(validate) => validate(qos)
-                .map_err(|reason| refuse(format!("the validation callback refuses: {reason}"))),
+            Some(validate) => validate(qos).map_err(|reason| {
+                refuse(format!("the validation callback refuses the policies: {reason}"))
+            }),
             None => Ok(()),
         }
     }

@@ -49,9 +49,10 @@ pub(crate) fn check_header(bytes: &[u8], name: &str) -> Result<(), PublishError>
 pub(crate) fn header_fault(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0, 0 | 1, _, _, _, ..] => None,
-        [_, _, _, _, _, ..] => {
-            Some("its header is neither CDR little endian (00 01) nor big endian (00 00)")
-        }
-        _ => Some("it is shorter than a header and the smallest message, 5 bytes"),
+        [_, _, _, _, _, ..] => Some(
+            "its header is neither that of little-endian CDR (00 01) nor that of big-endian CDR \
+             (00 00)",
+        ),
+        _ => Some("it is shorter than 5 bytes, the size of a header and the smallest message"),
     }
 }

@@ -276,7 +276,7 @@ impl GenericSubscription {
         mut callback: impl FnMut(SerializedMessage, MessageInfo) + Send + 'static,
     ) -> Result<Self, CreateError> {
         if options.content_filter.is_some() {
-            let reason = "its type is known by name only; look at the messages in the callback";
+            let reason = "only the name of its type is known; examine the messages in the callback";
             return Err(no_filter(node, topic, reason.to_owned()));
         }
         let deliver = move |message: Received<Payload>| {

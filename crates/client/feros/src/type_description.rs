@@ -62,8 +62,8 @@ pub enum TypeDescriptionError {
 /// The error for a description of another type than the requested type.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
-    "node {node} describes `{type_name}` as another type: the description is of `{found_name}` with the hash {found_hash}, \
-     requested was {asked_hash}; it is not used"
+    "node {node} describes `{type_name}` as another type: the description is of `{found_name}` with hash {found_hash}, \
+     but hash {asked_hash} was requested; the description is not used"
 )]
 pub struct WrongTypeDescription {
     /// The node.

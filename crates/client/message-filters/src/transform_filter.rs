@@ -60,7 +60,7 @@ pub enum DropReason {
     NoFrame,
     /// The message had waited longest when the queue was full and another message came.
     #[error(
-        "the queue of {capacity} messages is full, and this one still waits for a transform: \
+        "the queue of {capacity} messages is full, and this message still waits for a transform: \
          {waits_for}"
     )]
     QueueFull {
@@ -73,7 +73,7 @@ pub enum DropReason {
     #[error("the message is older than all data in the transform cache: {0}")]
     TooOld(LookupError),
     /// The buffer was cleared, as when time jumps back, or [`TransformFilter::clear`] was called.
-    #[error("the messages that waited were cleared, as when time jumps back")]
+    #[error("the waiting messages were cleared, for example because time jumped back")]
     Cleared,
 }
 

@@ -42,8 +42,8 @@ impl FieldAttributes {
                 "nested" => self.is_nested = true,
                 _ => {
                     return Err(meta.error(
-                        "unknown; there are name, default, range, step, constraints, read_only, \
-                         ignore_override and nested",
+                        "unknown attribute; the known attributes are name, default, range, step, \
+                         constraints, read_only, ignore_override and nested",
                     ));
                 }
             }
@@ -59,7 +59,7 @@ impl FieldAttributes {
         {
             return Err(Error::new_spanned(
                 range,
-                "write both bounds, which belong to the range: `10..=60`",
+                "write both bounds, which are part of the range: `10..=60`",
             ));
         }
         if let (Some(step), None) = (&self.step, &self.range) {

@@ -9,12 +9,15 @@ use crate::attributes::FieldAttributes;
 
 pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let Data::Struct(data) = &input.data else {
-        return Err(Error::new_spanned(input, "only a struct can have parameters as its fields"));
+        return Err(Error::new_spanned(
+            input,
+            "only a struct can declare its fields as parameters",
+        ));
     };
     let Fields::Named(fields) = &data.fields else {
         return Err(Error::new_spanned(
             input,
-            "give the fields names: they are those of the parameters",
+            "give the fields names: the parameters have the same names",
         ));
     };
     let declarations = fields.named.iter().map(declaration).collect::<Result<Vec<_>>>()?;
@@ -53,8 +56,8 @@ fn declaration(field: &Field) -> Result<TokenStream> {
         (None, None) => {
             return Err(Error::new_spanned(
                 field,
-                "say what it is if nobody says otherwise, by `#[parameter(default = ...)]`, or make \
-                 it a `Parameter<Option<...>>`; a struct of parameters is `#[parameter(nested)]`",
+                "set a default value with `#[parameter(default = ...)]`, or make the field a `Parameter<Option<...>>`; \
+                 a struct of parameters needs `#[parameter(nested)]`",
             ));
         }
     };

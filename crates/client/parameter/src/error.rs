@@ -106,7 +106,8 @@ pub enum DeclareParameterError {
     },
     /// The range is empty, or its step is negative or NaN.
     #[error(
-        "the range of parameter '{name}' is {range}: it must go up, with a step that is not negative"
+        "the range of parameter '{name}' is {range}, but it must ascend, and its step must not be \
+         negative"
     )]
     Range {
         /// The parameter.
@@ -125,7 +126,7 @@ fn cure(source: &SetParameterError) -> &'static str {
             expected: ParameterType::Double,
             given: ParameterType::Integer,
             ..
-        } => " Write it with a point, such as 1.0.",
+        } => " Write it with a decimal point, such as 1.0.",
         SetParameterError::WrongType { expected: ParameterType::String, .. } => {
             " Put it in quotes."
         }

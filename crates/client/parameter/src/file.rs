@@ -118,7 +118,7 @@ fn nodes(
         let refused = |problem: String| Err(YamlError::new(key.place, problem, NODES));
         if name == KEY {
             if prefix.is_empty() {
-                return refused("ros__parameters has no name of a node above it".to_owned());
+                return refused("there is no node name above ros__parameters".to_owned());
             }
             let Content::Mapping(entries) = &value.content else {
                 let problem = "ros__parameters has no parameters";
@@ -174,7 +174,7 @@ fn parameters(
 
 fn name_of(key: &Scalar) -> Result<&str, YamlError> {
     if key.text.is_empty() {
-        return Err(YamlError::new(key.place, "a name is empty", "a name and a colon"));
+        return Err(YamlError::new(key.place, "a parameter name is empty", "a name and a colon"));
     }
     Ok(&key.text)
 }

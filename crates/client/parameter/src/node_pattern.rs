@@ -63,11 +63,11 @@ impl FromStr for NodePattern {
             "**" => Ok(Part::Any),
             "*" => Ok(Part::One),
             _ if part.contains('*') => {
-                Err(format!("{part:?} has a wildcard beside other characters"))
+                Err(format!("{part:?} mixes a wildcard with other characters"))
             }
             _ => name::validate_node_name(part)
                 .map(|()| Part::Name(part.to_owned()))
-                .map_err(|error| format!("{text:?} is not a name of a node: {}", error.reason)),
+                .map_err(|error| format!("{text:?} is not the name of a node: {}", error.reason)),
         });
         parts.collect::<Result<_, _>>().map(Self)
     }

@@ -34,7 +34,9 @@ impl YamlError {
 impl From<feros_yaml::YamlError> for YamlError {
     fn from(error: feros_yaml::YamlError) -> Self {
         let (problem, expected) = match error.problem {
-            Problem::Alias => ("an alias (`*name`)".to_owned(), "the value itself, written out"),
+            Problem::Alias => {
+                ("an alias (`*name`)".to_owned(), "the value itself, without an alias")
+            }
             Problem::SecondDocument => {
                 ("there is more than one document (`---`)".to_owned(), "one document")
             }

@@ -15,7 +15,7 @@ use crate::lookup_error::LookupError;
 #[non_exhaustive]
 pub enum WaitError {
     /// The time ran out.
-    #[error("no transform within {:.3} s: {source}. {}", waited.as_secs_f64(), meanwhile(*changes))]
+    #[error("no transform came within {:.3} s: {source}. {}", waited.as_secs_f64(), meanwhile(*changes))]
     Timeout {
         /// The time that the caller waited.
         waited: Duration,
@@ -25,7 +25,7 @@ pub enum WaitError {
         source: Box<LookupError>,
     },
     /// No later transform can make the wanted one known.
-    #[error("no transform that may still come can help: {0}")]
+    #[error("no later transform can help: {0}")]
     Hopeless(#[source] Box<LookupError>),
     /// Nobody fills the buffer any longer: its listener's context was shut down.
     #[error("the buffer was closed while waiting: {0}")]
@@ -35,7 +35,7 @@ pub enum WaitError {
 fn meanwhile(changes: u64) -> String {
     match changes {
         0 => "Nothing at all came into the buffer meanwhile: nobody publishes transforms, or the \
-              thread that waits is the one that should receive them"
+              waiting thread is the one that should receive them"
             .to_owned(),
         n => format!("Other transforms came into the buffer meanwhile ({n} times)"),
     }

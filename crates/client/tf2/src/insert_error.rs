@@ -61,7 +61,7 @@ pub enum InsertError {
     #[error(
         "TF_DENORMALIZED_QUATERNION: Ignoring transform for child_frame_id \"{child}\" from \
          authority \"{authority}\" because of an invalid quaternion in the transform {rotation:?}: \
-         its length is {length:.6}, and has to be 1"
+         its length is {length:.6}, but must be 1"
     )]
     DenormalizedQuaternion {
         /// The child.
@@ -76,8 +76,8 @@ pub enum InsertError {
     /// The transform is older than those that the buffer keeps.
     #[error(
         "TF_OLD_DATA: Ignoring data from the past for frame \"{child}\" at time {} according to \
-         authority \"{authority}\": the newest is of time {}, and {cache_seconds} s are kept. The \
-         clocks of two publishers may disagree, or time jumped back",
+         authority \"{authority}\": the newest data is of time {}, and data is kept for \
+         {cache_seconds} s. The clocks of two publishers may disagree, or time jumped back",
         seconds(*stamp),
         seconds(*latest)
     )]
@@ -115,9 +115,8 @@ pub enum InsertError {
     /// There would be more frames than the buffer may hold.
     #[error(
         "TF_TOO_MANY_FRAMES: Ignoring transform from authority \"{authority}\" that puts \
-         \"{child}\" into \"{parent}\": the buffer knows {frames} frames already, which is as many \
-         as its options allow. Look for a publisher that makes a new name each time, or raise \
-         `max_frames`"
+         \"{child}\" into \"{parent}\": the buffer already knows {frames} frames, the limit of its \
+         options. Look for a publisher that sends a new frame name each time, or raise `max_frames`"
     )]
     TooManyFrames {
         /// The child.
@@ -131,8 +130,8 @@ pub enum InsertError {
     },
     /// A name is longer than names may be.
     #[error(
-        "TF_LONG_FRAME_ID: Ignoring transform from authority \"{authority}\" because a name of a \
-         frame has {length} bytes, and may have {longest}: it begins with \"{beginning}\""
+        "TF_LONG_FRAME_ID: Ignoring transform from authority \"{authority}\" because a frame name \
+         has {length} bytes, but may have at most {longest}: it begins with \"{beginning}\""
     )]
     LongFrameId {
         /// The publisher.

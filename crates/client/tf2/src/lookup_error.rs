@@ -35,8 +35,8 @@ pub enum LookupError {
     #[error(
         "Could not find a connection between '{target}' and '{source_frame}' because they are not \
          part of the same tree: the root of '{target}' is '{target_root}', that of \
-         '{source_frame}' is '{source_root}'. Somebody has to publish where one root is in the \
-         other tree"
+         '{source_frame}' is '{source_root}'. A node has to publish the transform from one root to \
+         a frame of the other tree"
     )]
     NotConnected {
         /// The target frame.
@@ -112,7 +112,7 @@ pub enum LookupError {
     /// The frames form a loop at that time, since parents changed: `tf2::LookupException`.
     #[error(
         "The tf tree is invalid because it contains a loop at time {}: {}. Two publishers disagree \
-         about who is whose parent",
+         about which frame is the parent",
         seconds(*requested),
         chain.join(" -> ")
     )]
@@ -125,7 +125,7 @@ pub enum LookupError {
     /// The chain has more frames than a lookup may follow.
     #[error(
         "The chain of frames upwards from '{frame}' has more than {deepest} frames: look for a \
-         publisher that makes a new parent each time"
+         publisher that sends a new parent frame each time"
     )]
     TooDeep {
         /// The frame at which the chain begins.

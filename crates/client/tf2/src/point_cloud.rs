@@ -30,7 +30,7 @@ pub enum PointCloudError {
     },
     /// A field lies outside of its point.
     #[error(
-        "field \"{name}\" of the point cloud ends at byte {end} of a point, and a point has \
+        "field \"{name}\" of the point cloud ends at byte {end} of a point, but a point has \
          {point_step} bytes"
     )]
     Offset {
@@ -43,8 +43,8 @@ pub enum PointCloudError {
     },
     /// The size of the data does not match the declared sizes.
     #[error(
-        "the point cloud declares {height} rows of {width} points of {point_step} bytes, {row_step} \
-         bytes per row, and has {length} bytes of data"
+        "the point cloud declares {height} rows of {width} points of {point_step} bytes, {row_step} bytes per row, but \
+         has {length} bytes of data"
     )]
     Size {
         /// The number of rows.

@@ -64,7 +64,7 @@ impl Types {
             None => String::new(),
         };
         CliError::failed(format!(
-            "{error}; types are found {PLACES} and in --interfaces DIR{fault}"
+            "{error}; types are looked up {PLACES} and in --interfaces DIR{fault}"
         ))
     }
 

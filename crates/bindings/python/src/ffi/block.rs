@@ -64,7 +64,9 @@ impl Block {
         let copied = pins.copied.fetch_add(1, Ordering::Relaxed) + 1;
         if copied.is_power_of_two() {
             tracing::warn!(
-                "{} messages are kept in the memory in which they arrived, so {copied} so far were copied: release arrays of old messages, copy the arrays that you keep, or raise `max_pinned`",
+                "{} messages are kept in the memory in which they arrived, so {copied} further \
+                 messages were copied so far: release arrays of old messages, copy the arrays that \
+                 you keep, or raise `max_pinned`",
                 pins.limit
             );
         }

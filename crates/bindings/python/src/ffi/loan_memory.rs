@@ -119,7 +119,8 @@ impl LoanMemory {
         let copied = self.copied.fetch_add(1, Ordering::Relaxed) + 1;
         if copied.is_power_of_two() {
             tracing::warn!(
-                "{copied} loans so far were copied, because arrays of them were held when they were published: release these before, or write through the loan's own arrays"
+                "{copied} loans were copied so far, because arrays of them were held when they \
+                 were published: release the arrays first, or write through the loan's own arrays"
             );
         }
         py.detach(|| self.publisher.publish_serialized(&copy)).map_err(publish_error)?;

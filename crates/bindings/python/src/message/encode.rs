@@ -147,12 +147,12 @@ fn wrong_type(kind: &Kind, value: &Bound<'_, PyAny>) -> PyErr {
 
 fn check_count(shape: Many, count: usize) -> PyResult<()> {
     match shape {
-        Many::Array(wanted) if count != wanted => {
-            Err(PyValueError::new_err(format!("{wanted} elements are needed, not {count}")))
-        }
-        Many::Sequence { bound: Some(bound) } if count > bound => {
-            Err(PyValueError::new_err(format!("at most {bound} elements are allowed, not {count}")))
-        }
+        Many::Array(wanted) if count != wanted => Err(PyValueError::new_err(format!(
+            "{wanted} elements are needed, but there are {count}"
+        ))),
+        Many::Sequence { bound: Some(bound) } if count > bound => Err(PyValueError::new_err(
+            format!("at most {bound} elements are allowed, but there are {count}"),
+        )),
         _ => Ok(()),
     }
 }
@@ -182,9 +182,9 @@ fn text<'a>(kind: &Kind, value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
 
 fn check_length(len: usize, bound: Option<usize>) -> PyResult<()> {
     match bound {
-        Some(bound) if len > bound => {
-            Err(PyValueError::new_err(format!("at most {bound} characters are allowed, not {len}")))
-        }
+        Some(bound) if len > bound => Err(PyValueError::new_err(format!(
+            "at most {bound} characters are allowed, but there are {len}"
+        ))),
         _ => Ok(()),
     }
 }

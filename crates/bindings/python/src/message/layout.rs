@@ -140,7 +140,7 @@ impl Layout {
                 let count = match &given {
                     Some(given) => given.extract::<usize>().map_err(|_| {
                         PyTypeError::new_err(format!(
-                            "{}: the number of its elements is needed",
+                            "{}: the number of elements is needed",
                             slot.name
                         ))
                     })?,
@@ -149,7 +149,7 @@ impl Layout {
                 if bound.is_some_and(|bound| count > bound) {
                     let bound = bound.unwrap_or_default();
                     return Err(PyValueError::new_err(format!(
-                        "{}: at most {bound} elements are allowed, not {count}",
+                        "{}: at most {bound} elements are allowed, but there are {count}",
                         slot.name
                     )));
                 }
@@ -182,7 +182,7 @@ impl Layout {
                 if elements.len() != wanted {
                     let (name, got) = (&slot.name, elements.len());
                     return Err(PyValueError::new_err(format!(
-                        "{name}: {wanted} elements are needed, not {got}"
+                        "{name}: {wanted} elements are needed, but there are {got}"
                     )));
                 }
                 elements
@@ -192,7 +192,7 @@ impl Layout {
                 if bound.is_some_and(|bound| elements.len() > bound) {
                     let (name, got) = (&slot.name, elements.len());
                     return Err(PyValueError::new_err(format!(
-                        "{name}: at most {} elements are allowed, not {got}",
+                        "{name}: at most {} elements are allowed, but there are {got}",
                         bound.unwrap_or_default()
                     )));
                 }

@@ -34,7 +34,7 @@ pub(crate) fn main(line: Vec<String>) -> ExitCode {
 fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut socket = take_socket()?;
     let Some(Frame::Start { library, request }) = Frame::read(&mut socket)? else {
-        return Err("standard input is not a container".into());
+        return Err("standard input is not connected to a container".into());
     };
     let library = PathBuf::from(OsString::from_vec(library));
     let request: LoadNode_Request = message::from_bytes(&request)?;

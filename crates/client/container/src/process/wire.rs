@@ -30,8 +30,9 @@ impl Frame {
             Self::Panicked { text } => (3, text.clone().into_bytes()),
         };
         let length = u32::try_from(content.len()).ok().filter(|length| *length <= MAX_FRAME_BYTES);
-        let length = length
-            .ok_or_else(|| io::Error::other(format!("{} bytes are too many", content.len())))?;
+        let length = length.ok_or_else(|| {
+            io::Error::other(format!("{} bytes are too many for one frame", content.len()))
+        })?;
         to.write_all(&[&length.to_le_bytes()[..], &[kind], &content].concat())
     }
 
@@ -55,7 +56,7 @@ impl Frame {
         let length = u32::from_le_bytes([a, b, c, d]);
         if length > MAX_FRAME_BYTES {
             return Err(io::Error::other(format!(
-                "a frame of {length} bytes, at most {MAX_FRAME_BYTES} are allowed"
+                "a frame has {length} bytes, but at most {MAX_FRAME_BYTES} are allowed"
             )));
         }
         let mut content = Vec::new();
@@ -76,7 +77,7 @@ impl Frame {
             1 => Self::Started { name: text(content) },
             2 => Self::Refused { text: text(content) },
             3 => Self::Panicked { text: text(content) },
-            other => return Err(io::Error::other(format!("a frame of unknown kind {other}"))),
+            other => return Err(io::Error::other(format!("a frame has the unknown kind {other}"))),
         }))
     }
 }

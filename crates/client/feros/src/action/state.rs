@@ -46,7 +46,7 @@ pub enum GoalEvent {
 /// The error for an event that is not allowed in the present status of a goal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "goal {} of {action} cannot {event}: it is {status}, and only {} can; check its status before", hex(.goal_id), Sources(*.event)
+    "goal {} of {action} cannot {event}: it is {status}, and only {} can; check its status first", hex(.goal_id), Sources(*.event)
 )]
 pub struct GoalTransitionError {
     /// The action.

@@ -29,7 +29,9 @@ pub enum CallError {
     /// request was already sent, the server handles it after the callback, when no caller waits any
     /// longer.
     #[error(
-        "{service} cannot respond to node {node} while a callback waits for it: {obstacle}. Give the executor several threads and one of the two a callback group of its own, or await the response outside of the callback"
+        "{service} cannot respond to node {node} while a callback waits for it: {obstacle}. Give \
+         the executor several threads, and give one of the two its own callback group; or await \
+         the response outside of the callback"
     )]
     ServerBlocked {
         /// The service.
@@ -41,7 +43,8 @@ pub enum CallError {
     },
     /// The response is malformed.
     #[error(
-        "the response of {service} is not a {type_name} response: {source}; check that both sides use one definition"
+        "the response of {service} is not a {type_name} response: {source}; check that both sides \
+         use the same definition"
     )]
     Response {
         /// The service.

@@ -356,8 +356,8 @@ impl Telling<'_> {
         if let Some(lost) = self.inner.untold.count_many(lost) {
             tracing::error!(
                 ros_logger = &**self.inner.node.logger(),
-                "{lost} transitions were not published so far: more than {MAX_UNTOLD} waited while \
-                 one was being published"
+                "{lost} transitions were not published so far: more than {MAX_UNTOLD} transitions \
+                 waited while one was being published"
             );
         }
         next

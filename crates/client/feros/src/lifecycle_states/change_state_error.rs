@@ -22,8 +22,8 @@ pub enum ChangeStateError {
     },
     /// The callback of another transition is running.
     #[error(
-        "node {node} cannot begin transition {transition}: another is under way, its state is \
-         {state}. Request it again when that is done"
+        "node {node} cannot begin transition {transition}: another transition is under way, and \
+         the state is {state}. Request it again when that transition has ended"
     )]
     UnderWay {
         /// The node.

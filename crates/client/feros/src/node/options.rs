@@ -189,7 +189,9 @@ fn kept_by_engine(context: &Context, node: &NodeName) -> BTreeMap<String, Parame
     for (name, yaml) in initial.into_iter().flatten() {
         match ParameterValue::from_yaml(&yaml) {
             Ok(value) => drop(kept.insert(name, value)),
-            Err(error) => tracing::warn!("{node}: the parameter {name} is not taken over: {error}"),
+            Err(error) => tracing::warn!(
+                "{node}: the stored value of parameter {name} cannot be used: {error}"
+            ),
         }
     }
     kept

@@ -117,7 +117,7 @@ fn from_message(message: ParameterMessage) -> NamedValue {
 /// parameter that does not exist.
 fn ask<T>(answer: Result<Vec<T>, GetParameterError>) -> Vec<T> {
     answer.unwrap_or_else(|error| {
-        tracing::debug!("a query about parameters gets an empty answer: {error}");
+        tracing::debug!("a request about parameters gets an empty response: {error}");
         Vec::new()
     })
 }

@@ -55,8 +55,8 @@ impl Troubles {
         if let Some(so_far) = self.dropped.so_far() {
             tracing::warn!(
                 ros_logger = &*self.logger,
-                "a request of {} was dropped without a response: its client waits until it gives \
-                 up{so_far}",
+                "a request of {} was dropped without a response, so its client waits until it \
+                 gives up{so_far}",
                 self.service
             );
         }

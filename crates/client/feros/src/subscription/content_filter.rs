@@ -38,7 +38,8 @@ impl ContentFilterOptions {
 pub enum SetContentFilterError {
     /// The subscription was made without a content filter.
     #[error(
-        "the subscription of {topic} was made without a content filter: make it with one, even an empty one, to be able to change the filter"
+        "the subscription of {topic} was created without a content filter: create it with a \
+         filter, even an empty one, to be able to change the filter"
     )]
     NotFiltered {
         /// The topic.

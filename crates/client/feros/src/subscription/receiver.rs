@@ -115,8 +115,9 @@ where
             .map_or_else(String::new, |node| node.describe_publisher(&self.topic, publisher));
         tracing::error!(
             ros_logger = &*self.logger,
-            "{}: refused {count} so far: a sample of {size_bytes} bytes from {from} is not a {}: \
-             {error}. Check that both sides were built from the same definition",
+            "{}: {count} messages were refused so far; the last, of {size_bytes} bytes from \
+             {from}, is not a {}: {error}. Check that both sides were built from the same \
+             definition",
             self.topic,
             self.type_name,
         );

@@ -160,7 +160,7 @@ impl Thread {
         let stopper = executor.stopper();
         let spin = move || {
             if let Err(error) = executor.spin() {
-                tracing::error!("nothing fills the TF buffer any longer: {error}");
+                tracing::error!("the TF buffer gets no more transforms: {error}");
             }
         };
         let handle = std::thread::Builder::new().name("feros-tf2".into()).spawn(spin);
@@ -228,7 +228,9 @@ impl Hearing {
             let count = refused.entry(std::mem::discriminant(&error)).or_default();
             *count += 1;
             if count.is_power_of_two() {
-                tracing::warn!("{error} (refused {count} of this kind so far)");
+                tracing::warn!(
+                    "{error} ({count} transforms were refused for this kind of reason so far)"
+                );
             }
         });
     }

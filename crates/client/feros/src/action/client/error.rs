@@ -36,7 +36,9 @@ pub enum SendGoalError {
 pub enum GoalResultError {
     /// The server does not know the goal.
     #[error(
-        "the server of {action} does not know goal {}: it never accepted the goal, was restarted, or no longer keeps the result; ask before the goal ends, or raise the server's result timeout",
+        "the server of {action} does not know goal {}: it never accepted the goal, was restarted, \
+         or no longer keeps the result; request the result before the goal ends, or raise the \
+         server's result timeout",
         hex(.goal_id)
     )]
     UnknownGoal {
@@ -76,7 +78,8 @@ pub enum CancelError {
     },
     /// The server gave an unknown reason.
     #[error(
-        "the server of {action} canceled nothing, for reason number {code}, which action_msgs/srv/CancelGoal does not name; check that both sides use one definition"
+        "the server of {action} canceled nothing, and gave reason number {code}, which \
+         action_msgs/srv/CancelGoal does not define; check that both sides use the same definition"
     )]
     Unknown {
         /// The action.

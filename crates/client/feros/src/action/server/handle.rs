@@ -57,7 +57,8 @@ pub enum FeedbackError {
     Publish(#[from] PublishError),
     /// The server was dropped and has aborted its goals.
     #[error(
-        "goal {} can publish no more feedback, because the server of {action} was dropped; end the work for it",
+        "goal {} can publish no more feedback, because the server of {action} was dropped; end the \
+         work for the goal",
         hex(.goal_id)
     )]
     ServerDropped {
@@ -223,10 +224,11 @@ impl<F: ActionServerForm> Drop for HandleInner<F> {
             if let Some(so_far) = server.count_dropped() {
                 tracing::warn!(
                     ros_logger = &**server.logger(),
-                    "goal {} of {} is {status}: {} dropped its handle before it had ended{so_far}",
+                    "goal {} of {} is {status}: its handle was dropped by {} before the goal had \
+                     ended{so_far}",
                     hex(&self.goal.id),
                     server.action(),
-                    if panics { "a panic" } else { "the server's user" },
+                    if panics { "a panic" } else { "the program" },
                 );
             }
             server.publish_status();

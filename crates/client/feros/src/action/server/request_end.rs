@@ -84,7 +84,8 @@ impl RequestEnd {
         if let Some(count) = self.malformed.count() {
             tracing::error!(
                 ros_logger = &*self.logger,
-                "{}: refused {count} so far: a request of {size} bytes from client {} is not a {} request: {refused}",
+                "{}: {count} requests were refused so far; the last, of {size} bytes from client \
+                 {}, is not a {} request: {refused}",
                 self.troubles.service(),
                 request.client,
                 self.type_name,

@@ -226,7 +226,8 @@ impl<F: ActionServerForm> ServerCore<F> {
                 if let Some(count) = self.displaced.count() {
                     tracing::warn!(
                         ros_logger = &*self.logger,
-                        "{}: {count} requests for results gave way to later ones for the same goal {} so far: ask once and keep the future",
+                        "{}: {count} requests for the result of goal {} were displaced by later \
+                         requests so far: request the result once and keep the future",
                         self.action,
                         hex(id),
                     );
@@ -295,7 +296,7 @@ impl<F: ActionServerForm> ServerCore<F> {
         if aborted > 0 {
             tracing::warn!(
                 ros_logger = &*self.logger,
-                "{}: the server ended, and {aborted} goals with it: they are ABORTED",
+                "{}: the server ended while {aborted} goals were active: they are ABORTED",
                 self.action
             );
             self.publish_status();

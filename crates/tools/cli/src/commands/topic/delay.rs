@@ -67,7 +67,9 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
                 }
                 Err(reason) => {
                     if let Some(malformed) = malformed.count() {
-                        notices::warn(format!("refused {malformed} messages so far: {reason}"));
+                        notices::warn(format!(
+                            "{malformed} messages were refused so far; the last: {reason}"
+                        ));
                     }
                 }
             }
@@ -116,10 +118,10 @@ impl Stamps {
     /// The stamp in seconds.
     fn read(&self, sample: &[u8]) -> Result<f64, String> {
         let (sec, nanosec) = match self {
-            Self::First => first_time(sample).ok_or("it is too short for a header")?,
+            Self::First => first_time(sample).ok_or("the message is too short for a header")?,
             Self::Decoded(ty) => {
                 let message = ty.decode(sample).map_err(|error| error.to_string())?;
-                stamp_of(&message).ok_or("it has no stamp")?
+                stamp_of(&message).ok_or("the message has no stamp")?
             }
         };
         Ok(f64::from(sec) + f64::from(nanosec) * 1e-9)

@@ -203,7 +203,9 @@ impl Selection {
             Ok(message) => self.filter.accepts(&Arc::new(message), None),
             Err(error) => {
                 if let Some(refused) = self.refused.count() {
-                    notices::warn(format!("refused {refused} messages so far: {error}"));
+                    notices::warn(format!(
+                        "{refused} messages were refused so far; the last: {error}"
+                    ));
                 }
                 Ok(false)
             }
