@@ -91,7 +91,10 @@ pub fn read_output_bags(text: &str) -> Result<Vec<OutputBag>, YamlError> {
     let document = Node::parse_only(text)?;
     let bags = document.list("output_bags");
     if bags.is_empty() {
-        return Err(YamlError::new("there are no output_bags", "a list of bags with a uri each"));
+        return Err(YamlError::new(
+            "the file has no output_bags",
+            "a list of bags, each with a uri",
+        ));
     }
     document.only_has("the file", &["output_bags"])?;
     bags.iter().map(read_bag).collect()
@@ -144,7 +147,7 @@ fn refuse_what_is_not_done(node: &Node) -> Result<(), YamlError> {
         if !nothing.contains(&text) {
             let problem = format!("{key} is {text:?}, which Feros does not support");
             let last = nothing.last().copied().unwrap_or_default();
-            return Err(YamlError::new(problem, format!("{last:?}, or the key left out")));
+            return Err(YamlError::new(problem, format!("{last:?}, or no such key")));
         }
     }
     match node.get("topic_qos_profile_overrides") {
@@ -152,7 +155,7 @@ fn refuse_what_is_not_done(node: &Node) -> Result<(), YamlError> {
         Some(Node::Map(topics)) if topics.is_empty() => Ok(()),
         Some(_) => Err(YamlError::new(
             "Feros does not support topic_qos_profile_overrides: a copy keeps the recorded QoS",
-            "the key left out, and --qos-profile-overrides-path of `bag play`",
+            "no such key; `bag play` has --qos-profile-overrides-path",
         )),
     }
 }
@@ -166,7 +169,10 @@ fn number<N: std::str::FromStr>(node: &Node, key: &str, default: N) -> Result<N,
 fn custom_data(node: &Node) -> Result<BTreeMap<String, String>, YamlError> {
     let Some(data) = node.get("custom_data") else { return Ok(BTreeMap::new()) };
     let Node::Map(entries) = data else {
-        return Err(YamlError::new("`custom_data` is not a mapping", "keys with a text each"));
+        return Err(YamlError::new(
+            "`custom_data` is not a mapping",
+            "a mapping from keys to strings",
+        ));
     };
     let texts = entries
         .iter()

@@ -54,7 +54,7 @@ pub enum ReadError {
         profile: String,
     },
     /// A part of the bag is compressed with a method that this build cannot unpack.
-    #[error("{} is compressed by {format:?}: only zstd and lz4 are built in", path.display())]
+    #[error("{} is compressed with {format:?}, but only zstd and lz4 are built in", path.display())]
     UnknownCompression {
         /// The file.
         path: PathBuf,
@@ -75,7 +75,7 @@ pub enum ReadError {
         limit_bytes: u64,
     },
     /// The caller interrupted the reading.
-    #[error("{} was not read to its end: interrupted", path.display())]
+    #[error("reading {} was interrupted before its end", path.display())]
     Interrupted {
         /// The file.
         path: PathBuf,
@@ -83,9 +83,9 @@ pub enum ReadError {
     /// A chunk, a record or a message is larger than the reader's limit; or the chunks that contain
     /// messages with later times than the index states are larger than this limit in total.
     #[error(
-        "{}: reading needs {bytes} bytes at once, for a chunk, a record, or chunks that overlap more \
-         than the index states; the limit is {limit}: 1 GiB by default, and for a small file 64 MiB \
-         or 256 times its size, whichever is larger", path.display()
+        "{}: reading needs {bytes} bytes at once, for a chunk, a record, or chunks that overlap more than the index \
+         states; the limit is {limit} bytes: 1 GiB by default, and for a small file 64 MiB or 256 times its size, \
+         whichever is larger", path.display()
     )]
     TooLarge {
         /// The file.
@@ -127,7 +127,7 @@ impl ReadError {
 #[non_exhaustive]
 pub enum WriteError {
     /// The folder exists already; a recording never replaces one.
-    #[error("{} exists already: name another output, or remove it", path.display())]
+    #[error("{} already exists: name another output, or remove it", path.display())]
     Exists {
         /// The folder that was to be created.
         path: PathBuf,
@@ -157,7 +157,7 @@ pub enum WriteError {
         kept: u64,
     },
     /// A file cannot hold another topic.
-    #[error("{}: topic {topic} is one too many: an MCAP file holds at most 65535", path.display())]
+    #[error("{}: topic {topic} cannot be added: an MCAP file holds at most 65535 topics", path.display())]
     TooManyTopics {
         /// The file.
         path: PathBuf,
@@ -165,7 +165,7 @@ pub enum WriteError {
         topic: String,
     },
     /// The bag has ended already, since an earlier write failed.
-    #[error("the bag ended when it could not be written: start a new one")]
+    #[error("the bag has ended, because it could not be written: start a new one")]
     Ended,
 }
 

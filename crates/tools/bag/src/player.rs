@@ -107,12 +107,12 @@ pub enum PlayError {
         source: Arc<PublishError>,
     },
     /// The bag has no messages of the selected topics in the selected time.
-    #[error("there is nothing to play: the bag has no messages of these topics and this time")]
+    #[error("there is nothing to play: the bag has no messages of these topics in this time")]
     Nothing,
     /// A bag lacks the times at which its messages were sent.
     #[error(
         "the bag {bag} does not state when its messages were sent: play them as they were received \
-         (`--message-order received`), or record them again with `feros bag record`, which keeps \
+         (`--message-order received`), or record them again with `feros bag record`, which records \
          this time"
     )]
     NoSendTimes {
@@ -120,7 +120,7 @@ pub enum PlayError {
         bag: String,
     },
     /// The rate is not a positive number.
-    #[error("the rate {rate} cannot be played: give a number above 0, such as 0.5 or 2")]
+    #[error("the bag cannot be played at rate {rate}: give a number above 0, such as 0.5 or 2")]
     Rate {
         /// The number.
         rate: f64,

@@ -52,7 +52,9 @@ pub(crate) fn read_profiles(node: &Node) -> Result<Vec<QosProfile>, YamlError> {
         Node::Null => Ok(Vec::new()),
         Node::Scalar(text) if text.trim().is_empty() || text == "[]" => Ok(Vec::new()),
         Node::Scalar(text) => match Node::parse(text)? {
-            Node::Scalar(_) => Err(YamlError::new("the profiles are a text", "a list of profiles")),
+            Node::Scalar(_) => {
+                Err(YamlError::new("the profiles are a string", "a list of profiles"))
+            }
             parsed => read_profiles(&parsed),
         },
         Node::List(profiles) => profiles.iter().map(read_profile).collect(),
@@ -67,13 +69,16 @@ pub(crate) fn read_profiles(node: &Node) -> Result<Vec<QosProfile>, YamlError> {
 /// When the text is not YAML, a profile has an unknown key, or a policy has an invalid value.
 pub fn read_overrides(text: &str) -> Result<BTreeMap<String, QosProfile>, YamlError> {
     let Node::Map(topics) = Node::parse_only(text)? else {
-        return Err(YamlError::new("the file is not a mapping", "topics with a QoS profile each"));
+        return Err(YamlError::new(
+            "the file is not a mapping",
+            "a mapping from topics to QoS profiles",
+        ));
     };
     let mut overrides = BTreeMap::new();
     for (topic, node) in &topics {
         check_override(topic, node)?;
         if overrides.insert(topic.clone(), read_profile(node)?).is_some() {
-            return Err(YamlError::new(format!("`{topic}` is there twice"), "it once"));
+            return Err(YamlError::new(format!("`{topic}` occurs twice"), "it once"));
         }
     }
     Ok(overrides)

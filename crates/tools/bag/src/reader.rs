@@ -130,15 +130,15 @@ impl BagReader {
             let mut file = McapFile::open(source, self.limit)?;
             if let Some(damage) = &file.damage {
                 self.warnings.push(format!(
-                    "{} was not ended as it should be ({damage}): its intact part is read",
+                    "{} was not closed properly ({damage}): only its intact part is read",
                     path.display()
                 ));
             }
             if file.is_beyond_order() {
                 self.warnings.push(format!(
-                    "{} has chunks that overlap in time with {} bytes, more than the {} that a reader \
-                     holds at once: its messages come in the order of the file. `feros bag \
-                     slice` makes a smaller recording",
+                    "{} has chunks that overlap in time and have {} bytes, more than the {} bytes that a reader holds \
+                     at once: its messages are read in the order of the file. `feros bag slice` makes a smaller \
+                     recording",
                     path.display(),
                     file.overlapping_bytes,
                     file.limit
@@ -372,7 +372,7 @@ fn files_of(path: &Path, named: Option<&BagMetadata>) -> Result<Vec<PathBuf>, Re
         let in_order: Vec<PathBuf> = names.map(|name| path.join(name)).collect();
         if !in_order.is_empty() {
             if let Some(missing) = in_order.iter().find(|file| !listed.contains(file)) {
-                let reason = format!("its file {} is not there", missing.display());
+                let reason = format!("its file {} is missing", missing.display());
                 return Err(not_a_bag(&reason));
             }
             return Ok(in_order);

@@ -122,7 +122,7 @@ pub enum RecordError {
         reason: String,
     },
     /// The recorder is recording already, and it records one bag at a time.
-    #[error("{} is being recorded already: stop that first", output.display())]
+    #[error("{} is already being recorded: stop that recording first", output.display())]
     Running {
         /// The bag that is being recorded.
         output: PathBuf,

@@ -132,7 +132,8 @@ impl Database {
                 (true, Ok(())) => ReadError::malformed(
                     &self.path,
                     format!(
-                        "a query took {} steps, more than a file of its size can need: no recorder has written it",
+                        "a query took {} steps, more than a file of its size can need: no recorder \
+                         writes such a file",
                         self.most_steps
                     ),
                 ),
@@ -162,7 +163,8 @@ impl Database {
             return Ok(columns.into_iter().map(|(name, _)| name).collect());
         }
         let reason = format!(
-            "`{table}` is not a table with data of its own, but a view or computed: no recorder has written it"
+            "`{table}` is not a plain table, but a view or a computed table: no recorder writes \
+             such a file"
         );
         Err(ReadError::malformed(&self.path, reason))
     }

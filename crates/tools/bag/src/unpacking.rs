@@ -31,8 +31,8 @@ pub(crate) fn most_unpacked(packed_bytes: u64, limit: usize) -> usize {
 /// Describes the error of content that unpacks to more than this limit.
 pub(crate) fn too_far(packed_bytes: u64, bytes: u64) -> String {
     format!(
-        "{packed_bytes} packed bytes would be {bytes}: data that unpacks to more than {IN_ANY_CASE} bytes and to more than \
-         {MOST_TIMES} times its size is not unpacked. `mcap decompress` unpacks a file that you trust"
+        "{packed_bytes} packed bytes would unpack to {bytes} bytes; the limit is {MOST_TIMES} times the packed size or \
+         {IN_ANY_CASE} bytes, whichever is larger. `mcap decompress` unpacks a file that you trust"
     )
 }
 
@@ -112,8 +112,8 @@ fn unpack_within(
         }
         if bytes > most {
             let reason = format!(
-                "it unpacks to more than {most} bytes, the limit for a file of its size: {MOST_TIMES} times that, and \
-                 {FILE_IN_ANY_CASE} in any case. `zstd -d` unpacks one that you trust"
+                "it unpacks to more than {most} bytes; the limit is {MOST_TIMES} times the size of the file or \
+                 {FILE_IN_ANY_CASE} bytes, whichever is larger. `zstd -d` unpacks a file that you trust"
             );
             return Err(ReadError::malformed(path, reason));
         }

@@ -24,6 +24,12 @@ impl YamlError {
     pub(crate) fn new(problem: impl Into<String>, expected: impl Into<String>) -> Self {
         Self { problem: problem.into(), expected: expected.into() }
     }
+
+    /// The error for a value that is not a number of the type `N`.
+    pub(crate) fn not_a_number<N>(key: &str, text: &str) -> Self {
+        let bits = 8 * size_of::<N>();
+        Self::new(format!("`{key}` is {text:?}"), format!("a whole number of at most {bits} bits"))
+    }
 }
 
 /// A value of a document.
@@ -61,7 +67,10 @@ impl Node {
                 return Err(YamlError::new(problem, known.join(", ")));
             }
             if entries[..index].iter().any(|(before, _)| before == key) {
-                return Err(YamlError::new(format!("{whose} has `{key}` twice"), "it once"));
+                return Err(YamlError::new(
+                    format!("{whose} has the key `{key}` twice"),
+                    "it once",
+                ));
             }
         }
         Ok(())
@@ -152,8 +161,7 @@ impl Node {
         default: N,
     ) -> Result<N, YamlError> {
         let Some(text) = self.text(key) else { return Ok(default) };
-        text.parse()
-            .map_err(|_| YamlError::new(format!("`{key}` is {text:?}"), "a whole number that fits"))
+        text.parse().map_err(|_| YamlError::not_a_number::<N>(key, text))
     }
 }
 

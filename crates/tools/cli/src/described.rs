@@ -149,11 +149,11 @@ fn describe(connection: &Connection, users: &Users, name: &str) -> Result<Dynami
         other => CliError::failed(other),
     })?;
     let unusable = |reason: &dyn std::fmt::Display| {
-        CliError::failed(format!("the description of `{name}` ({hash}) is unusable: {reason}"))
+        CliError::failed(format!("the description of `{name}` ({hash}) cannot be used: {reason}"))
     };
     let ty = DynamicType::from_description(&described).map_err(|error| unusable(&error))?;
     if ty.type_hash() != hash {
-        return Err(unusable(&format!("read, it has the hash {}", ty.type_hash())));
+        return Err(unusable(&format!("the hash of the definition in it is {}", ty.type_hash())));
     }
     Ok(ty)
 }

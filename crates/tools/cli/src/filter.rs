@@ -119,7 +119,7 @@ fn wrong_step(whole: ValueRef<'_>, path: &[String]) -> Option<String> {
                 continue;
             }
             ValueRef::Array(_) => "a list",
-            ValueRef::String(_) | ValueRef::WString(_) => "a text",
+            ValueRef::String(_) | ValueRef::WString(_) => "a string",
             _ => return Some(format!("a number or boolean has no {name}")),
         };
         return (!METHODS.contains(&name.as_str())).then(|| format!("{noun} has no {name}"));
@@ -178,11 +178,11 @@ fn len(value: Value) -> Result<usize, Error> {
 }
 
 fn max(values: Rest<Value>) -> Result<Value, Error> {
-    compared(&values)?.into_iter().max().ok_or_else(|| refused("max of nothing"))
+    compared(&values)?.into_iter().max().ok_or_else(|| refused("max needs at least one value"))
 }
 
 fn min(values: Rest<Value>) -> Result<Value, Error> {
-    compared(&values)?.into_iter().min().ok_or_else(|| refused("min of nothing"))
+    compared(&values)?.into_iter().min().ok_or_else(|| refused("min needs at least one value"))
 }
 
 fn round(value: Value) -> Result<f64, Error> {
@@ -409,7 +409,7 @@ mod tests {
             let error = parse_filter(wrong).unwrap_err();
             assert!(error.contains(word), "{wrong}: {error}");
         }
-        assert_eq!(accepts("m.data.size > 2", &text), Err("a text has no size".to_owned()));
+        assert_eq!(accepts("m.data.size > 2", &text), Err("a string has no size".to_owned()));
         assert!(accepts("m.data + 1 > 2", &text).is_err());
         assert!(accepts("m.data.nothing()", &text).is_err());
     }

@@ -86,5 +86,5 @@ fn begin_anew_with(engine: &str) -> CliError {
         command.arg0(name).args(words).env(feros::ENGINE_VARIABLE, engine).exec()
     });
     let (Ok(error) | Err(error)) = error;
-    CliError::failed(format!("--engine: the command cannot be started again: {error}"))
+    CliError::failed(format!("--engine: the command cannot be restarted with this engine: {error}"))
 }

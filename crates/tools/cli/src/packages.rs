@@ -28,8 +28,9 @@ pub(crate) fn container_command(name: &str) -> Result<Command, CliError> {
     let found = installed_packages().executable(CONTAINER_PACKAGE, name);
     found.map(Command::new).map_err(|_| {
         CliError::failed(format!(
-            "there is no {name}, neither beside this command nor as lib/{CONTAINER_PACKAGE}/{name} under FEROS_PREFIX_PATH or the \
-             default prefix: `feros component build` in the folder of a package with components makes it, with their Feros"
+            "there is no {name}, neither beside this command nor as lib/{CONTAINER_PACKAGE}/{name} under \
+             FEROS_PREFIX_PATH or the default prefix: `feros component build` in the folder of a package with \
+             components builds it, with the Feros of that package"
         ))
     })
 }

@@ -59,8 +59,8 @@ pub(crate) fn warn_of_silent(connection: &Connection, name: &str) -> Result<(), 
 
 fn warn(name: &str) {
     notices::warn(format!(
-        "service {name} publishes no events, so its calls cannot be shown: its server or a \
-         client has to switch them on, by configure_introspection (C++, Python and Rust have it)"
+        "service {name} publishes no events, so its calls cannot be shown: its server or a client \
+         has to enable them with configure_introspection (in C++, Python or Rust)"
     ));
 }
 

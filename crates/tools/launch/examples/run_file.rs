@@ -67,7 +67,7 @@ impl SimulatedClock for SlowClock {
 
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let (file, words) = words.split_first().ok_or("which launch file?")?;
+    let (file, words) = words.split_first().ok_or("name a launch file")?;
     let planner = Planner::new(Packages::from_env());
     let plan = planner.plan(Path::new(file), &parse_assignments(words)?)?;
     let log_file = std::env::var_os("LOG_FILE").map(PathBuf::from);

@@ -266,7 +266,8 @@ fn unknown(fields: &Fields) -> LaunchError {
         "composable_node" => {
             "`composable_node` by itself: it belongs in `composable_node_container` or `load_composable_node`".to_owned()
         }
-        "machine" => "`machine`: processes on other machines cannot be started from here; start feros launch there".to_owned(),
+        "machine" => "`machine`: processes on other machines cannot be started from this machine; \
+                      run feros launch there".to_owned(),
         "lifecycle_transition" => {
             "`lifecycle_transition`: only launch files in Python have it; write `autostart` of `lifecycle_node`, or call \
              `feros lifecycle set`"

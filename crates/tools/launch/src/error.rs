@@ -20,7 +20,7 @@ pub enum LaunchError {
         cause: std::io::Error,
     },
     /// The file is larger than any launch file is.
-    #[error("{} is larger than {limit} bytes, the most a launch file may have", .path.display())]
+    #[error("{} is larger than {limit} bytes, the limit for a launch file", .path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -28,7 +28,7 @@ pub enum LaunchError {
         limit: usize,
     },
     /// The file is written in a language that Feros cannot read.
-    #[error("{}{} is not a launch file that can be read here: {reason}", included_at(.from), .path.display())]
+    #[error("{}{} is not a launch file that feros launch can read: {reason}", included_at(.from), .path.display())]
     Language {
         /// The file.
         path: PathBuf,

@@ -230,8 +230,8 @@ impl Parser<'_> {
 
 fn unknown_word(word: &str) -> String {
     format!(
-        "the name `{word}`: expected a value, such as 5, 'text' or True (a text needs quotes: '{word}'; names and functions of \
-         Python are not supported)"
+        "the name `{word}`: expected a value, such as 5, 'text' or True (a string needs quotes: '{word}'; names and \
+         functions of Python are not supported)"
     )
 }
 

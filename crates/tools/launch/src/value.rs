@@ -74,7 +74,10 @@ impl Value {
             Ok(Content::List(items)) => {
                 let scalars = items.into_iter().map(|item| match item.content {
                     Content::Scalar(scalar) => Ok(Self::from_scalar(&scalar)),
-                    _ => Err("a list in a list: parameters hold lists of plain values".to_owned()),
+                    _ => {
+                        Err("a list is nested in a list: a parameter holds a list of plain values"
+                            .to_owned())
+                    }
                 });
                 Self::list(scalars.collect::<Result<_, _>>()?)
             }

@@ -127,9 +127,9 @@ impl Facing {
             named.push(&more);
         }
         Some(format!(
-            "published under this ROS 1 master and subscribed to under that of another bridge: {}; a bridge does not count \
-             another bridge as a subscriber, so nothing is bridged: start this bridge with --bridge-all-1to2-topics, and the other \
-             one as well for the opposite direction",
+            "published under this ROS 1 master and subscribed to under that of another bridge: {}; a bridge does not \
+             count another bridge as a subscriber, so nothing is bridged: start this bridge with \
+             --bridge-all-1to2-topics, and also the other one for the opposite direction",
             named.join(", ")
         ))
     }

@@ -95,7 +95,8 @@ pub enum BridgeError {
     Type(Box<TypeError>),
     /// Another bridge uses the same name in ROS 1.
     #[error(
-        "the ROS 1 master has ended this bridge: {reason}. Two bridges of one name cannot be under one master"
+        "the ROS 1 master has ended this bridge: {reason}. Two bridges under one master cannot \
+         have the same name"
     )]
     Ended {
         /// The master's reason.
@@ -234,7 +235,7 @@ impl Bridge {
         };
         if self.master_is_there == Some(false) {
             let address = self.ros1.master().address();
-            self.counters.warn(format_args!("the ROS 1 master at {address} is there"));
+            self.counters.warn(format_args!("the ROS 1 master at {address} answers now"));
         }
         self.master_is_there = Some(true);
         let ros2 = Ros2Side::of(&self.ros2);

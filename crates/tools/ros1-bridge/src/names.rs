@@ -8,15 +8,16 @@ use feros_ros1::{MAX_NAME_BYTES, is_allowed_name, shown_name};
 pub(crate) fn forbidden(name: &str) -> Option<String> {
     if name.len() > MAX_NAME_BYTES {
         let len = name.len();
-        return Some(format!("the name has {len} bytes, more than the {MAX_NAME_BYTES} allowed"));
+        return Some(format!("the name has {len} bytes, more than the limit of {MAX_NAME_BYTES}"));
     }
     let cure =
-        || format!("; remap it in the node that has it, such as by `{}:=/other`", shown_name(name));
+        || format!("; remap it in its node, for example with `{}:=/other`", shown_name(name));
     if let Err(error) = validate_full_topic_name(name) {
         return Some(format!("ROS 2 does not allow this name: {}{}", error.reason, cure()));
     }
     (!is_allowed_name(name)).then(|| {
-        let rule = "it begins with a letter or `_` and has letters, digits, `_` and `/`";
+        let rule =
+            "a name begins with a letter or `_` and consists of letters, digits, `_` and `/`";
         format!("ROS 1 does not allow this name: {rule}{}", cure())
     })
 }

@@ -84,7 +84,8 @@ impl CallOfRos2 {
         let of_this = self.under_way.fetch_add(1, Ordering::Relaxed);
         if of_this >= MOST_CALLS || of_all >= MOST_CALLS_OF_ALL {
             self.end(Err(format!(
-                "{MOST_CALLS} calls of it are under way already, or {MOST_CALLS_OF_ALL} of all services"
+                "{MOST_CALLS} of its calls, or {MOST_CALLS_OF_ALL} calls of all services, are \
+                 already under way"
             )));
             return responder.give_up();
         }
@@ -188,7 +189,7 @@ async fn call_ros2(
             sleep(LOOK_FOR_SERVER).await;
         }
     };
-    let gone = "the server of ROS 2 has gone";
+    let gone = "the ROS 2 server has ended";
     timeout(DISCOVERY, met).await.map_err(|_| gone)?;
     let future = client.call_serialized(&cdr).map_err(|error| error.to_string())?;
     let mut future = pin!(future);

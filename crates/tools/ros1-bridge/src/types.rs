@@ -31,7 +31,7 @@ pub enum TypeError {
     #[error(transparent)]
     Ros2(#[from] DynamicTypeError),
     /// ROS 2 has no action with this name.
-    #[error("the action {ros2} is unknown: add its package by --interfaces or AMENT_PREFIX_PATH")]
+    #[error("the action {ros2} is unknown: add its package with --interfaces or AMENT_PREFIX_PATH")]
     NoAction {
         /// The name of the action.
         ros2: String,

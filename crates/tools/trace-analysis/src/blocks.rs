@@ -45,7 +45,7 @@ impl<'a> Input<'a> {
 
     pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8], Bad> {
         let (taken, rest) =
-            self.rest.split_at_checked(count).ok_or_else(|| self.bad("it ends there"))?;
+            self.rest.split_at_checked(count).ok_or_else(|| self.bad("the file ends there"))?;
         self.rest = rest;
         Ok(taken)
     }
@@ -88,7 +88,7 @@ impl<'a> Input<'a> {
     pub(crate) fn text(&mut self) -> Result<String, Bad> {
         let length = usize::try_from(self.number()?).unwrap_or(usize::MAX);
         let bytes = self.take(length)?;
-        String::from_utf8(bytes.to_vec()).map_err(|_| self.bad("a text is not UTF-8"))
+        String::from_utf8(bytes.to_vec()).map_err(|_| self.bad("a string is not UTF-8"))
     }
 
     /// The next block; `None` if the file ends before the block does.
@@ -106,7 +106,7 @@ impl<'a> Input<'a> {
             let kind = match self.byte()? {
                 kind if kind == Kind::Publisher as u8 => Kind::Publisher,
                 kind if kind == Kind::Subscription as u8 => Kind::Subscription,
-                _ => return Err(self.bad("there is no such kind of endpoint")),
+                _ => return Err(self.bad("the kind of endpoint is unknown")),
             };
             names.push(EndpointName { number, kind, gid: self.array()?, topic: self.text()? });
         }
@@ -124,17 +124,17 @@ impl<'a> Input<'a> {
         for _ in 0..self.number()? {
             at_nanos = at_nanos.wrapping_add(self.signed()? as u64);
             let point = Point::from_number(self.byte()?)
-                .ok_or_else(|| self.bad("there is no such point"))?;
+                .ok_or_else(|| self.bad("the trace point is unknown"))?;
             let transport = match self.byte()? {
                 0 => None,
                 transport => Some(
                     Transport::from_number(transport)
-                        .ok_or_else(|| self.bad("there is no such transport"))?,
+                        .ok_or_else(|| self.bad("the transport is unknown"))?,
                 ),
             };
             let endpoint = self.small()?;
             let gid = usize::try_from(self.number()?).ok().and_then(|index| gids.get(index));
-            let publisher = *gid.ok_or_else(|| self.bad("there is no such gid"))?;
+            let publisher = *gid.ok_or_else(|| self.bad("the index of a gid is out of range"))?;
             stamp = stamp.wrapping_add(self.signed()?);
             number = number.wrapping_add(self.signed()? as u64);
             let message = MessageId { publisher, stamp, number };
@@ -170,7 +170,7 @@ impl BlockHead {
             NAMES => Block::Names(input.names()?),
             THREAD => Block::Thread(input.thread()?),
             END => Block::End { refused_threads: input.number()? },
-            _ => return Err(input.bad("there is no such kind of block")),
+            _ => return Err(input.bad("the kind of block is unknown")),
         };
         if !input.is_empty() {
             return Err(input.bad("the block is longer than its content"));

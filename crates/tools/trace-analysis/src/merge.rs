@@ -25,8 +25,8 @@ pub enum TraceError {
     },
     /// The files' clocks are unrelated.
     #[error(
-        "{first} and {other} are of two hosts, or of one host before and after a restart: their clocks cannot be compared; \
-         read them one by one", first = first.display(), other = other.display()
+        "{first} and {other} come from two hosts, or from one host before and after a restart: their clocks cannot be \
+         compared; read them one by one", first = first.display(), other = other.display()
     )]
     TwoClocks {
         /// A file.

@@ -55,8 +55,8 @@ pub enum ReadError {
         file: PathBuf,
     },
     /// Another version of Feros wrote it.
-    #[error("{file} has version {found} of the format, this program reads version {FORMAT}: use the `feros` of the version \
-             that wrote it, or trace again", file = file.display())]
+    #[error("{file} has version {found} of the format, but this program reads version {FORMAT}: use the `feros` of the \
+             version that wrote it, or trace again", file = file.display())]
     Version {
         /// The file.
         file: PathBuf,
@@ -74,7 +74,8 @@ pub enum ReadError {
         what: &'static str,
     },
     /// The file's times cannot be compared with the present time.
-    #[error("{file} is of another host, or of this one before its last start: take it out of the folder", file = file.display())]
+    #[error("{file} comes from another host, or from this host before its last start: take it out \
+             of the folder", file = file.display())]
     OtherClock {
         /// The file.
         file: PathBuf,

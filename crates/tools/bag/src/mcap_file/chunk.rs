@@ -104,7 +104,8 @@ impl ChunkHead {
         let mut records = Vec::with_capacity(size_bytes.min(AT_ONCE_BYTES));
         unpacker.take(size + 1).read_to_end(&mut records).map_err(unpacking)?;
         if records.len() != size_bytes {
-            let problem = format!("there are not the {size} bytes that the chunk states");
+            let problem =
+                format!("the chunk states {size} bytes, but does not unpack to this size");
             return Err(McapError::DecompressionError(problem));
         }
         let calculated = crc32fast::hash(&records);

@@ -60,7 +60,7 @@ pub(super) fn scan(source: &Source, limit: usize) -> Result<Scan, ReadError> {
     match ended {
         Ok(()) => {}
         Err(McapError::BadMagic) => {
-            let reason = "it does not begin as an MCAP file does";
+            let reason = "it does not begin like an MCAP file";
             return Err(ReadError::malformed(path, reason));
         }
         Err(error @ McapError::Io(_)) => return Err(ReadError::mcap(path, limit, &error)),

@@ -74,8 +74,8 @@ impl Discovery {
             } else {
                 let all = types.iter().map(String::as_str).collect::<Vec<_>>().join(" and ");
                 self.tell_once(format!(
-                    "{name} is not recorded: it is published with several types, {all}. Find out \
-                     by whom with `feros topic info -v {name}`"
+                    "{name} is not recorded: it is published with several types, {all}. `feros \
+                     topic info -v {name}` shows the publishers"
                 ));
             }
         }
@@ -175,7 +175,7 @@ impl Discovery {
         if !found.offered.iter().all(has) {
             self.tell_once(format!(
                 "{} has publishers of different QoS: those that offer less than the first ones may \
-                 not be recorded. `--qos-profile-overrides-path` can ask for less",
+                 not be recorded. Request less with `--qos-profile-overrides-path`",
                 found.name
             ));
         }

@@ -111,7 +111,8 @@ fn folder_of(uri: &str, first: &Path) -> Result<Option<PathBuf>, String> {
     let is_name = !uri.contains(['/', '\0']) && !uri.contains("..") && uri != ".";
     if !is_name {
         return Err(format!(
-            "`{}` is not the name of a folder beside the first bag: give a name without `/` and `..`",
+            "`{}` is not a valid folder name for a bag beside the first one: give a name without \
+             `/` and `..`",
             uri.escape_debug()
         ));
     }
@@ -132,7 +133,7 @@ fn discovery(node: &Node, shared: &Weak<Shared>) -> Result<Discovering, CreateEr
                 if switch(&for_start, true) {
                     return StartDiscovery_Response::default();
                 }
-                let error_string = "discovery is running already".to_owned();
+                let error_string = "discovery is already running".to_owned();
                 StartDiscovery_Response { return_code: 1, error_string }
             },
         )?,

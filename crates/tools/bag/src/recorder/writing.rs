@@ -110,8 +110,8 @@ impl Writing {
     fn add(&mut self, topic: BagTopic) -> Result<Topic, WriteError> {
         if topic.schema.encoding.is_empty() {
             tracing::warn!(
-                "{} is recorded without the definition of its type {}, which is unknown here: \
-                 name its folder by --interfaces or FEROS_INTERFACES",
+                "{} is recorded without the definition of its type {}, which is unknown here: name \
+                 its folder with --interfaces or FEROS_INTERFACES",
                 topic.metadata.name,
                 topic.metadata.type_name
             );

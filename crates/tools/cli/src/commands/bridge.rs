@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         sessions.push((name.clone(), side.open(&environment)?));
     }
     let bridge = Bridge::new(sessions, options).map_err(CliError::failed)?;
-    note(format!("bridging {}; Ctrl-C ends it", names.join(" and ")));
+    note(format!("bridging {}; Ctrl-C ends the bridge", names.join(" and ")));
     let waker = bridge.waker();
     let (is_ending, _listening) = ending::flag(move || waker.wake());
     watch(bridge, &names, &is_ending, args.status)
@@ -118,7 +118,7 @@ fn refuse_no_side(engine: &str) -> Result<(), CliError> {
     }
     Err(CliError::usage(format!(
         "{engine} cannot be a side of this bridge: it announces nothing to other processes, so messages would arrive \
-         twice beside a second bridge. `feros ros1 bridge` joins a ROS 1 master and ROS 2"
+         twice if a second bridge runs. `feros ros1 bridge` joins a ROS 1 master and ROS 2"
     )))
 }
 
@@ -138,7 +138,8 @@ fn sides(args: &Args, domain_id: u32) -> Result<Vec<SideArgs>, CliError> {
     for (option, given) in [("--engines", args.engines.len()), ("--domains", args.domains.len())] {
         if given > 1 && given != count {
             return Err(CliError::usage(format!(
-                "{option} has {given} entries for {count} sides; give each side one, or one for all"
+                "{option} has {given} entries for {count} sides; give one entry for each side, or \
+                 a single entry for all sides"
             )));
         }
     }
@@ -158,13 +159,13 @@ fn sides(args: &Args, domain_id: u32) -> Result<Vec<SideArgs>, CliError> {
     for (index, side) in sides.iter().enumerate() {
         if sides[..index].contains(side) {
             return Err(CliError::usage(format!(
-                "two sides are the same, {side}; there is nothing to bridge between them"
+                "two sides are the same ({side}), so there is nothing to bridge between them"
             )));
         }
         if let Some(other) = sides[..index].iter().find(|other| other.meets(side)) {
             return Err(CliError::usage(format!(
-                "{} and {} both speak DDS, and their nodes meet in domain {} without a bridge; give each side a domain \
-                 of its own, such as `--domains 1,2`",
+                "{} and {} both speak DDS, and their nodes meet in domain {} without a bridge; give each side its own \
+                 domain, such as `--domains 1,2`",
                 other.engine_name(),
                 side.engine_name(),
                 side.domain_id

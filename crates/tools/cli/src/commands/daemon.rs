@@ -34,8 +34,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         output::print_lines(["The daemon is not running"])?;
     }
     notices::note(
-        "feros has no daemon and needs none: each command asks the running system itself, so nothing can be outdated. \
-         If something is missing, --spin-time SECONDS searches longer, and `feros doctor` finds the obstacle.",
+        "feros has no daemon and needs none: each command asks the running system itself, so no answer is outdated. If \
+         something is missing, --spin-time SECONDS searches longer, and `feros doctor` finds the cause.",
     );
     Ok(ExitCode::SUCCESS)
 }

@@ -121,7 +121,7 @@ fn start(plan: &Plan, debug: bool) -> Result<ExitCode, CliError> {
     if let Some(path) =
         log_file.as_deref().filter(|_| plan.processes().any(|process| logs(process.output)))
     {
-        notices::note(format!("the log with the output: {}", path.display()));
+        notices::note(format!("the output is also logged in {}", path.display()));
     }
     let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
     let node = Arc::<RosNode>::default();
@@ -170,7 +170,8 @@ fn find<'a>(packages: &Packages, words: &'a [String]) -> Result<(PathBuf, &'a [S
         }
         _ if first.contains('.') => Ok((path.to_owned(), rest)),
         _ => Err(CliError::usage(format!(
-            "there is no file {first}; if it is a package, name its launch file: feros launch {first} FILE"
+            "there is no file {first}; if {first} is a package, name its launch file: feros launch \
+             {first} FILE"
         ))),
     }
 }

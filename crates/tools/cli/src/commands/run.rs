@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     words.extend(if is_script { script(args)? } else { vec![executable(args)?] });
     words.extend_from_slice(&args.arguments);
     let (program, rest) =
-        words.split_first().ok_or_else(|| CliError::usage("--prefix: a command was expected"))?;
+        words.split_first().ok_or_else(|| CliError::usage("--prefix needs a command"))?;
     // From here on this process is the executable: the executable gets the user's signals and the
     // terminal, and its exit code is the command's.
     let error = Command::new(program).args(rest).exec();

@@ -10,13 +10,13 @@ use crate::tree::{Attribute, AttributeValue, Entity, Scalar};
 const OF_ROS_1: &[(&str, &str)] = &[
     (
         "machine",
-        "processes on other machines cannot be started from here; start feros launch there",
+        "processes on other machines cannot be started from this machine; run feros launch there",
     ),
     ("type", "ROS 2 calls it `exec`"),
     ("required", "write `on_exit=\"shutdown\"`"),
-    ("default_value", "in files it is called `default`"),
-    ("package", "in files it is called `pkg`"),
-    ("executable", "in files it is called `exec`"),
+    ("default_value", "in launch files it is called `default`"),
+    ("package", "in launch files it is called `pkg`"),
+    ("executable", "in launch files it is called `exec`"),
     ("clear_params", "ROS 2 has no parameters outside of nodes"),
 ];
 

@@ -172,7 +172,7 @@ fn namespace(fields: &mut Fields) -> Result<Option<Template>, LaunchError> {
     match (fields.optional("namespace")?, fields.optional("ns")?) {
         (Some(_), Some(second)) => Err(LaunchError::at(
             &second.at,
-            "`ns` beside `namespace`: they are the same, expected one of them",
+            "both `ns` and `namespace` are given: they mean the same, expected one of them",
         )),
         (one, other) => Ok(one.or(other)),
     }
@@ -229,7 +229,7 @@ fn parameter(mut fields: Fields) -> Result<Parameter, LaunchError> {
     if let Some(name) = fields.take("name") {
         return Err(LaunchError::at(
             &name.at,
-            "`name` of a `param` with `from`: the file has the names",
+            "`name` is given for a `param` with `from`: the parameter file has the names",
         ));
     }
     let substitute = fields.optional("allow_substs")?;

@@ -43,7 +43,7 @@ pub(super) fn compare(operator: &str, left: &Object, right: &Object) -> Result<b
             }
             _ => {
                 return Err(format!(
-                    "`{}` {operator} `{}` compares a text with a number",
+                    "`{}` {operator} `{}` compares a string with a number",
                     left.to_repr(),
                     right.to_repr()
                 ));
@@ -86,7 +86,7 @@ pub(super) fn calculate(sign: &str, left: Object, right: Object) -> Result<Objec
         }
         if sign != "/" {
             return Err(format!(
-                "`{}` {sign} `{}` is too large a number",
+                "the result of `{}` {sign} `{}` is too large",
                 left.to_repr(),
                 right.to_repr()
             ));

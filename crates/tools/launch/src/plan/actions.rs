@@ -246,7 +246,7 @@ impl Evaluator<'_> {
         let value = before.unwrap_or_default().join(&text);
         if !value.is_absolute() {
             let problem = format!(
-                "{} for `new_log_dir`: expected an absolute path where none of ROS_LOG_DIR, \
+                "{} for `new_log_dir`: expected an absolute path, because none of ROS_LOG_DIR, \
                  ROS_HOME and HOME is set",
                 shown(&text)
             );

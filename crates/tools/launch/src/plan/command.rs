@@ -34,7 +34,7 @@ impl OnStderr {
         known.map(|(_, rule)| *rule).ok_or_else(|| {
             let names = Self::NAMES.iter().map(|(name, _)| *name);
             format!(
-                "`command` cannot handle standard error by {}{}",
+                "{} is not a way in which `command` handles standard error{}",
                 shown(name),
                 hint(name, names)
             )

@@ -40,7 +40,7 @@ impl Evaluator<'_> {
         let sets = sets.map(variables).collect::<Result<Vec<_>, _>>();
         let sets = sets.map_err(|problem| LaunchError::at(&for_each.values.at, problem))?;
         if sets.is_empty() {
-            self.warn(at, "`for_each` without values: its actions are not done");
+            self.warn(at, "`for_each` without values: its actions are skipped");
         }
         sets.into_iter().try_for_each(|variables| self.round(variables, &for_each.actions))
     }
@@ -58,7 +58,7 @@ impl Evaluator<'_> {
 /// Parses one set of values; the values are formatted as Python prints them.
 fn variables(set: &str) -> Result<Variables, String> {
     let unfit = |reason: &str| {
-        let example = "expected sets such as {name: a, id: 1};{name: b, id: 2}";
+        let example = "expected mappings such as {name: a, id: 1};{name: b, id: 2}";
         format!("{} for `values` of `for_each`: {reason}; {example}", shown(set))
     };
     let nowhere: Arc<Path> = Arc::from(Path::new(""));

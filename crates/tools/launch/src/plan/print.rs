@@ -44,7 +44,7 @@ impl Display for Step {
                 let text: String = delayed.steps.iter().map(ToString::to_string).collect();
                 text.lines().try_for_each(|line| writeln!(f, "  {line}"))
             }
-            Self::Shutdown(reason) => writeln!(f, "end everything: {reason}"),
+            Self::Shutdown(reason) => writeln!(f, "end the launch: {reason}"),
         }
     }
 }
@@ -93,7 +93,7 @@ impl Display for Process {
         if let Some(respawn) = &self.respawn {
             let delay = match respawn.delay {
                 Some(delay) => format!("after {} s", delay.as_secs_f64()),
-                None => "at once, later if it keeps dying".to_owned(),
+                None => "immediately, or later if it keeps dying".to_owned(),
             };
             let most = respawn
                 .max_retries
@@ -102,7 +102,7 @@ impl Display for Process {
             writeln!(f, "  when it ends: restarted {delay}{most}")?;
         }
         if self.ends_launch {
-            writeln!(f, "  when it ends: everything ends")?;
+            writeln!(f, "  when it ends: the whole launch ends")?;
         }
         if self.autostart {
             writeln!(f, "  when it has started: configured and activated")?;

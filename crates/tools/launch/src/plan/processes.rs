@@ -36,7 +36,7 @@ impl Evaluator<'_> {
             commandline::words(&executable.command, |part| self.part(part))?
         };
         if words.first().is_none_or(String::is_empty) {
-            return Err(LaunchError::at(&executable.command.at, "a command without a word"));
+            return Err(LaunchError::at(&executable.command.at, "the command is empty"));
         }
         let words = words.into_iter().map(Word::Text).collect();
         let process = self.process(words, executable.name.as_ref(), &executable.options, at)?;
@@ -291,7 +291,7 @@ impl Evaluator<'_> {
         let name = self.text(template)?;
         if !is_token(&name) {
             let problem = format!(
-                "{} is not a name of a node: expected letters, digits and _, not a digit first",
+                "{} is not a valid node name: expected letters, digits and _, with no digit first",
                 shown(&name)
             );
             return Err(LaunchError::at(&template.at, problem));

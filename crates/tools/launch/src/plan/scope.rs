@@ -69,7 +69,7 @@ pub(super) fn check_variable(name: &str, value: &str, at: &Position) -> Result<(
     if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
         return Err(LaunchError::at(
             at,
-            format!("{} cannot be an environment variable", shown(name)),
+            format!("{} cannot be the name of an environment variable", shown(name)),
         ));
     }
     Ok(())

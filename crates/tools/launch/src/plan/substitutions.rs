@@ -200,7 +200,10 @@ impl Evaluator<'_> {
             Commands::Run => {}
             Commands::Shown => return Ok(format!("$(command {})", shown(&line))),
             Commands::Refused => {
-                return Err(fail(format!("the command {} is not run here", shown(&line))));
+                return Err(fail(format!(
+                    "the command {} is not run here, because the file is only inspected",
+                    shown(&line)
+                )));
             }
         }
         let printed = command::run(&line, on_stderr, self.scope().environment.iter());

@@ -43,7 +43,7 @@ impl LogFile {
             }
             Err(error) => {
                 let problem = format!(
-                    "{} cannot be written, there is no log from here on: {error}",
+                    "{} cannot be written, so nothing more is logged to it: {error}",
                     path.display()
                 );
                 self.path = None;

@@ -36,7 +36,7 @@ pub(super) fn command_line(process: &Process) -> io::Result<(Vec<String>, Vec<Na
 /// Starts a process with no standard input; returns also its standard output and standard error.
 pub(super) fn start(process: &Process, words: &[String]) -> io::Result<(ChildGroup, [OwnedFd; 2])> {
     let Some((program, arguments)) = words.split_first() else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a command without a word"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the command is empty"));
     };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null());

@@ -113,7 +113,7 @@ impl Supervisor {
                     }
                 }
                 Step::Shutdown(reason) => {
-                    let text = format!("shutdown ({reason}): everything ends");
+                    let text = format!("shutdown ({reason}): the whole launch ends");
                     self.output.message(Level::Info, LAUNCH, &text);
                     self.begin_end();
                 }
@@ -146,8 +146,9 @@ impl Supervisor {
     fn add(&mut self, process: &Process) {
         match Child::new(process.clone(), self.children.len()) {
             Ok(child) => self.children.push(child),
-            Err(error) => self
-                .fail(&process.name, format!("its parameters cannot be written for it: {error}")),
+            Err(error) => {
+                self.fail(&process.name, format!("its parameter file cannot be written: {error}"))
+            }
         }
     }
 
@@ -193,11 +194,19 @@ impl Supervisor {
 
     fn end_requested(&mut self, request: &str) {
         if !self.is_ending {
-            self.output.message(Level::Warning, LAUNCH, &format!("{request}: everything ends"));
+            self.output.message(
+                Level::Warning,
+                LAUNCH,
+                &format!("{request}: the whole launch ends"),
+            );
             self.begin_end();
             return;
         }
-        self.output.message(Level::Warning, LAUNCH, &format!("{request} again: no more waiting"));
+        self.output.message(
+            Level::Warning,
+            LAUNCH,
+            &format!("{request} again: processes get no more time to end"),
+        );
         for child in &mut self.children {
             if let Some(signal) = child.send_next_signal() {
                 self.output.message(Level::Warning, &child.process.name, &format!("gets {signal}"));
@@ -301,7 +310,11 @@ impl Supervisor {
             if !is_well {
                 self.failures.push(format!("{name}: died with {how}"));
             }
-            self.output.message(Level::Info, LAUNCH, &format!("{name} ended: everything ends"));
+            self.output.message(
+                Level::Info,
+                LAUNCH,
+                &format!("{name} ended: the whole launch ends"),
+            );
             self.begin_end();
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Entity, LaunchError>
         // The library's messages end with the position, with which the error already begins.
         let message = error.to_string();
         let message = message.split(" at ").next().unwrap_or(&message).to_owned();
-        LaunchError::at(&position, format!("this is not well-formed XML: {message}"))
+        LaunchError::at(&position, format!("the file is not well-formed XML: {message}"))
     })?;
     Reader { file, text, lines: Lines::new(text) }.entity(document.root_element(), 0)
 }
@@ -86,8 +86,9 @@ fn refuse_many_attributes(file: &Arc<Path>, text: &str) -> Result<(), LaunchErro
         }
         if attributes > MAX_ATTRIBUTES {
             let position = Lines::new(text).position(file, text.len() - rest.len());
-            let problem =
-                format!("an element of {attributes} attributes; {MAX_ATTRIBUTES} is the most");
+            let problem = format!(
+                "an element has {attributes} attributes, more than the limit of {MAX_ATTRIBUTES}"
+            );
             return Err(LaunchError::at(&position, problem));
         }
         rest = &rest[end..];

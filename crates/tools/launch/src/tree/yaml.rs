@@ -135,7 +135,7 @@ fn entry(entity: &mut Entity, name: &Scalar, value: &Node) -> Result<(), LaunchE
 fn named(name: &Scalar, item: &Node) -> Result<Entity, LaunchError> {
     if !matches!(item.content, Content::Mapping(_)) {
         let problem = format!(
-            "{} in the list `{}`: expected a mapping, as its other items are",
+            "{} in the list `{}`: expected a mapping, like the other items of the list",
             item.describe(),
             name.text
         );
@@ -189,7 +189,7 @@ fn position(file: &Arc<Path>, place: Place) -> Position {
 
 fn refused(file: &Arc<Path>, error: YamlError) -> LaunchError {
     let problem = match error.problem {
-        Problem::Syntax(problem) => format!("this is not well-formed YAML: {problem}"),
+        Problem::Syntax(problem) => format!("the file is not well-formed YAML: {problem}"),
         Problem::SecondDocument => "a second YAML document (`---`): expected one".to_owned(),
         Problem::Key => "a list or mapping as a key: expected a word".to_owned(),
         Problem::TooMany(limit) => format!("more than {limit} values in one file"),
@@ -210,7 +210,7 @@ fn node(file: &Arc<Path>, node: feros_yaml::Node) -> Result<Node, LaunchError> {
             let mut entry = |(key, value): (feros_yaml::Scalar, _)| {
                 if !keys.insert(key.text.clone()) {
                     let problem =
-                        format!("the key {} a second time in one mapping", shown(&key.text));
+                        format!("the key {} occurs a second time in one mapping", shown(&key.text));
                     return Err(LaunchError::at(&position(file, key.place), problem));
                 }
                 Ok((scalar(file, key), read(value)?))

@@ -168,7 +168,7 @@ impl ActionCallbacks<Serialized> for Decides {
         if goals.active.lock().len() >= MOST_GOALS {
             Counters::add(&goals.counters.failed);
             goals.counters.warn_once(format!(
-                "goals of {} are rejected: {MOST_GOALS} are under way already",
+                "goals of {} are rejected, because {MOST_GOALS} goals are already under way",
                 goals.name
             ));
             return GoalResponse::Reject;

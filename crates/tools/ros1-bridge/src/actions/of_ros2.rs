@@ -176,7 +176,7 @@ impl Server {
             }
             if goals.len() >= MOST_GOALS {
                 drop(goals);
-                return self.refuse(goal_id, &format!("{MOST_GOALS} goals are under way already"));
+                return self.refuse(goal_id, &format!("{MOST_GOALS} goals are already under way"));
             }
             goals.insert(&goal_id);
         }
@@ -222,7 +222,7 @@ impl Server {
     ) -> Result<GoalResult<SerializedMessage>, (u8, String)> {
         let is_over =
             || self.is_over.load(Ordering::Acquire) || self.is_gone.load(Ordering::Acquire);
-        let gone = || (Ros1GoalStatus::ABORTED, "the server of ROS 2 has gone".to_owned());
+        let gone = || (Ros1GoalStatus::ABORTED, "the ROS 2 server has ended".to_owned());
         let aborted = |error: &dyn std::fmt::Display| (Ros1GoalStatus::ABORTED, error.to_string());
         let (told, id) = (self.clone(), goal_id.clone());
         let feedback = move |feedback: SerializedMessage| told.tell(&id, &feedback);

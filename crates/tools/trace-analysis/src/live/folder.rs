@@ -137,8 +137,8 @@ impl Folder {
         found.sort_by_key(|found| (!is_read(found), found.age));
         if entries.next().is_some() || found.get(MOST_FILES).is_some_and(|next| next.is_fresh) {
             self.problem = Some(format!(
-                "{} has more files than are read ({MOST_FILES} that programs write to, {MOST_ENTRIES} in all): remove \
-                 those of programs that have ended, or trace fewer",
+                "{} has more files than can be read ({MOST_FILES} of running programs, {MOST_ENTRIES} in all): remove \
+                 the files of programs that have ended, or trace fewer programs",
                 self.path.display()
             ));
         }

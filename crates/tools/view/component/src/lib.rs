@@ -80,7 +80,7 @@ impl OfToken {
         match self {
             Self::NotNeeded => "",
             Self::Variable => ", with the token in FEROS_VIEW_TOKEN",
-            Self::MadeUp => ": the link with its token is on standard error of this process",
+            Self::MadeUp => ": this process prints the link with the token to standard error",
         }
     }
 }
@@ -88,7 +88,9 @@ impl OfToken {
 fn view_options(settings: &Settings) -> Result<(ViewOptions, OfToken), Error> {
     let text = settings.address.get();
     let address: IpAddr = text.parse().map_err(|_| {
-        Error::other(format!("the parameter address is `{text}`: give an address such as 0.0.0.0"))
+        Error::other(format!(
+            "the parameter `address` is `{text}`: give an address such as 0.0.0.0"
+        ))
     })?;
     // Both values are within the ranges of the parameters.
     let port = u16::try_from(settings.port.get()).unwrap_or(feros_view::DEFAULT_PORT);

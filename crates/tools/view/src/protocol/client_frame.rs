@@ -28,7 +28,7 @@ pub enum ClientFrame<'a> {
 #[non_exhaustive]
 pub enum FrameError {
     /// The frame has fewer bytes than the operation needs.
-    #[error("a frame of operation {op:#04x} has at least {needed} bytes, this one has {size}")]
+    #[error("a frame of operation {op:#04x} has at least {needed} bytes, but this one has {size}")]
     Short {
         /// The operation; 0 for an empty frame.
         op: u8,

@@ -123,13 +123,13 @@ pub struct ParameterToSet {
 #[non_exhaustive]
 pub enum OpError {
     /// The text is longer than an operation may be.
-    #[error("an operation in JSON has at most {MAX_OP_BYTES} bytes, this one has {size}")]
+    #[error("an operation in JSON may have at most {MAX_OP_BYTES} bytes, but this one has {size}")]
     Long {
         /// The number of bytes in the text.
         size: usize,
     },
     /// The text is not an operation of the protocol.
-    #[error("this is not an operation of the protocol: {reason}")]
+    #[error("the text is not an operation of the protocol: {reason}")]
     Json {
         /// The problem and its position in the text.
         reason: String,

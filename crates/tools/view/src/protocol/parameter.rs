@@ -114,7 +114,7 @@ impl ParameterJson {
 /// Converts a list. An empty list does not show its type: it becomes a list of strings, as in
 /// rclpy.
 fn list(values: Vec<Value>) -> Result<ParameterValue, String> {
-    let mixed = || "the values of a list have to be of one type".to_owned();
+    let mixed = || "the values of a list must have one type".to_owned();
     match values.first() {
         None => Ok(ParameterValue::StringArray(Vec::new())),
         Some(Value::Bool(_)) => {
@@ -150,11 +150,11 @@ fn doubles(values: &[Value]) -> Result<ParameterValue, String> {
 }
 
 fn double(number: &Number) -> Result<f64, String> {
-    number.as_f64().ok_or_else(|| format!("{number} is not a floating point number"))
+    number.as_f64().ok_or_else(|| format!("{number} is not a 64-bit floating-point number"))
 }
 
 fn integer(number: &Number) -> Result<i64, String> {
-    number.as_i64().ok_or_else(|| format!("{number} is not an integer of 64 bits"))
+    number.as_i64().ok_or_else(|| format!("{number} is not a 64-bit integer"))
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -162,7 +162,7 @@ fn kind(value: &Value) -> &'static str {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }

@@ -84,8 +84,8 @@ pub(crate) enum Refusal {
     #[error("this address lacks the right token: open the link that `feros view` printed")]
     Token,
     #[error(
-        "the Host header `{host}` names another machine than this one: use the address that `feros \
-         view` printed"
+        "the Host header `{host}` does not name this machine: use the address that `feros view` \
+         printed"
     )]
     Host { host: String },
     #[error(
@@ -94,8 +94,8 @@ pub(crate) enum Refusal {
     )]
     Origin { origin: String },
     #[error(
-        "a page without an origin of its own, such as a file or a sandboxed frame, may not connect: \
-         serve it by HTTP, and name its address by --allow-origin"
+        "a page without an origin of its own, such as a file or a sandboxed frame, may not connect: serve it over \
+         HTTP, and name its address with --allow-origin"
     )]
     NullOrigin,
 }

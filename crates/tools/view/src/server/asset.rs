@@ -20,13 +20,13 @@ const EXTENSIONS: [&str; 16] = [
 pub(crate) enum AssetError {
     #[error("`{uri}` is not a file of a package: only package://PACKAGE/PATH is served")]
     Uri { uri: String },
-    #[error("`{uri}` is not served: only files for display are, with the endings {}", EXTENSIONS.join(", "))]
+    #[error("`{uri}` is not served: only files for display are served, those with the endings {}", EXTENSIONS.join(", "))]
     Extension { uri: String },
     #[error("{0}")]
     Package(String),
     #[error("{uri} cannot be read: {reason}")]
     Read { uri: String, reason: String },
-    #[error("{uri} has {size} bytes: files of at most {MAX_ASSET_BYTES} bytes are served")]
+    #[error("{uri} has {size} bytes, but only files of at most {MAX_ASSET_BYTES} bytes are served")]
     Large { uri: String, size: u64 },
 }
 

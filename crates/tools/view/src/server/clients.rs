@@ -63,12 +63,12 @@ impl Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Full {
     #[error(
-        "there are {0} connections already: close other pages, or allow more (--max-connections)"
+        "there are already {0} connections: close other pages, or allow more (--max-connections)"
     )]
     All(usize),
     #[error(
-        "there are {0} connections from this address already, and the rest is for others: close \
-         other pages, or allow more (--max-connections)"
+        "there are already {0} connections from this address, and the rest is reserved for other \
+         addresses: close other pages, or allow more (--max-connections)"
     )]
     OfPeer(usize),
 }

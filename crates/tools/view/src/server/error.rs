@@ -17,8 +17,8 @@ pub enum StartError {
     },
     /// The options allow the origin `null`.
     #[error(
-        "`null` is the origin of every sandboxed frame and of every file, of any page: it cannot \
-         be allowed; serve your page by HTTP, and name its address (--allow-origin)"
+        "`null` is the origin of every sandboxed frame and of every local file, so it cannot be \
+         allowed; serve your page over HTTP, and name its address (--allow-origin)"
     )]
     NullOrigin,
     /// The address is in use, or does not belong to this machine.

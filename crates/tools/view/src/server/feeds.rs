@@ -39,8 +39,8 @@ pub(crate) enum FeedError {
     #[error(transparent)]
     Create(#[from] CreateError),
     #[error(
-        "all clients together have {all} subscriptions, and this one has its share of {share}: \
-         unsubscribe from other topics, or close other pages"
+        "all clients together have {all} subscriptions, and this client already has {share}, its \
+         share: unsubscribe from other topics, or close other pages"
     )]
     Full { all: usize, share: usize },
 }

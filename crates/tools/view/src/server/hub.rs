@@ -240,7 +240,7 @@ impl Hub {
         let catalogue = self.catalogue.lock();
         let found = catalogue.channel(channel);
         let Some((found, hash)) = found else {
-            return Err(format!("there is no channel {channel}: its topic may have gone"));
+            return Err(format!("there is no channel {channel}: its topic may have disappeared"));
         };
         let identity = TypeIdentity { name: found.schema_name.clone(), hash };
         let listener = Listener { client: client.clone(), subscription };
@@ -311,8 +311,8 @@ impl Hub {
 
 fn ambiguity(topic: &str, types: &[String]) -> String {
     format!(
-        "{topic} is used with several types, {}: each is a channel of its own, and one of them is a \
-         mistake; `feros topic info -v {topic}` says by whom",
+        "{topic} is used with several types, {}: each type has its own channel, and one of them is a mistake; `feros \
+         topic info -v {topic}` shows which node uses which type",
         types.join(" and ")
     )
 }
@@ -328,7 +328,7 @@ fn tell_unknown(client: &Client, channels: &[Channel]) {
     };
     let message = format!(
         "the type of {} ({}){others} is not known here, and no node describes it: name the folder \
-         of its definition by --interfaces or FEROS_INTERFACES",
+         of its definition with --interfaces or FEROS_INTERFACES",
         first.topic, first.schema_name
     );
     client.tell(&ServerOp::Status {

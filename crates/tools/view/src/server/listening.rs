@@ -201,7 +201,7 @@ async fn serve(socket: TcpStream, peer: Peer, place: Place, shared: Shared) {
                 tracing::debug!("a connection ended: {reason}");
             }
         }
-        () = place.is_taken() => tracing::debug!("a connection made room for another"),
+        () = place.is_taken() => tracing::debug!("a connection was closed to make room for another"),
     }
 }
 
@@ -230,7 +230,7 @@ async fn answer<F: Future<Output = Response>>(
     match timeout(patience, connection).await {
         // Input that is not HTTP ends here with an error.
         Ok(answered) => answered.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("its answer was not read within {patience:?}")),
+        Err(_) => Err(format!("the client did not read its answer within {patience:?}")),
     }
 }
 
@@ -262,7 +262,7 @@ fn connect(upgrade: WebSocketUpgrade, peer: Peer, shared: &Shared) -> Response {
     let upgrade = upgrade.protocols(SUBPROTOCOLS);
     let Some(protocol) = upgrade.selected_protocol() else {
         let known = SUBPROTOCOLS.join(", ");
-        let sentence = format!("the WebSocket has to ask for one of the subprotocols {known}");
+        let sentence = format!("the WebSocket must request one of the subprotocols {known}");
         return page::text(StatusCode::BAD_REQUEST, &sentence);
     };
     let is_page = protocol.as_bytes() == OWN_SUBPROTOCOL.as_bytes();

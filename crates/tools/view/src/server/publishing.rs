@@ -16,15 +16,20 @@ const QUEUE_DEPTH: usize = 8;
 /// Why a client cannot publish.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PublishingError {
-    #[error("channel {id} ({topic}) has encoding `{encoding}`: use `cdr`")]
+    #[error(
+        "channel {id} ({topic}) has the encoding `{encoding}`, which is not supported: use `cdr`"
+    )]
     Encoding { id: u32, topic: String, encoding: String },
-    #[error("channel {id} has type `{name}`: name it as package/msg/Name")]
+    #[error("channel {id} has type `{name}`: write the type as package/msg/Name")]
     Type { id: u32, name: String },
-    #[error("a client publishes {MAX_CHANNELS} topics at most: unadvertise others before {topic}")]
+    #[error(
+        "a client can publish at most {MAX_CHANNELS} topics: unadvertise other topics before \
+         {topic}"
+    )]
     Many { topic: String },
-    #[error("channel {id} is advertised already, as {topic}: unadvertise it first")]
+    #[error("channel {id} is already advertised as {topic}: unadvertise it first")]
     Taken { id: u32, topic: String },
-    #[error("channel {id} is not advertised by this client: a message was not published")]
+    #[error("this client has not advertised channel {id}: its message was not published")]
     Unknown { id: u32 },
     #[error(transparent)]
     Create(#[from] feros::CreateError),

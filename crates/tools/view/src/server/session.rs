@@ -114,7 +114,7 @@ async fn send(mut socket: SplitSink<WebSocket, Message>, client: &Client, patien
                 continue;
             }
             Next::Closed => {
-                let reason = "it left too much unread".into();
+                let reason = "the client left too much data unread".into();
                 let frame = CloseFrame { code: close_code::AGAIN, reason };
                 // The client may not even read this.
                 let _ =
@@ -245,18 +245,20 @@ impl Session {
     fn subscribe(&mut self, wanted: TopicSubscription) {
         let TopicSubscription { id, channel_id, max_rate_hz } = wanted;
         if max_rate_hz.is_some_and(|rate| !rate.is_finite() || rate <= 0.0) {
-            return self
-                .refuse(&format!("subscription {id} has a maxRateHz that is not a rate above 0"));
+            return self.refuse(&format!(
+                "subscription {id} has a maxRateHz that is not a number above 0"
+            ));
         }
         self.membership.unsubscribe(id);
         let channels = &self.membership.channels;
         if channels.len() >= MAX_SUBSCRIPTIONS {
-            return self.refuse(&format!("a client has {MAX_SUBSCRIPTIONS} subscriptions at most"));
+            return self
+                .refuse(&format!("a client can have at most {MAX_SUBSCRIPTIONS} subscriptions"));
         }
         if channels.values().any(|known| *known == channel_id) {
             return self.refuse(&format!(
-                "channel {channel_id} is not subscribed to as {id}: this client has a subscription \
-                 of it already"
+                "subscription {id} to channel {channel_id} is refused: this client already has a \
+                 subscription to that channel"
             ));
         }
         match self.hub().subscribe(channel_id, self.client(), id, max_rate_hz, channels.len()) {
@@ -270,7 +272,7 @@ impl Session {
         if self.hub().options.allow_changes {
             Ok(())
         } else {
-            Err("this server only shows: `feros view --allow-changes` lets clients publish, call \
+            Err("this server is read-only: `feros view --allow-changes` lets clients publish, call \
                  services and set parameters"
                 .to_owned())
         }
@@ -302,13 +304,13 @@ impl Session {
 
     /// Returns the service if the client may call it with a request of this encoding.
     fn callable(&self, service_id: u32, encoding: &str) -> Result<Arc<Service>, String> {
-        let unknown = || format!("there is no service {service_id}: it may have gone");
+        let unknown = || format!("there is no service {service_id}: it may have disappeared");
         let service = self.hub().service(service_id).ok_or_else(unknown)?;
         if !self.hub().offers(&service) {
             self.check_changes()?;
         }
         if encoding != "cdr" {
-            return Err("requests have to be encoded as `cdr`".to_owned());
+            return Err("requests must be encoded as `cdr`".to_owned());
         }
         Ok(service)
     }
@@ -318,7 +320,12 @@ impl Session {
         let service = match known {
             Ok(service) if self.tasks.len() < MAX_TASKS => service,
             other => {
-                let many = || format!("at most {MAX_TASKS} calls at a time: wait for some");
+                let many = || {
+                    format!(
+                        "a client can make at most {MAX_TASKS} calls at a time: wait for some of \
+                         them"
+                    )
+                };
                 let message = other.err().unwrap_or_else(many);
                 let failure =
                     ServerOp::ServiceCallFailure { service_id, call_id, message: &message };
@@ -344,7 +351,9 @@ impl Session {
     fn has_room(&self) -> bool {
         let has_room = self.tasks.len() < MAX_TASKS;
         if !has_room {
-            self.refuse(&format!("at most {MAX_TASKS} questions at a time: wait for answers"));
+            self.refuse(&format!(
+                "a client can make at most {MAX_TASKS} requests at a time: wait for answers"
+            ));
         }
         has_room
     }
@@ -353,7 +362,7 @@ impl Session {
     fn is_short(&self, names: usize) -> bool {
         let is_short = names <= MAX_PARAMETERS;
         if !is_short {
-            self.refuse(&format!("ask for at most {MAX_PARAMETERS} parameters at a time"));
+            self.refuse(&format!("request at most {MAX_PARAMETERS} parameters at a time"));
         }
         is_short
     }
@@ -422,13 +431,16 @@ impl Session {
 
     fn doctor(&mut self) {
         let Some(doctor) = self.hub().options.doctor.clone() else {
-            return self.refuse("this server has no doctor: run `feros doctor` on its machine");
+            return self
+                .refuse("this server cannot run the doctor: run `feros doctor` on its machine");
         };
         if !self.has_room() {
             return;
         }
         let Ok(examination) = self.examination.clone().try_acquire_owned() else {
-            return self.refuse("the doctor already works for this client: wait for its report");
+            return self.refuse(
+                "an examination by the doctor already runs for this client: wait for its report",
+            );
         };
         let (turns, client) = (self.hub().doctor_turns.clone(), self.client().clone());
         self.tasks.spawn(async move {

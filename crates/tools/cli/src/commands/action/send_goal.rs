@@ -110,7 +110,7 @@ fn wait_for_server(
     }
     if let (true, Some(other)) = (found, other_type()) {
         return Err(CliError::failed(format!(
-            "action {name} has type {other}, not {}: send a goal of its own type",
+            "action {name} has type {other}, not {}: send a goal of that type",
             action.name
         )));
     }
@@ -209,7 +209,8 @@ impl Goal<'_> {
         }
         match limit {
             Some(limit) => CliError::failed(format!(
-                "the goal had not ended after {limit:?}, and was canceled: give it more time with --timeout"
+                "the goal had not ended after {limit:?} and was canceled: give it more time with \
+                 --timeout"
             )),
             None => CliError::Interrupted,
         }

@@ -128,10 +128,13 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     let connection = Connection::open_as(Some(&args.node_name), args.use_sim_time)?;
     let options = options(args, selection, types, &connection)?;
     let recorder = Recorder::start(&connection.node, options.clone()).map_err(CliError::failed)?;
-    notices::note(format!("recording into {}: Ctrl-C ends it", options.output.display()));
+    notices::note(format!(
+        "recording into {}: Ctrl-C ends the recording",
+        options.output.display()
+    ));
     let keys = if args.disable_keyboard_controls { None } else { Keys::read() };
     if keys.is_some() {
-        notices::note("press SPACE to pause and to continue");
+        notices::note("press SPACE to pause, and again to continue");
     }
     let silent = SilentServices::among(&options.selection.services);
     spin(&connection, &recorder, keys.as_ref(), silent)?;
@@ -224,7 +227,7 @@ fn tell(recording: &Recording) -> Result<ExitCode, CliError> {
         let total: u64 = recording.lost.values().sum();
         let topics = recording.lost.iter().map(|(topic, lost)| format!("{topic} {lost}"));
         notices::warn(format!(
-            "{total} messages were lost, because receiving or the disk was too slow: {}. Record fewer topics, or to a \
+            "{total} messages were lost, because receiving or the disk was too slow: {}. Record fewer topics, or use a \
              faster disk",
             topics.collect::<Vec<_>>().join(", ")
         ));

@@ -124,5 +124,7 @@ fn default_build_dir() -> Option<PathBuf> {
 }
 
 fn no_home(option: &str) -> CliError {
-    CliError::usage(format!("{option} is needed: the environment names no home (HOME)"))
+    CliError::usage(format!(
+        "{option} is needed, because the environment does not name a home folder (HOME)"
+    ))
 }

@@ -66,8 +66,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
 }
 
 fn own_command(role: Role) -> Result<Command, CliError> {
-    let program = std::env::current_exe()
-        .map_err(|error| CliError::failed(format!("this program cannot find itself: {error}")))?;
+    let program = std::env::current_exe().map_err(|error| {
+        CliError::failed(format!("the path of this program cannot be determined: {error}"))
+    })?;
     let role =
         role.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
     let mut command = Command::new(program);
@@ -182,9 +183,7 @@ impl Demo {
             .find(|(other, _)| *other == member)
             .map(|(_, participant)| *participant);
         let (Some(participant), Ok(event)) = (participant, serde_json::from_str(line)) else {
-            return Err(CliError::failed(format!(
-                "{name} printed a line that is not part of the demo: {line}"
-            )));
+            return Err(CliError::failed(format!("{name} printed an unexpected line: {line}")));
         };
         match &event {
             Event::Said { text } => {

@@ -47,10 +47,8 @@ fn micros(micros: f64) -> String {
 
 /// Announces what is about to happen.
 pub(super) fn introduce(discovery: &Discovery, count: u64) -> Result<(), CliError> {
-    line(
-        "A Feros talker and a Feros listener, each in a process of its own, on the topic /chatter.",
-    )?;
-    line(&format!("They meet in {}.", discovery.describe()))?;
+    line("A Feros talker and a Feros listener, each in its own process, on the topic /chatter.")?;
+    line(&format!("They find each other in {}.", discovery.describe()))?;
     if count == 0 {
         line("Ctrl-C ends the demo.")?;
     }
@@ -61,7 +59,10 @@ pub(super) fn introduce(discovery: &Discovery, count: u64) -> Result<(), CliErro
 pub(super) fn introduce_ros2(search: &Search) -> Result<(), CliError> {
     let text = match search {
         Search::Found(python) => {
-            format!("Stock ROS 2 is here ({}): its node talks and listens with them.", show(python))
+            format!(
+                "Stock ROS 2 is installed ({}): one of its nodes talks and listens with them.",
+                show(python)
+            )
         }
         Search::Missing => format!(
             "No stock ROS 2 was found, so Feros talks to itself. To see it talk with stock ROS 2, run \
@@ -102,7 +103,7 @@ pub(super) fn conclude(
     }
     if conversation.other_node_messages() > 0 {
         line(&format!(
-            "  and {} messages of other nodes on /chatter",
+            "  and {} messages from other nodes on /chatter",
             conversation.other_node_messages()
         ))?;
     }

@@ -17,7 +17,7 @@ pub(super) fn examine() -> Vec<Finding> {
     let Ok(connection) = Connection::open() else { return Vec::new() }; // the engine's own finding reports it
     let Ok(graph) = connection.discover_nodes(&DiscoveryArgs::default()) else { return Vec::new() };
     let more = "feros topic info -v TOPIC and feros doctor --report show them";
-    let mut all = at_most(mismatches::findings(&graph), "more do not match", |text| {
+    let mut all = at_most(mismatches::findings(&graph), "more pairs do not match", |text| {
         Finding::error("topics", text, more)
     });
     let more = "feros topic info -v TOPIC and feros service info -v SERVICE show them";
@@ -61,7 +61,7 @@ fn troubled(
     let cure = cure(reason)?;
     let transport = match found.transport {
         Some(transport) => format!("takes the {} transport", transport.name()),
-        None => "delivers nothing".to_owned(),
+        None => "delivers no messages".to_owned(),
     };
     let (from, to) = (node_name(found.publisher), node_name(found.subscription));
     let text = format!("{name}: {from} -> {to} {transport}, because {}", words(reason));

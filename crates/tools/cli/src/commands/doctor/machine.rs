@@ -111,7 +111,8 @@ fn environment(variable: impl Fn(&str) -> Option<OsString>) -> Vec<Finding> {
     if variable("ROS_SECURITY_ENABLE").is_some_and(|value| value == "true") {
         findings.push(Finding::warning(
             AREA,
-            "ROS_SECURITY_ENABLE is set, but Feros does not speak DDS Security: secured nodes are not seen",
+            "ROS_SECURITY_ENABLE is set, but Feros does not support DDS Security: secured nodes \
+             are not seen",
             "unset ROS_SECURITY_ENABLE",
         ));
     }
@@ -127,7 +128,7 @@ fn clock() -> Vec<Finding> {
         findings.push(Finding::error(
             AREA,
             "the system's clock was never set: stamps and lifespans are wrong",
-            "sudo timedatectl set-ntp true, or set it by hand: sudo date -s …",
+            "sudo timedatectl set-ntp true, or set the clock by hand: sudo date -s …",
         ));
     }
     let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -152,7 +153,12 @@ fn clock() -> Vec<Finding> {
         ("/run/ptp4l", "ptp4l"),
     ];
     match signs.iter().find(|(path, _)| Path::new(path).exists()) {
-        Some((_, name)) => findings.push(Finding::ok(AREA, format!("kept by {name}"))),
+        Some((_, name)) => findings.push(Finding::ok(
+            AREA,
+            format!(
+                "the clock is synchronized by {name}"
+            ),
+        )),
         None => findings.push(Finding::ok(
             AREA,
             "no time service was found: between machines, stamps are only as good as their clocks",

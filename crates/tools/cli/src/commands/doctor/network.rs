@@ -21,7 +21,7 @@ pub(super) fn examine() -> Vec<Finding> {
     let interfaces = match if_addrs::get_if_addrs() {
         Ok(interfaces) => interfaces,
         Err(error) => {
-            let cure = "run it where the network can be examined";
+            let cure = "run it in an environment where it may examine the network";
             return vec![Finding::error(
                 AREA,
                 format!("the network interfaces cannot be listed: {error}"),
@@ -88,8 +88,8 @@ fn multicast(name: &str, address: Ipv4Addr, localhost_only: bool) -> Finding {
                 "fails on {name}: {error}; nodes on other machines are not discovered automatically"
             ),
             format!(
-                "ip link set {name} multicast on; allow UDP 7400-7999 and group {GROUP} in the firewall; where the \
-                 network forbids multicast, name the others: export ROS_STATIC_PEERS='10.0.0.2;10.0.0.3'"
+                "ip link set {name} multicast on; allow UDP 7400-7999 and group {GROUP} in the firewall; if the \
+                 network forbids multicast, name the other machines: export ROS_STATIC_PEERS='10.0.0.2;10.0.0.3'"
             ),
         ),
     }

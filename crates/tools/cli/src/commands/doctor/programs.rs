@@ -37,7 +37,7 @@ fn findings(programs: &[RmwProgram]) -> Vec<Finding> {
         } else {
             format!("install {wanted}, or unset RMW_IMPLEMENTATION")
         };
-        let text = format!("{name} ({pid}) runs on {rmw}, and RMW_IMPLEMENTATION names {wanted}");
+        let text = format!("{name} ({pid}) runs on {rmw}, but RMW_IMPLEMENTATION names {wanted}");
         Some(Finding::warning(AREA, text, cure))
     });
     findings.extend(astray);

@@ -45,7 +45,7 @@ pub(super) fn type_argument(text: &str) -> Result<String, CliError> {
         .map_err(|error| CliError::failed(format!("standard input cannot be read: {error}")))?;
     match line.trim() {
         "" => Err(CliError::usage(
-            "standard input has no type: give its name, such as std_msgs/msg/String",
+            "standard input holds no type name: write one to it, such as std_msgs/msg/String",
         )),
         name => Ok(name.to_owned()),
     }

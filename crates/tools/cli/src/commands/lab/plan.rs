@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let certainty = match guessed {
         0 => "from earlier cells on this machine".to_owned(),
         _ => format!(
-            "{guessed} of them with a guess of how long their programs take to start; a run learns it"
+            "for {guessed} of them the start time of the programs is a guess; a run measures it"
         ),
     };
     output::print(&format!("\n{}, about {}: {certainty}.\n", count(cells), duration(time)))?;
@@ -101,7 +101,10 @@ impl Known {
             output::print_table(&["not measured", "because", "command that changes it"], rows)?;
         }
         if looks_again {
-            output::print("\nA plan builds nothing; to check again: feros lab list --build\n")?;
+            output::print(
+                "\nA plan builds nothing; to build the programs and check again: feros lab list \
+                 --build\n",
+            )?;
         }
         Ok(())
     }

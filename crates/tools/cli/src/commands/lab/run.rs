@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     ))?;
     if summary.unexpected_transport > 0 {
         let text =
-            "took a transport other than the measured one, and are left out of the statistics";
+            "took another transport than the one under test, and are left out of the statistics";
         output::print(&format!("{} of them {text}\n", count(summary.unexpected_transport)))?;
     }
     output::print(&format!("to see the results: feros lab report {}\n", out.display()))?;

@@ -66,7 +66,7 @@ impl Target {
         if let Some(unknown) = self.only.iter().find(|only| !names.contains(only)) {
             let known = names.iter().map(String::as_str);
             return Err(CliError::usage(format!(
-                "no scenario `{unknown}`{}",
+                "there is no scenario `{unknown}`{}",
                 did_you_mean(unknown, known)
             )));
         }
@@ -94,8 +94,8 @@ impl Target {
         let words = Grid::ALL.iter().map(|grid| grid.word());
         let known = words.chain(names.iter().map(String::as_str));
         Err(CliError::usage(format!(
-            "no grid and no scenario `{}`; there are the grids quick, standard, full and goals, the scenarios of `feros \
-             lab list`, and files that end with .toml{}",
+            "there is no grid and no scenario `{}`; name a grid (quick, standard, full or goals), a scenario of `feros \
+             lab list`, or a file whose name ends with .toml{}",
             self.target,
             did_you_mean(&self.target, known)
         )))

@@ -30,7 +30,8 @@ impl LifecycleManager for ServiceLifecycleManager {
             if !change(&client, transition, is_cancelled)? {
                 let label = transition.label();
                 return Err(format!(
-                    "it did not {label}: see its log, and its state by `feros lifecycle get {node}`"
+                    "it did not {label}: see its log, and its state with `feros lifecycle get \
+                     {node}`"
                 ));
             }
         }

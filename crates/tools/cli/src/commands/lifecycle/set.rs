@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     };
     if !changed {
         return Err(CliError::failed(format!(
-            "Transitioning failed: see the log of node {}, and its state by `feros lifecycle get`",
+            "Transitioning failed: see the log of node {}, and its state with `feros lifecycle get`",
             remote.name()
         )));
     }

@@ -27,7 +27,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let group = args.group;
     let failed = |error: std::io::Error| {
         CliError::failed(format!(
-            "failed to listen to group {group}: {error}; `feros doctor` says which interfaces can do multicast"
+            "failed to listen to group {group}: {error}; `feros doctor` shows which interfaces \
+             support multicast"
         ))
     };
     let socket = group.receiver().map_err(failed)?;
@@ -44,8 +45,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         }
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
             Err(CliError::failed(format!(
-                "no datagram arrived in group {group} within {:?}: send one from another machine with `feros multicast send`; if \
-                 it does not arrive, a firewall or the network holds multicast back",
+                "no datagram arrived in group {group} within {:?}: send one from another machine with `feros multicast \
+                 send`; if it does not arrive, a firewall or the network blocks multicast",
                 timeout.unwrap_or_default()
             )))
         }

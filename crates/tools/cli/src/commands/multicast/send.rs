@@ -22,7 +22,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let sent = args.group.sender(args.ttl).and_then(|socket| socket.send(b"Hello World!"));
     sent.map(|_| ExitCode::SUCCESS).map_err(|error| {
         CliError::failed(format!(
-            "failed to send to group {}: {error}; `feros doctor` says which interfaces can do multicast",
+            "failed to send to group {}: {error}; `feros doctor` shows which interfaces support \
+             multicast",
             args.group
         ))
     })

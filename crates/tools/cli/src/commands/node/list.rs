@@ -48,8 +48,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     twice.dedup();
     if !twice.is_empty() {
         notices::warn(format!(
-            "several nodes have the same name, which confuses tools and parameters: {}; start each under a name of its \
-             own (--ros-args -r __node:=NAME)",
+            "several nodes have the same name, which confuses tools and parameters: {}; give each \
+             its own name (--ros-args -r __node:=NAME)",
             twice.join(", ")
         ));
     }

@@ -31,6 +31,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         Some(Err(reason)) => {
             Err(CliError::failed(with_reason("Deleting parameter failed", &reason)))
         }
-        None => Err(CliError::failed(format!("node {} gave no answer", remote.name()))),
+        None => Err(CliError::failed(format!("node {} sent an empty response", remote.name()))),
     }
 }

@@ -127,7 +127,10 @@ impl NodeClient for ParameterClient {
             return CliError::failed(if offers {
                 format!("node {name} did not become ready within {waited:?}: is it being spun?")
             } else {
-                format!("node {name} offers no parameters (its parameter services are not started)")
+                format!(
+                    "node {name} offers no parameters, because its parameter services are not \
+                     started"
+                )
             });
         }
         let others = names.iter().map(String::as_str).filter(|other| !is_hidden(other));

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let (pairs, rest) = args.parameters.as_chunks::<2>();
     if let [name] = rest {
         return Err(CliError::usage(format!(
-            "parameter {name} has no value: give names and values in turn"
+            "parameter {name} has no value: give a value after each name"
         )));
     }
     let remote = Remote::open(&args.node)?;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let outcomes = remote.ask(|client, left| client.set(set, left))?;
     if outcomes.len() != pairs.len() {
         return Err(CliError::failed(format!(
-            "node {} gave {} answers for {} parameters",
+            "node {} sent {} results for {} parameters",
             remote.name(),
             outcomes.len(),
             pairs.len()
@@ -107,8 +107,10 @@ fn hint(name: &str, text: &str, value: &ParameterValue, declared: ParameterType)
     let written = match declared {
         ParameterType::String => format!("\"'{text}'\" is the string"),
         ParameterType::Bool => "true and false are booleans".to_owned(),
-        ParameterType::Integer => "a number without a point is an integer".to_owned(),
-        ParameterType::Double => "a number with a point, such as 1.0, is a double".to_owned(),
+        ParameterType::Integer => "a number without a decimal point is an integer".to_owned(),
+        ParameterType::Double => {
+            "a number with a decimal point, such as 1.0, is a double".to_owned()
+        }
         _ => "a list is written as [1, 2]".to_owned(),
     };
     let (given, declared) = (type_name(given), type_name(declared));

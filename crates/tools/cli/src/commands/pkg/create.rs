@@ -87,7 +87,8 @@ fn package_name(text: &str) -> Result<String, String> {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if args.build_type != BuildType::AmentCargo {
         return Err(CliError::usage(
-            "feros makes packages in Rust (--build-type ament_cargo); those of CMake and Python are made by `ros2 pkg create`",
+            "feros creates packages in Rust (--build-type ament_cargo); `ros2 pkg create` creates \
+             those for CMake and Python",
         ));
     }
     if args.node_name.is_some() && args.node_name == args.library_name {
@@ -98,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let folder = args.destination_directory.join(&args.package_name);
     if folder.exists() {
         return Err(CliError::failed(format!(
-            "{} exists already: remove it, or choose another name or --destination-directory",
+            "{} already exists: remove it, or choose another name or --destination-directory",
             folder.display()
         )));
     }
@@ -129,7 +130,7 @@ fn sources(path: &Path) -> Result<PathBuf, CliError> {
     let found = path.canonicalize().ok().filter(|_| manifest.is_file());
     found.ok_or_else(|| {
         CliError::usage(format!(
-            "--feros-path {}: there is no {}, so these are not Feros's sources",
+            "--feros-path {}: there is no {}, so this folder does not hold the sources of Feros",
             path.display(),
             manifest.display()
         ))

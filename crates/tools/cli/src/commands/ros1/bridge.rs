@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         options.actions = Selection::none();
         options.services = listed(master, &["/services_1_to_2", "/services_2_to_1"], "service")?;
     }
-    note(format!("bridging the ROS 1 master at {} and ROS 2; Ctrl-C ends it", args.master));
+    note(format!("bridging the ROS 1 master at {} and ROS 2; Ctrl-C ends the bridge", args.master));
     let executor = Executor::new();
     executor.add_node(&connection.node)?;
     let stopper = executor.stopper();

@@ -54,7 +54,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let (frames, now) = (buffer.frames(), connection.node.clock().now());
     if frames.is_empty() {
         return Err(CliError::failed(format!(
-            "nothing came on /tf and /tf_static in {} s: `feros topic info -v /tf` lists the publishers",
+            "no transform came on /tf or /tf_static within {} s: `feros topic info -v /tf` lists \
+             the publishers",
             args.wait_time.as_secs_f64()
         )));
     }

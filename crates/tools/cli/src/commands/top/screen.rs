@@ -74,8 +74,8 @@ fn draw_topics(frame: &mut Frame<'_>, area: Rect, state: &mut State, watcher: &W
         Constraint::Fill(2),
     ];
     let title = match order {
-        TopicOrder::Name => "topics; listens to those on the screen",
-        _ => "topics; listens to all, to sort them",
+        TopicOrder::Name => "topics; subscribed to those on the screen",
+        _ => "topics; subscribed to all, to sort them",
     };
     let table = Table::new(rows, widths).header(heading.style(Style::new().bold()));
     draw_table(frame, area, table, title, state.focus == Focus::Topics, &mut state.topics);
@@ -186,7 +186,7 @@ fn topic_details(state: &State, watcher: &Watcher<'_>) -> Vec<Line<'static>> {
     };
     let mut lines = vec![line(topic.types.join(", "))];
     if let Some(why) = watcher.refusal(name) {
-        lines.push(line(format!("not listened to: {why}")).style(Color::Red));
+        lines.push(line(format!("no subscription: {why}")).style(Color::Red));
     }
     for found in &topic.mismatches {
         let text = format!("MISMATCHED: {}; {}", found.problem(), found.cure);

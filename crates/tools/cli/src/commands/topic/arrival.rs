@@ -31,7 +31,9 @@ impl ArrivalClock {
         };
         let now = u64::try_from(clock.now().as_nanos()).ok().filter(|nanos| *nanos > 0);
         if now.is_none() && !self.has_told.swap(true, Ordering::Relaxed) {
-            notices::warn("no time has come on /clock: messages count only once it does");
+            notices::warn(
+                "no time has come on /clock: messages are counted only after the first one",
+            );
         }
         now.map(Duration::from_nanos)
     }

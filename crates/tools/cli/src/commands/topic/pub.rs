@@ -106,8 +106,8 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         args.wait_matching_subscriptions.unwrap_or_else(|| usize::from(messages.wanted.is_some()));
     if expected == 0 && args.max_wait_time_secs.is_some() {
         return Err(CliError::usage(
-            "--max-wait-time-secs limits a wait for subscriptions, and there is none: say how many with \
-             --wait-matching-subscriptions, or use --once or --times",
+            "--max-wait-time-secs limits the wait for subscriptions, but the command does not wait: set the number \
+             with --wait-matching-subscriptions, or use --once or --times",
         ));
     }
     let qos = args.qos.over(QosProfile::default());
@@ -133,7 +133,8 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         let reliable = publisher.qos().reliability == Reliability::Reliable;
         if reliable && publisher.wait_for_all_acked(CONFIRMATION).is_err() {
             notices::warn(
-                "not all subscriptions confirmed what was published: they may miss some of it",
+                "not all subscriptions acknowledged the messages in time: they may miss some of \
+                 them",
             );
         }
         watch::spin(&connection.node, Some(args.keep_alive), || false)?;
@@ -258,7 +259,7 @@ impl Feed {
             let simulated = self.clock.as_ref().map(|clock| clock.now().as_nanos());
             if simulated == Some(0) && !stamps.is_empty() && !self.has_told_of_clock {
                 self.has_told_of_clock = true;
-                notices::warn("no time has come on /clock: stamps are 0 until it does");
+                notices::warn("no time has come on /clock: stamps are 0 until the first one");
             }
             let now = simulated.map(values::stamp);
             let (sec, nanosec) = now.unwrap_or_else(values::now);

@@ -19,7 +19,11 @@ pub(super) fn no_such_topic(graph: &GraphSnapshot, name: &str) -> CliError {
         did_you_mean(name, topics.keys().map(String::as_str).filter(|name| !is_hidden(name)));
     CliError::failed(format!(
         "there is no topic {name}: nobody publishes or subscribes to it in this domain{likely}{}",
-        if topics.is_empty() { "; `feros doctor` helps if there should be some" } else { "" }
+        if topics.is_empty() {
+            "; there are no topics at all: `feros doctor` helps if that is unexpected"
+        } else {
+            ""
+        }
     ))
 }
 
@@ -57,8 +61,8 @@ pub(in crate::commands) fn type_in(
     let (Some(name), None) = (types.next(), types.next()) else {
         let all: Vec<String> = graph.topics().remove(topic).into_iter().flatten().collect();
         return Err(CliError::failed(format!(
-            "topic {topic} is used with several types, {}: name the one that you mean after the topic, and find out who uses \
-             the other with `feros topic info -v {topic}`",
+            "topic {topic} is used with several types, {}: name the right type after the topic; `feros topic info -v \
+             {topic}` shows which node uses which type",
             all.join(" and ")
         )));
     };
@@ -129,7 +133,9 @@ pub(super) fn why_silent(graph: &GraphSnapshot, topic: &str) -> String {
     match graph.mismatches(topic).first() {
         Some(mismatch) => mismatch.to_string(),
         None => {
-            format!("{topic} has publishers that match ({publishers}), but nothing came from them")
+            format!(
+                "{topic} has publishers that match ({publishers}), but they have not sent a message"
+            )
         }
     }
 }

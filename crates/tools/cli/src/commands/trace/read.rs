@@ -13,8 +13,8 @@ pub(super) fn read(folder: &Path) -> Result<Trace, CliError> {
     for process in trace.incomplete() {
         let Process { process, program, .. } = process;
         notices::warn(format!(
-            "process {process} ({program}) still runs, was killed, or ended without ending its context: the part that it had not \
-             written is missing. End programs with SIGINT or SIGTERM."
+            "process {process} ({program}) still runs, was killed, or ended without shutting its context down: the \
+             part of its trace that it had not written is missing. End programs with SIGINT or SIGTERM."
         ));
     }
     Ok(trace)

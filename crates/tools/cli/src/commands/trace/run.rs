@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let (program, arguments) = args
         .command
         .split_first()
-        .ok_or_else(|| CliError::usage("a command was expected after `--`"))?;
+        .ok_or_else(|| CliError::usage("name the command to run after `--`"))?;
     // Ctrl-C is for the command: it ends and writes its trace, and then there is a summary to show.
     // SIGTERM and the end of a terminal are passed on.
     let [interrupted, terminated] = [(), ()].map(|()| Arc::new(AtomicBool::new(false)));
@@ -76,7 +76,8 @@ fn prepare(folder: PathBuf) -> Result<PathBuf, CliError> {
             .is_some_and(|extension| extension == feros::trace::FILE_EXTENSION)
         {
             return Err(CliError::usage(format!(
-                "there is a trace in {} already, which would be mixed with this one: choose another --out",
+                "there is already a trace in {}, which would be mixed with this one: choose \
+                 another --out",
                 folder.display()
             )));
         }

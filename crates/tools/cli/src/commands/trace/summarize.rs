@@ -33,15 +33,16 @@ pub(super) fn print_summary(folder: &Path, json: bool) -> Result<(), CliError> {
         let (number, program) = (process.process, &process.program);
         if process.overwritten > 0 {
             notices::warn(format!(
-                "process {number} ({program}) recorded more than its threads keep: the oldest {} events were \
-                 overwritten. Trace for a shorter time, or with FEROS_TRACE_EVENTS above {} (events per thread, 48 bytes each).",
+                "process {number} ({program}) recorded more events than its threads keep: the oldest {} events were \
+                 overwritten. Trace for a shorter time, or with FEROS_TRACE_EVENTS above {} (events per thread, 48 \
+                 bytes each).",
                 process.overwritten,
                 feros::trace::DEFAULT_CAPACITY
             ));
         }
         if process.refused_threads > 0 {
             notices::warn(format!(
-                "process {number} ({program}) has {} threads that were not traced: there were too many.",
+                "process {number} ({program}) has too many threads: {} of them were not traced.",
                 process.refused_threads
             ));
         }

@@ -48,7 +48,7 @@ fn topic_text(
     line(
         text,
         format_args!(
-            "{} by the {} transport, {} messages",
+            "{} through the {} transport, {} messages",
             foreign(topic),
             foreign(&transport.replace('_', "-")),
             end_to_end.count

@@ -34,7 +34,9 @@ pub(super) fn open(link: &str, is_secret: bool) -> Opened {
                 opened._folder = Some(folder);
             }
             Err(error) => {
-                notices::note(format!("the browser is not opened (a file for it: {error})"));
+                notices::note(format!(
+                    "the browser is not opened, because its file cannot be written: {error}"
+                ));
                 return opened;
             }
         }
@@ -48,7 +50,9 @@ pub(super) fn open(link: &str, is_secret: bool) -> Opened {
         waiting.spawn(move || browser.wait()).map(drop)
     });
     if let Err(error) = started {
-        notices::note(format!("the browser is not opened (xdg-open: {error})"));
+        notices::note(format!(
+            "the browser is not opened, because xdg-open cannot be started: {error}"
+        ));
     }
     opened
 }

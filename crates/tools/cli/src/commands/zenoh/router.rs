@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         output::print_lines([router.configuration()])?;
     }
     output::print_lines([format!("Routing at {}", router.locators().join(", "))])?;
-    notices::note(&format!("Its id is {}; Ctrl-C ends it.", router.id()));
+    notices::note(&format!("The id of the router is {}; Ctrl-C ends it.", router.id()));
     let _ = ended.recv(); // nothing else is ever sent
     drop(router);
     Ok(ExitCode::SUCCESS)

@@ -127,7 +127,10 @@ impl Cargo {
         if file.is_file() {
             Ok(file)
         } else {
-            Err(BuildError::file(file, "the compiler has no such file: build for this machine"))
+            Err(BuildError::file(
+                file,
+                "the compiler does not have this file: build for this machine",
+            ))
         }
     }
 
@@ -153,7 +156,7 @@ impl Built {
     ) -> Result<Self, BuildError> {
         let missing = |what: &str| BuildError::Answer {
             command: "cargo build".to_owned(),
-            reason: format!("it made no {what}"),
+            reason: format!("it did not produce the {what}"),
         };
         let files = |wanted: &dyn Fn(&Artifact, &Path) -> bool| -> Option<PathBuf> {
             let all = artifacts.iter().flat_map(|a| a.filenames.iter().map(move |file| (a, file)));

@@ -22,19 +22,19 @@ pub(super) enum BuildError {
     NoComponents(PathBuf),
     /// A package is only a program.
     #[error(
-        "package {0} has no library: its components belong in src/lib.rs (crate-type \"lib\" or \"rlib\"), from where both \
-         programs and containers take them"
+        "package {0} has no library: its components belong in src/lib.rs (crate-type \"lib\" or \"rlib\"), where both \
+         programs and containers find them"
     )]
     NoLibrary(String),
     /// Two packages have the same name.
     #[error(
-        "two packages are named {name}, in {} and {}: a prefix has one of each name", .first.display(), .second.display()
+        "two packages are named {name}, in {} and {}: a prefix has only one package of each name", .first.display(), .second.display()
     )]
     OneName { name: String, first: PathBuf, second: PathBuf },
     /// The packages depend on different versions or sources of Feros.
     #[error(
-        "{first} depends on Feros {first_feros}, {second} on Feros {second_feros}: components of one container share one Feros; \
-         make both depend on the same"
+        "{first} depends on Feros {first_feros}, {second} on Feros {second_feros}: components of one container share \
+         one Feros; make both packages depend on the same version"
     )]
     TwoFeros { first: String, first_feros: String, second: String, second_feros: String },
     /// Part of Feros is missing.
@@ -47,7 +47,8 @@ pub(super) enum BuildError {
     UnknownSource(String),
     /// Two workspaces ask for different settings.
     #[error(
-        "{} and {} have different tables [{table}]: packages of one call are built as one; make the tables equal",
+        "{} and {} have different tables [{table}]: the packages of one call are built as one \
+         workspace; make the tables equal",
         .first.display(), .second.display()
     )]
     TwoSettings { table: String, first: PathBuf, second: PathBuf },
@@ -65,8 +66,9 @@ pub(super) enum BuildError {
     File { path: PathBuf, reason: String },
     /// The prefix has packages that would no longer load.
     #[error(
-        "{} has packages for another Feros: {names}{differences}. A container loads packages of one Feros: build all in one \
-         call (`{command}`), choose another --prefix, or remove what is not needed from {}",
+        "{} has packages for another Feros: {names}{differences}. A container loads only packages that were built with \
+         the same Feros: build all in one call (`{command}`), choose another --prefix, or remove the packages that you \
+         do not need from {}",
         .prefix.display(), .index.display()
     )]
     OtherPackages {

@@ -47,7 +47,7 @@ impl BuildFolder {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                notices::note(format!("waiting: another build works in {}", folder.display()));
+                notices::note(format!("waiting, because another build uses {}", folder.display()));
                 lock.lock().map_err(|error| BuildError::file(&path, error))?;
             }
             Err(TryLockError::Error(error)) => return Err(BuildError::file(&path, error)),

@@ -87,7 +87,7 @@ impl Format {
         };
         let message = ty
             .decode(bytes)
-            .map_err(|error| Refused::Malformed(format!("no {}: {error}", ty.name())))?;
+            .map_err(|error| Refused::Malformed(format!("not a valid {}: {error}", ty.name())))?;
         let message = Arc::new(message);
         let parts = self.fields.iter().map(|path| select(&message, path));
         let parts = parts.collect::<Result<Vec<_>, Refused>>()?;

@@ -33,10 +33,9 @@ pub(super) fn one_text(report: &Report) -> String {
     let Statistics { min, max, std_dev, count, .. } = report.intervals;
     let lost = match report.lost {
         0 => String::new(),
-        lost => format!(
-            "\tlost on the way to here: {lost} of {}\n",
-            report.received.saturating_add(lost)
-        ),
+        lost => {
+            format!("\tlost on the way here: {lost} of {}\n", report.received.saturating_add(lost))
+        }
     };
     format!(
         "average rate: {:.3}\n\tmin: {min:.6}s max: {max:.6}s std dev: {std_dev:.6}s window: {count}\n{lost}",
