@@ -106,13 +106,10 @@ pub fn run(
     };
     let folder = Folder::open(options.out, plan, new)?;
     if let Some(resumed) = folder.resumed {
-        let half = if resumed.interrupted > 0 {
-            ", one that was interrupted is measured again"
-        } else {
-            ""
-        };
+        let half =
+            if resumed.interrupted > 0 { "; the interrupted cell is measured again" } else { "" };
         observer.note(&format!(
-            "continues in {}; results so far: {}{half}",
+            "continuing the run in {}; results so far: {}{half}",
             options.out.display(),
             resumed.cells
         ));
@@ -304,11 +301,15 @@ impl Runner<'_> {
     ) -> Result<Record, CellError> {
         let failed = |reason: String| Ok(Record { status: Status::Failed(reason), ..empty(cell) });
         let Ok(system) = self.options.peers.system(&cell.system) else {
-            return failed(format!("no system {}", cell.system));
+            return failed(format!("there is no system {}", cell.system));
         };
         let scratch = match program::scratch() {
             Ok(scratch) => scratch,
-            Err(error) => return failed(format!("no folder for temporary files: {error}")),
+            Err(error) => {
+                return failed(format!(
+                    "the folder for temporary files cannot be created: {error}"
+                ));
+            }
         };
         let network = match cell.placement {
             Placement::Remote => {
@@ -336,7 +337,11 @@ impl Runner<'_> {
         }
         let load = match load::ProcessorLoad::begin(cell.cpu_load_percent) {
             Ok(load) => load,
-            Err(error) => return failed(format!("no load could be made: {error}")),
+            Err(error) => {
+                return failed(format!(
+                    "the programs that load the processors cannot be started: {error}"
+                ));
+            }
         };
         let awake = match load::AwakeProcessors::begin(cell.procedure.awake) {
             Ok(awake) => awake,

@@ -62,7 +62,7 @@ pub enum LinkError {
         said: String,
     },
     /// A switch has too few or too many hosts.
-    #[error("a switch between {asked} hosts: give 2 to {MOST_HOSTS}")]
+    #[error("a switch between {asked} hosts is not possible: give 2 to {MOST_HOSTS} hosts")]
     Hosts {
         /// The requested number of hosts.
         asked: usize,

@@ -79,7 +79,8 @@ impl Default for LinkOptions {
 pub enum LinkOptionsError {
     /// The rate is zero or above the ceiling.
     #[error(
-        "a rate of {asked} bit/s: give 1 to {RATE_CEILING_BITS_PER_SECOND}, or no rate for as fast as this machine can"
+        "a rate of {asked} bit/s: give 1 to {RATE_CEILING_BITS_PER_SECOND}, or no rate for the \
+         highest speed of this machine"
     )]
     Rate {
         /// The requested value.
@@ -94,7 +95,10 @@ pub enum LinkOptionsError {
         asked: f64,
     },
     /// The mean burst length is impossible.
-    #[error("losses of {asked} packets in a row on average at {loss} lost: give at least {least}")]
+    #[error(
+        "bursts of {asked} lost packets on average are not possible at a loss of {loss}: give at \
+         least {least}"
+    )]
     Burst {
         /// The requested value.
         asked: f64,
@@ -122,7 +126,7 @@ pub enum LinkOptionsError {
         most: Duration,
     },
     /// Packets are to be held back, but `reorder_by` is zero.
-    #[error("a share of {reorder} is to be held back, but by no time: give reorder_by")]
+    #[error("a share of {reorder} is to be held back, but for no time: give reorder_by")]
     ReorderBy {
         /// The share of packets to be held back.
         reorder: f64,

@@ -256,7 +256,7 @@ def nodes():
 def serve(node):
     """A service whose responses have a string of `--size` characters."""
     if ARGUMENTS.type != "string":
-        contract.error("unsupported", "a response is a text: --type string")
+        contract.error("unsupported", "a response is a string: --type string")
     text = "z" * ARGUMENTS.size
 
     def answer(_, response):

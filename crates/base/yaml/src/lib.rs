@@ -113,10 +113,10 @@ pub enum Problem {
     #[error("aliases (`*name`) are not supported: write the value here instead")]
     Alias,
     /// A second document.
-    #[error("there is a second document (`---`), but only one is expected")]
+    #[error("there is a second document (`---`)")]
     SecondDocument,
     /// A key that is a list or mapping.
-    #[error("a list or mapping is used as a key: use a string")]
+    #[error("a key is a list or mapping")]
     Key,
     /// Lists and mappings that are nested too deep.
     #[error("lists and mappings are nested deeper than {0}")]

@@ -247,11 +247,12 @@ fn what_is_dropped_is_told_with_its_reason_and_counted() {
     let heard = heard.lock().unwrap();
     let words = [
         "0 the message has an empty frame_id",
-        "1000 the queue of 2 messages is full, and this one still waits for a transform: \"odom\"",
+        "1000 the queue of 2 messages is full, and this message still waits for a transform: \
+         \"odom\"",
         "2000 the message is older than all data in the transform cache",
         "3000 the message is older than all data in the transform cache",
         "4000 the message is older than all data in the transform cache",
-        "25000 the messages that waited were cleared",
+        "25000 the waiting messages were cleared",
     ];
     assert_eq!(heard.len(), words.len(), "{heard:?}");
     assert!(heard.iter().zip(words).all(|(heard, word)| heard.starts_with(word)), "{heard:?}");

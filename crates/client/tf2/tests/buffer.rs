@@ -107,9 +107,9 @@ fn errors_name_frames_and_times() {
         ),
         (
             ("map", "tree", 10.0),
-            "Could not find a connection between 'map' and 'tree' because they are not part of \
-             the same tree: the root of 'map' is 'map', that of 'tree' is 'other'. Somebody has \
-             to publish where one root is in the other tree",
+            "Could not find a connection between 'map' and 'tree' because they are not part of the \
+             same tree: the root of 'map' is 'map', that of 'tree' is 'other'. A node has to \
+             publish the transform from one root to a frame of the other tree",
         ),
         (
             ("map", "camra", 10.0),

@@ -38,10 +38,10 @@ fn publishers_that_speak_no_tcpros_are_said_once() {
     let mut honest = world.rospy("honest");
     let well = header(&["callerid=/hostile", "topic=/h", "type=std_msgs/String", MD5]);
     for (topic, sent, expected) in [
-        ("/h_long", "ffffffff".to_owned(), "a header of 4294967295 bytes is announced"),
+        ("/h_long", "ffffffff".to_owned(), "the header is announced with 4294967295 bytes"),
         ("/h_garbage", hex(b"\x08\0\0\0\xff\xff\xff\xffabcd"), "a field is cut off"),
         ("/h_no_equals", header(&["callerid"]), "a field has no `=`"),
-        ("/h_message", well.clone() + "ffffffff", "a message of 4294967295 bytes is announced"),
+        ("/h_message", well.clone() + "ffffffff", "the message is announced with 4294967295 bytes"),
     ] {
         let heard = node.subscription_of(topic, STRING, QosProfile::default());
         honest.run(json!({"do": "advertise", "topic": topic, "type": "std_msgs/String"}));
@@ -83,7 +83,7 @@ fn subscribers_that_speak_no_tcpros_are_refused() {
     assert_eq!(connect("ffffffff".to_owned()), "");
     assert_eq!(connect(hex(b"GET / HTTP/1.1\r\n\r\n")), "");
     let told = all_said("/serves_hostile: the program that connected from 127.0.0.1");
-    assert!(told.len() == 1 && told[0].contains("is for nodes of ROS 1"), "{told:?}");
+    assert!(told.len() == 1 && told[0].contains("is for ROS 1 nodes"), "{told:?}");
     let answer = connect(header(&[]));
     assert!(answer.contains("neither `topic` nor `service`"), "{answer}");
     let answer = connect(header(&["callerid=/x", "topic=/nowhere", MD5]));
@@ -130,7 +130,7 @@ fn a_master_that_is_gone_is_said_once() {
     assert!(told.contains("roscore") && told.contains("ROS_MASTER_URI"), "{told}");
     publisher.publish(&text_message("kept"));
     world.start_master();
-    said(&format!("the ROS 1 master at {address} is there"));
+    said(&format!("the ROS 1 master at {address} answers now"));
     let mut rospy = world.rospy("rospy");
     rospy.run(json!({"do": "subscribe", "topic": "/alone", "type": "std_msgs/String"}));
     assert_eq!(rospy.heard("/alone")["message"]["data"], "kept");

@@ -147,7 +147,7 @@ fn services_go_both_ways() {
         });
         drop(served);
         let error = called.join().unwrap()["error"].to_string();
-        assert!(error.contains("the server has gone"), "{error}");
+        assert!(error.contains("the server has ended"), "{error}");
     });
 }
 
@@ -155,7 +155,7 @@ fn services_go_both_ways() {
 #[test]
 fn other_definitions_are_refused() {
     const MD5: &str = "992ce8a1687cec8c8bd883ec73ca41d1";
-    const CURE: &str = "bring the packages of both sides to one definition";
+    const CURE: &str = "use one definition in the packages of both sides";
     let Some(world) = World::new() else { return };
     listen();
     let node = world.node("feros");

@@ -400,7 +400,7 @@ fn files_that_are_no_segments_are_refused() {
         (memory(NAME, 64, &others_token, seals), "its size is not that of a segment"),
         (memory(NAME, size, &others_token, SealFlags::empty()), "its size is not sealed"),
         (memory(NAME, size, &others_token, SealFlags::GROW), "its size is not sealed"),
-        (memory(NAME, size, &[], seals), "its first bytes are not ours"),
+        (memory(NAME, size, &[], seals), "its first bytes are not those of Feros"),
     ] {
         match attempt(&file) {
             Err(error @ PeerError::NotASegment { .. }) => {

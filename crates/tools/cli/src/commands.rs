@@ -52,7 +52,8 @@ pub(crate) struct CommandLine {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GENERAL_OPTIONS)]
     pub(crate) color: Color,
 
-    /// The engine of everything that this command does and starts, or two as one; also FEROS_ENGINE
+    /// The engine, or two engines, of this command and of programs that it starts; also
+    /// FEROS_ENGINE
     #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',', value_parser = feros::ENGINE_NAMES, help_heading = GENERAL_OPTIONS)]
     pub(crate) engine: Vec<String>,
 
@@ -84,7 +85,7 @@ enum Command {
     /// Bags: record, play, inspect and repair recordings
     #[command(subcommand)]
     Bag(bag::Command),
-    /// Transforms: where frames are, according to /tf and /tf_static
+    /// Transforms: the poses of frames, from /tf and /tf_static
     #[command(subcommand)]
     Tf(tf::Command),
     /// Interfaces: the types of messages, services and actions
@@ -114,7 +115,7 @@ enum Command {
     /// Multicast: check whether datagrams reach the other machines
     #[command(subcommand)]
     Multicast(multicast::Command),
-    /// Feros has no daemon; explains this to users of `ros2 daemon`
+    /// Explain to users of `ros2 daemon` that Feros has no daemon
     #[command(hide = true)]
     Daemon(daemon::Args),
     /// The laboratory: experiments on Feros and its peers, side by side

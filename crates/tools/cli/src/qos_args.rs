@@ -29,7 +29,7 @@ pub(crate) struct QosArgs {
     /// automatic, manual_by_topic, best_available or system_default
     #[arg(long, value_name = "POLICY")]
     qos_liveliness: Option<Liveliness>,
-    /// Time after which a publisher that has not shown that it is alive counts as gone
+    /// Seconds after which a publisher that has not asserted its liveliness counts as gone
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     qos_liveliness_lease_duration_seconds: Option<Duration>,
 }

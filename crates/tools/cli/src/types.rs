@@ -17,7 +17,8 @@ use crate::nearest::did_you_mean;
 #[derive(clap::Args, Clone)]
 pub(crate) struct InterfaceArgs {
     /// A folder with interface definitions: a package (`msg/`, `srv/`, `action/`) or a folder of
-    /// packages; may be repeated. FEROS_INTERFACES names such folders for all commands, like PATH.
+    /// packages; may be repeated. FEROS_INTERFACES names such folders for all commands, separated
+    /// by colons.
     #[arg(long, global = true, value_name = "DIR", help_heading = GENERAL_OPTIONS)]
     interfaces: Vec<PathBuf>,
 }

@@ -264,9 +264,9 @@ fn errors_say_where_what_and_what_is_allowed() {
     for (source, message) in [
         ("int32 a\nint33 b", "pkg/msg/Probe:2:1: unknown type `int33`: use bool, byte, char"),
         ("int32  aB", "pkg/msg/Probe:1:8: `aB` is not a field name: use lower-case letters"),
-        ("int32 a\n\nint32 a", "pkg/msg/Probe:3:7: `a` is already defined in line 1"),
-        ("uint8 A=1\nuint8 A=2", "pkg/msg/Probe:2:7: `A` is already defined in line 1"),
-        ("int32", "pkg/msg/Probe:1:1: `int32` is followed by no name"),
+        ("int32 a\n\nint32 a", "pkg/msg/Probe:3:7: `a` is already defined on line 1"),
+        ("uint8 A=1\nuint8 A=2", "pkg/msg/Probe:2:7: `A` is already defined on line 1"),
+        ("int32", "pkg/msg/Probe:1:1: no name follows `int32`"),
         (" int32 a", "pkg/msg/Probe:1:1: the line is indented"),
         ("int32[0] a", "pkg/msg/Probe:1:1: `0` in `int32[0]` is not a size"),
         ("int32[<=-1] a", "`-1` in `int32[<=-1]` is not a size"),

@@ -236,15 +236,19 @@ fn wrong_input_names_place_field_expectation_and_what_came() {
         ),
         (
             "{points: [{x:1}]}",
-            "field `points[0]`: `x:1` is one word in YAML: write a blank behind the colon, `x: 1`",
+            "field `points[0]`: `x:1` is a single word in YAML: write a space after the colon, `x: \
+             1`",
         ),
-        ("small:5", "`small:5` is one word in YAML: write a blank behind the colon, `small: 5`"),
+        (
+            "small:5",
+            "`small:5` is a single word in YAML: write a space after the colon, `small: 5`",
+        ),
         (
             "small: 200",
             "line 1, column 8: field `small`: expected int8 (a whole number from -128 to 127), got `200`",
         ),
         ("small: [1]", "field `small`: expected int8, got a list of 1"),
-        ("short: abcd", "field `short`: expected at most 3 bytes, this has 4, got `abcd`"),
+        ("short: abcd", "field `short`: expected at most 3 bytes, but this has 4, got `abcd`"),
         ("flag: maybe", "field `flag`: expected bool (true or false), got `maybe`"),
         (
             "pair: [1, 2, 3]",
@@ -319,7 +323,7 @@ fn paths_select_parts() {
         ("name[0", "is not a field path"),
         ("name[0]x", "is not a field path"),
         ("nam", "`sensor_msgs/msg/JointState` has no field `nam`: it has `header`, `name`"),
-        ("name[2]", "`name` has 2 elements, so none at 2"),
+        ("name[2]", "`name` has 2 elements, so index 2"),
         ("name.x", "`name` is of type `string[]`, which has no fields"),
         ("name[0][1]", "`name[0]` is of type `string`, which has no elements"),
         ("header[0]", "`header` is of type `std_msgs/Header`, which has no elements"),
@@ -382,7 +386,7 @@ fn hostile_samples_are_refused_with_the_field() {
     assert!(message.starts_with("field `items[0].name`: "), "{message}");
     let (path, message) = decode(&[&[0; 12][..], &[4, 0, 0, 0, b'a', b'b', b'c', 0]].concat());
     assert_eq!(path, "short");
-    assert!(message.contains("length 3 where the type allows at most 2"), "{message}");
+    assert!(message.contains("length 3, but the type allows at most 2"), "{message}");
     assert_eq!(decode(&[]).0, "items");
     for sample in [&[][..], &[0, 1, 0], &[0, 7, 0, 0, 0, 0, 0, 0]] {
         assert_eq!(ty.decode(sample).unwrap_err().path(), "");

@@ -248,7 +248,7 @@ fn who_sends_a_byte_now_and_then_is_not_waited_for() {
     let master = FakeMaster::new(|_, _| Answer::InBytes);
     let node = Node::new("/asks", &master.uri()).unwrap();
     let error = node.master().system_state().unwrap_err().to_string();
-    assert!(error.contains("no whole answer within 5 s"), "{error}");
+    assert!(error.contains("no complete answer arrived within 5 s"), "{error}");
     until("the end of the connection", || {
         let before = master.bytes.load(SeqCst);
         std::thread::sleep(Duration::from_millis(500));

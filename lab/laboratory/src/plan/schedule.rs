@@ -121,7 +121,7 @@ fn refusal(cell: &Cell, system: SystemRef<'_>, machine: &Machine) -> Option<Stri
     let one_process = matches!(cell.placement, Placement::Composed | Placement::Intra);
     if cell.workload == Workload::Chain && !one_process && cell.nodes > MOST_PROCESSES {
         return Some(format!(
-            "a chain of {} processes is not possible, one domain has room for \
+            "a chain of {} processes is not possible, because one domain has room for only \
              {MOST_PROCESSES} on a host: use the placements composed and intra",
             cell.nodes
         ));

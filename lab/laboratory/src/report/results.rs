@@ -51,7 +51,7 @@ impl std::fmt::Display for Notice {
 pub enum ReadError {
     /// The folder is not a run's, or is empty.
     #[error(
-        "{0}: neither run.json nor cells.jsonl is here. Give the folder that `feros lab run --out` wrote"
+        "{0} has neither run.json nor cells.jsonl. Give the folder that `feros lab run --out` wrote"
     )]
     NoRun(PathBuf),
     /// The operating system refused access.
@@ -110,7 +110,10 @@ fn read_run(path: &Path, notices: &mut Vec<Notice>) -> Result<Option<Run>, ReadE
         let line = line_of(&bytes, b"\"format\"");
         let found =
             format.map_or("no format number".to_owned(), |format| format!("format {format}"));
-        return say(Some(line), format!("it has {found}, this laboratory reads format {FORMAT}"));
+        return say(
+            Some(line),
+            format!("it has {found}, but this laboratory reads format {FORMAT}"),
+        );
     }
     match serde_json::from_slice(&bytes) {
         Ok(run) => Ok(Some(run)),

@@ -8,7 +8,8 @@ use crate::peer_builder::PeerBuildError;
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// Another laboratory is measuring.
-    #[error("{}: {by} is running {}; two runs at once would measure each other. Wait for it, or end it",
+    #[error("{}: {by} is running {}; two runs at once would disturb each other. Wait for the other \
+             run, or end it",
         path.as_deref().map_or("this machine".into(), |path| path.display().to_string()),
         path.as_deref().map_or("a measurement here", |_| "a measurement into this folder"))]
     Busy {
@@ -34,7 +35,7 @@ pub enum RunError {
         error: std::io::Error,
     },
     /// No disk space is left.
-    #[error("no space is left for {}: what was measured is kept (results: {kept}); make space and give the same command again to continue",
+    #[error("no space is left for {}: the {kept} results so far are kept; free some space and repeat the command to continue",
         path.display())]
     DiskFull {
         /// The folder.
@@ -53,7 +54,8 @@ pub enum RunError {
     /// Every system is missing. For each, the observer was told the reason and the command that
     /// installs it.
     #[error(
-        "nothing can be measured: no system of this plan is installed; install one and give the same command again"
+        "nothing can be measured: no system of this plan is installed; install one and repeat the \
+         command"
     )]
     NothingInstalled,
     /// No program can be built.

@@ -166,10 +166,10 @@ fn refuse_strangers(path: &Path) -> Result<(), RunError> {
 fn continued(path: &Path, text: &str, new: &Run) -> Result<Run, RunError> {
     let other = |what: String| RunError::OtherContent { path: path.to_owned(), what };
     let run: Run = serde_json::from_str(text)
-        .map_err(|error| other(format!("a run.json that is not understood: {error}")))?;
+        .map_err(|error| other(format!("a run.json that cannot be read: {error}")))?;
     if run.format != FORMAT {
         return Err(other(format!(
-            "a run of format {}, this laboratory writes {FORMAT}",
+            "a run of format {}, but this laboratory writes format {FORMAT}",
             run.format
         )));
     }
@@ -210,10 +210,7 @@ fn read_cells(path: &Path, file: &mut File) -> Result<(HashSet<String>, u64), Ru
             Err(error) => {
                 return Err(RunError::OtherContent {
                     path: path.to_owned(),
-                    what: format!(
-                        "cells.jsonl whose line {} is not understood: {error}",
-                        index + 1
-                    ),
+                    what: format!("cells.jsonl whose line {} cannot be read: {error}", index + 1),
                 });
             }
         }

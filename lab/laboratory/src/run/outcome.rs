@@ -20,13 +20,15 @@ pub(super) fn judge(programs: &[Program]) -> Outcome {
         programs.iter().filter_map(|program| program.error.as_ref().map(|error| (program, error)));
     for (program, error) in errors {
         let text = if error.text.is_empty() {
-            format!("{} said no reason", program.name)
+            format!("{} gave no reason", program.name)
         } else {
             error.text.clone()
         };
         match error.kind {
             ErrorKind::Unsupported => return Outcome::Unsupported(text),
-            ErrorKind::NoLicence => return Outcome::NotInstalled(format!("no licence: {text}")),
+            ErrorKind::NoLicence => {
+                return Outcome::NotInstalled(format!("no valid licence: {text}"));
+            }
             ErrorKind::NotMatched | ErrorKind::Failed => {}
         }
     }

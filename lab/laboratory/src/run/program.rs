@@ -232,7 +232,9 @@ impl Program {
         let said = said.map_or_else(String::new, |line| format!(": {}", line.trim()));
         if let Some(error) = &self.error {
             return Some(match error.kind {
-                ErrorKind::NotMatched => format!("{} found nobody: {}", self.name, error.text),
+                ErrorKind::NotMatched => {
+                    format!("{} found no counterpart: {}", self.name, error.text)
+                }
                 _ => format!("{}: {}", self.name, error.text),
             });
         }

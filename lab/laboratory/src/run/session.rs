@@ -209,7 +209,9 @@ impl<'a> Session<'a> {
             let server = &mut self.servers[index];
             if server.has_ended() {
                 return Ok(Some(
-                    server.failure().unwrap_or_else(|| format!("{} ended at once", server.name)),
+                    server
+                        .failure()
+                        .unwrap_or_else(|| format!("{} ended immediately", server.name)),
                 ));
             }
             if began.elapsed() > SERVER_START {

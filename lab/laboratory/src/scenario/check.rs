@@ -42,7 +42,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
         && scenario.rates_hz.contains(&0.0)
         && scenario.procedure.samples
     {
-        return Err("without pause (`rates_hz = [0]`) `seconds` of samples have no bound: give a `count`, or `samples = false`".to_owned());
+        return Err("without a pause (`rates_hz = [0]`), `seconds` does not bound the number of \
+                    samples: give a `count`, or `samples = false`"
+            .to_owned());
     }
     Ok(())
 }

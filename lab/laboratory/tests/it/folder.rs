@@ -34,10 +34,7 @@ fn an_interrupted_run_continues_without_repeating_anything() {
     let summary = second.result.unwrap();
     assert_eq!((summary.cells, summary.complete), (8, 5), "{:?}", second.notes);
     assert!(
-        second
-            .notes
-            .iter()
-            .any(|note| note.contains("results so far: 3, one that was interrupted")),
+        second.notes.iter().any(|note| note.contains("results so far: 3; the interrupted cell")),
         "{:?}",
         second.notes
     );

@@ -69,7 +69,7 @@ fn another_format_is_said_with_its_line() {
     let results = Results::read(&folder).unwrap();
     let notice = results.notices[0].to_string();
     assert!(
-        notice.contains("run.json:2: it has format 77, this laboratory reads format 1"),
+        notice.contains("run.json:2: it has format 77, but this laboratory reads format 1"),
         "{notice}"
     );
     assert!(!results.records.is_empty());

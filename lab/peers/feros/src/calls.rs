@@ -54,7 +54,7 @@ pub(crate) fn both(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
 fn serve(task: &Task<'_>, node: &Node) -> Result<Service<Trigger>, Failure> {
     let Arguments { topic, payload, .. } = task.arguments;
     if *payload != MessageType::String {
-        return Err(Failure::unsupported("a response is a text: --type string"));
+        return Err(Failure::unsupported("a response is a string: --type string"));
     }
     let message = task.arguments.text_payload();
     let answer =
@@ -118,7 +118,10 @@ impl<'a> Calling<'a> {
         if self.arguments.placement == Placement::Local {
             let found = self.client.transports().into_iter().find_map(|found| found.reason);
             if let Some(reason) = found {
-                output.note(&format!("not the shortest transport: {}", reason.of_service()));
+                output.note(&format!(
+                    "the calls do not take the shortest transport: {}",
+                    reason.of_service()
+                ));
             }
         }
     }

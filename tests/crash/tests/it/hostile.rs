@@ -73,7 +73,7 @@ fn scribbling_over_process_segments_stops_nobody_else() {
     victim.end();
     let mut successor = Peer::start(&place, "victim");
     successor.ask("listen", json!({"name": "sub", "topic": "image"}));
-    until("the successor hears by shared memory", || {
+    until("the successor hears through shared memory", || {
         (number(&successor.of("counts", "sub"), "/host") > 100).then_some(())
     });
     assert_eq!(number(&talker.of("stop", "pub"), "/errors"), 0);
@@ -160,7 +160,7 @@ fn scribbling_over_messages_is_refused_and_counted() {
     // Whole messages arrive again, at existing and at new listeners.
     let mut successor = Peer::start(&place, "successor");
     successor.ask("listen", json!({"name": "sub", "topic": "image"}));
-    until("the successor hears by shared memory", || {
+    until("the successor hears through shared memory", || {
         (number(&successor.of("counts", "sub"), "/host") > 100).then_some(())
     });
     let report = successor.of("report", "sub");

@@ -48,7 +48,7 @@ fn killed_listeners_harm_nobody() {
         let mut doomed: Vec<_> = LIVES.iter().map(|life| start_doomed(&place, life.1)).collect();
         for peer in &mut doomed {
             let began = Instant::now();
-            until("the doomed listener hears by shared memory", || {
+            until("the doomed listener hears through shared memory", || {
                 (number(&peer.of("counts", "sub"), "/host") >= 5).then_some(())
             });
             slowest_host = slowest_host.max(began.elapsed());

@@ -36,7 +36,7 @@ fn killed_talkers_harm_nobody() {
             (heard(&listener.of("report", "owned"), id, "count") > 0).then_some(())
         });
         slowest_start = slowest_start.max(began.elapsed());
-        until("the listener hears the new talker by shared memory", || {
+        until("the listener hears the new talker through shared memory", || {
             let now = (host(&mut listener, "owned"), host(&mut listener, "views"));
             (now.0 >= before.0 + 10 && now.1 >= before.1 + 10).then_some(())
         });

@@ -19,7 +19,7 @@ fn restarted_processes_take_the_shared_memory_transport_each_time() {
         let mut talker = Peer::start(&place, "talker");
         talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
         talker.ask("start", json!({"name": "pub", "period_us": 500, "size": 100}));
-        until("messages come by shared memory", || {
+        until("messages come through shared memory", || {
             (number(&listener.of("counts", "sub"), "/host") >= 10).then_some(())
         });
         slowest = slowest.max(began.elapsed());

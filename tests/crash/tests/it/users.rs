@@ -63,7 +63,7 @@ fn two_users_talk_by_the_network_and_tell_why() {
     must_be_other_user(&ours.of("transports", "sub"), NOBODY, 0);
     assert_eq!(number(&theirs.of("counts", "sub"), "/host"), 0);
     // Meanwhile, processes of the same user share memory.
-    until("the friend hears by shared memory", || {
+    until("the friend hears through shared memory", || {
         (number(&friend.of("counts", "sub"), "/host") > 100).then_some(())
     });
 

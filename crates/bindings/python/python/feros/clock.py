@@ -94,7 +94,7 @@ class Clock:
         """
         def nanos(seconds, what):
             if seconds is not None and seconds <= 0:
-                raise ValueError(f"{what} is the size of a leap: it cannot be {seconds} s")
+                raise ValueError(f"{what} is the size of a time jump: it cannot be {seconds} s")
             return None if seconds is None else max(1, round(seconds * 1_000_000_000))
 
         def told(callback):

@@ -90,7 +90,7 @@ class LifecyclePublisher(Publisher):
             self._has_warned = True
             self._node.logger.warning(
                 f"Trying to publish message on the topic '{self.topic_name}', but the publisher is"
-                " not activated: it is dropped, like all until the node is active"
+                " not activated: the message is dropped, like all messages until the node is active"
             )
         return False
 

@@ -52,7 +52,7 @@ class Fields:
             raise AttributeError(f"the message has no field {name!r}") from None
         if place is None:
             raise AttributeError(
-                f"{name} was set with the shape of the loan: its size cannot be changed in place"
+                f"the size of {name} was fixed with the shape of the loan and cannot be changed"
             )
         return place
 

@@ -138,7 +138,7 @@ fn bounds_are_checked_and_named() {
         let error = refused(&program, "bounded_bytes", 5, &[0; 64]);
         assert!(
             error.to_string().contains("field `bounded_bytes` of tables/msg/Sample at offset")
-                && error.to_string().contains("has length 5 where its type allows at most 4"),
+                && error.to_string().contains("has length 5, but its type allows at most 4"),
             "{error}"
         );
         let error = refused(&program, "bounded_text", 10, b"123456789\0 and more bytes of zeros");

@@ -82,7 +82,10 @@ fn a_name_that_is_taken_is_refused() {
     for binary in ALL {
         let container = with_witness(binary, &[]);
         let error = container.refusal(&named("faulty", "faulty::OnDemand", "witness"));
-        assert!(error.contains("/witness is taken by component 1"), "{error}");
+        assert!(
+            error.contains("component 1 of this container already has the node name /witness"),
+            "{error}"
+        );
         assert_only_the_first(&container);
     }
 }
@@ -173,7 +176,7 @@ fn a_library_that_brings_another_shared_feros_is_refused_before_it_runs() {
         let error = container.refusal(&request("changed", "demo_components::Talker"));
         assert!(
             error.contains(
-                "was linked with libferos_shared.2o, this container with libferos_shared.so"
+                "was linked with libferos_shared.2o, but this container with libferos_shared.so"
             ),
             "{error}"
         );

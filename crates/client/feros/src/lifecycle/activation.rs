@@ -60,7 +60,7 @@ impl Gate {
             tracing::warn!(
                 ros_logger = &*self.logger,
                 "Trying to publish message on the topic '{}', but the publisher is not activated: \
-                 it is dropped, like all until the node is active",
+                 the message is dropped, like all messages until the node is active",
                 self.topic
             );
         }

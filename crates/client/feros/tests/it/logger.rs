@@ -143,7 +143,7 @@ fn other_nodes_ask_and_set_levels() {
     let answer = set.call_and_wait(&SetLoggerLevels_Request { levels: wanted }, WATCHDOG).unwrap();
     let results: Vec<bool> = answer.results.iter().map(|result| result.successful).collect();
     assert_eq!(results, [true, false, true]);
-    assert!(answer.results[1].reason.contains("11 is not a level"), "{answer:?}");
+    assert!(answer.results[1].reason.contains("11 is not a logger level"), "{answer:?}");
     assert_eq!(feros::logging::effective_level(logger), LogLevel::Debug);
     assert_eq!(levels(&[logger, "log_other"]), expected(&[(logger, 10), ("log_other", 40)]));
     let unset = SetLoggerLevels_Request { levels: vec![level(logger, 0), level("log_other", 0)] };

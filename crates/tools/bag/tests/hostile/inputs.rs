@@ -23,7 +23,7 @@ pub(crate) struct Input {
 /// Creates all files that readers refuse, below a folder.
 pub(crate) fn all(folder: &Path) -> Vec<Input> {
     let of = |path, said| Input { path, said };
-    let computed = "not a table with data of its own";
+    let computed = "not a plain table";
     vec![
         of(view_of_messages(folder), computed),
         of(view_of_topics(folder), computed),

@@ -144,7 +144,7 @@ fn services_pause_split_stop_and_begin_again() {
     assert_eq!((answer.return_code, answer.error_string.as_str()), (0, ""));
     let answer = call!(Record, "record", &Record_Request { uri });
     assert_eq!(answer.return_code, 1);
-    assert!(answer.error_string.contains("being recorded already"), "{answer:?}");
+    assert!(answer.error_string.contains("already being recorded"), "{answer:?}");
     assert!(matches!(recorder.record(&one), Err(RecordError::Running { .. })));
     until("it subscribes again", || !recorder.topics().is_empty());
     wait_for(&chatter);

@@ -38,19 +38,19 @@ pub(crate) struct Args {
     /// Only these topics; a `*` at the end of a name matches any text, and '' bridges no topic
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
     topics: Option<Vec<String>>,
-    /// Only these services, likewise
+    /// Only these services; a `*` at the end of a name matches any text, and '' bridges no service
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
     services: Option<Vec<String>>,
-    /// Bridge all topics to all sides, even without a subscription
+    /// Bridge all topics to all sides, even if nobody subscribes to them
     #[arg(long)]
     all_topics: bool,
     /// The name of the bridge's node
     #[arg(long, value_name = "NAME", default_value = "feros_bridge")]
     name: String,
-    /// Most messages of a topic that may wait for the bridge
+    /// The limit on messages of a topic that wait for the bridge
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = parse_count)]
     queue: usize,
-    /// Print what went over the bridge at this interval
+    /// Print the numbers of bridged messages and calls at this interval
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     status: Option<Duration>,
 }

@@ -23,10 +23,10 @@ pub(crate) struct Args {
     /// others
     #[arg(long, conflicts_with_all = ["threads", "isolated"])]
     process: bool,
-    /// Restart components that failed, after a pause that doubles
+    /// Restart components that failed, after a pause that doubles each time
     #[arg(long)]
     restart: bool,
-    /// ... at most this many times in a row
+    /// Restart a component at most this many times in a row
     #[arg(long, value_name = "N")]
     restart_limit: Option<u32>,
     /// Ignore requests from other hosts, by the address that they come from

@@ -28,7 +28,8 @@ pub(crate) enum Command {
     Throughput(measure::Args),
     /// Measure what an idle node costs: threads, memory, wake-ups
     Idle(measure::Args),
-    /// Measure the memory and threads of nodes: one process each, or all in one; beside stock ROS 2
+    /// Measure the memory and threads of nodes: one process each, or all in one process; beside
+    /// stock ROS 2
     Memory(measure::Args),
     /// Measure what an event costs an executor among idle entities; beside stock ROS 2
     Executor(measure::Args),

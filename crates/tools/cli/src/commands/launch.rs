@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Print the arguments that the launch file takes
     #[arg(short, long, alias = "show-arguments", conflicts_with = "dry_run")]
     show_args: bool,
-    /// Log more: command lines, timers, and the texts of `log_debug`
+    /// Log more: command lines, timers, and the messages of `log_debug`
     #[arg(short, long)]
     debug: bool,
     /// Print the output of all processes, regardless of the settings in the file; it is logged as

@@ -15,7 +15,7 @@ use crate::types::InterfaceArgs;
 /// The arguments of `feros service`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Also hidden services; accepted here as well, as in `ros2`
+    /// Include hidden services; accepted here as well, as in `ros2`
     #[arg(long, global = true, hide = true)]
     include_hidden_services: bool,
     #[command(subcommand)]

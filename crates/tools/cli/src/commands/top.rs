@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// End after this many seconds
     #[arg(short = 'n', long, value_name = "N", value_parser = parse_count)]
     iterations: Option<usize>,
-    /// Also hidden topics and nodes
+    /// Include hidden topics and nodes
     #[arg(short = 'a', long)]
     all: bool,
     #[command(flatten)]

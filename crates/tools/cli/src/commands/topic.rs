@@ -21,7 +21,7 @@ use crate::types::InterfaceArgs;
 /// The arguments of `feros topic`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Also hidden topics; accepted here as well, as in `ros2`
+    /// Include hidden topics; accepted here as well, as in `ros2`
     #[arg(long, global = true, hide = true)]
     include_hidden_topics: bool,
     #[command(subcommand)]

@@ -52,7 +52,7 @@ pub(crate) struct Args {
     /// Do not open the browser
     #[arg(long)]
     no_open: bool,
-    /// Most clients at a time
+    /// The limit on clients that are connected at a time
     #[arg(long, value_name = "N", default_value = "32", value_parser = parse_count)]
     max_connections: usize,
 }

@@ -117,7 +117,8 @@ fn refuses_another_feros(home: &Home, library: &Path) {
     let register = ["component", "register", other.to_str().unwrap(), "--package", "other"];
     home.feros(&[&register[..], &["--prefix", prefix.to_str().unwrap()]].concat());
     let error = home.error(&[&LOAD[..], &["other", "speaker::Speaker"]].concat());
-    let words = "libother.so does not fit: it was built on crates 0000000000000000, the container on crates ";
+    let words = "libother.so does not fit this container: it was built on crates 0000000000000000, \
+                 but the container on crates ";
     assert!(error.contains(words), "{error}");
     fs::remove_file(resource(&prefix, "other")).unwrap();
 }

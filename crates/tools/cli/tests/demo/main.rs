@@ -19,7 +19,7 @@ fn demo_exchanges_messages_and_ends() {
 fn demo_joins_stock_ros2_when_it_is_there() {
     let ended = Feros::run("demo-ros2", "demo --count 3 --rate-hz 20");
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    if ended.stdout.contains("Stock ROS 2 is here") {
+    if ended.stdout.contains("Stock ROS 2 is installed") {
         for pair in ["feros_talker -> ros2_node ", "ros2_node -> feros_listener"] {
             let line = ended.stdout.lines().find(|line| line.contains(pair)).unwrap_or_default();
             assert!(line.contains("3 of 3"), "{}", ended.stdout);

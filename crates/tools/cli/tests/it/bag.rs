@@ -127,7 +127,7 @@ fn bags_are_sliced_converted_and_indexed_anew() {
     let bytes = std::fs::read(&file).unwrap();
     std::fs::write(&file, &bytes[..bytes.len() - 10]).unwrap();
     let told = feros(&["bag", "info", &text("whole")]);
-    assert!(told.err.contains("was not ended as it should be"), "{told:?}");
+    assert!(told.err.contains("was not closed properly"), "{told:?}");
     let said = feros(&["bag", "reindex", &text("whole")]).success();
     assert!(said.contains("4 messages of 2 topics; wrote the index of whole_0.mcap"), "{said}");
     assert_eq!(feros(&["bag", "info", &text("whole")]).err, "");
@@ -296,7 +296,7 @@ fn a_killed_recorder_leaves_a_bag_that_opens_and_lacks_at_most_its_last_chunk() 
         publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
         // Messages of the same host are recorded from shared memory.
         let before = publisher.counts().shared_memory.messages;
-        until("images go by shared memory", || {
+        until("images go through shared memory", || {
             publisher.publish(Image { data: vec![7; 300_000], ..Image::default() }).unwrap();
             publisher.counts().shared_memory.messages > before
         });
@@ -346,7 +346,7 @@ fn no_signal_behind_the_first_cuts_off_the_end_of_a_bag() {
         let recorder = Running::start(&line);
         publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
         let before = publisher.counts().shared_memory.messages;
-        until("messages go by shared memory", || {
+        until("messages go through shared memory", || {
             publisher.publish(Text { data: "text".into() }).unwrap();
             publisher.counts().shared_memory.messages > before
         });

@@ -48,7 +48,7 @@ fn two_nodes_of_a_launch_file_hear_each_other() {
     let out = feros(&["launch", &file, "topic:=/launched"]).success();
     let lines: Vec<&str> = out.lines().collect();
     assert!(lines.contains(&"[listener-2] data: hello"), "{out}");
-    assert!(lines.contains(&"[INFO] [launch]: listener-2 ended: everything ends"), "{out}");
+    assert!(lines.contains(&"[INFO] [launch]: listener-2 ended: the whole launch ends"), "{out}");
     assert!(lines.iter().any(|line| line.starts_with("[INFO] [talker-1]: ended")), "{out}");
 }
 
@@ -199,8 +199,8 @@ fn managed_nodes_are_configured_and_activated() {
     let mut seen = Vec::new();
     let expected = [
         "[INFO] [/lf/willing]: is active",
-        "[ERROR] [/lf/stubborn]: is not active: it did not activate: see its log, and its state by `feros lifecycle get \
-         /lf/stubborn`",
+        "[ERROR] [/lf/stubborn]: is not active: it did not activate: see its log, and its state with `feros lifecycle \
+         get /lf/stubborn`",
     ];
     while !expected.iter().all(|line| seen.iter().any(|each| each == line)) {
         seen.push(launch.line().unwrap_or_else(|| panic!("{seen:?}")));
@@ -241,7 +241,7 @@ fn a_timer_of_ros_time_follows_the_clock() {
         ends.store(true, Ordering::Relaxed);
     });
     let out = feros(&["launch", &file]).success();
-    assert_eq!(out, "[INFO] [launch]: shutdown (a day is over): everything ends\n");
+    assert_eq!(out, "[INFO] [launch]: shutdown (a day is over): the whole launch ends\n");
 }
 
 #[test]

@@ -115,5 +115,5 @@ fn a_package_is_created_once() {
     let error = prefix.feros(&["pkg", "create", "x", "--build-type", "ament_cmake"]).failure(2);
     assert!(error.contains("ros2 pkg create"), "{error}");
     let error = prefix.feros(&["pkg", "create", "x", "--feros-path", &folder]).failure(2);
-    assert!(error.contains("these are not Feros's sources"), "{error}");
+    assert!(error.contains("does not hold the sources of Feros"), "{error}");
 }

@@ -71,7 +71,7 @@ fn transforms_are_told_by_echo_tree_and_monitor() {
 fn what_is_not_there_is_told_with_its_reason() {
     let line = ["tf", "echo", "nowhere", "base", "--once", "--timeout", "0.3"];
     let error = feros(&line).failure(1);
-    assert!(error.contains("no transform within 0.3"), "{error}");
+    assert!(error.contains("no transform came within 0.3"), "{error}");
     // The command does not wait for impossible transforms, even without a time limit.
     for (source, target, words) in
         [("", "base", "cannot be empty"), ("map", "/base", "cannot start with a '/'")]

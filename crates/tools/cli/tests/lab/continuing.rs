@@ -30,7 +30,7 @@ fn the_same_command_continues_an_interrupted_run() {
         format!("3 cells in {OUT}: {} measured now, 0 failed, 0 not possible here\n", 3 - done);
     assert!(continued.success().starts_with(&all), "{continued:?}");
     assert!(
-        continued.err.starts_with(&format!("continues in {OUT}; results so far: {done}")),
+        continued.err.starts_with(&format!("continuing the run in {OUT}; results so far: {done}")),
         "{}",
         continued.err
     );
@@ -76,7 +76,7 @@ fn a_second_run_is_refused_and_the_first_one_goes_on() {
     let first = fixture.start(RUN);
     fixture.wait_for_cells(OUT, 0);
     let pid = first.id();
-    let busy = "two runs at once would measure each other. Wait for it, or end it";
+    let busy = "two runs at once would disturb each other. Wait for the other run, or end it";
     let second = fixture.start(&format!("{RUN} --out another")).finish();
     assert_eq!(
         second.failure(1),

@@ -11,8 +11,8 @@ fn a_wrong_command_line_ends_with_2_and_what_there_is() {
     for (line, said) in [
         (
             "run quik",
-            "error: no grid and no scenario `quik`; there are the grids quick, standard, full and goals, the scenarios of \
-             `feros lab list`, and files that end with .toml; did you mean quick?",
+            "error: there is no grid and no scenario `quik`; name a grid (quick, standard, full or goals), a scenario \
+             of `feros lab list`, or a file whose name ends with .toml; did you mean quick?",
         ),
         ("plan quick --only tinny", "error: no scenario `tinny`; did you mean tiny?"),
         (
@@ -150,7 +150,8 @@ fn a_folder_that_is_no_run_is_left_as_it_is() {
         ended.failure(1),
         "error: thesis holds no run, but `chapter.tex`: choose another folder with --out"
     );
-    let no_run = "neither run.json nor cells.jsonl is here. Give the folder that `feros lab run --out` wrote";
+    let no_run =
+        "neither run.json nor cells.jsonl. Give the folder that `feros lab run --out` wrote";
     for line in ["report thesis", "compare thesis thesis"] {
         assert_eq!(fixture.run(line).failure(1), format!("error: thesis: {no_run}"));
     }
@@ -180,7 +181,8 @@ fn where_nothing_is_installed_nothing_is_called_measured() {
     let ended = fixture.run(line);
     assert_eq!(
         ended.failure(1),
-        "error: nothing can be measured: no system of this plan is installed; install one and give the same command again"
+        "error: nothing can be measured: no system of this plan is installed; install one and \
+         repeat the command"
     );
     assert!(ended.err.contains("(install: apt-get install libnothing)"), "{}", ended.err);
     // Once it is installed, the same command continues in the same folder.

@@ -80,7 +80,8 @@ fn a_full_disk_ends_a_run_and_loses_nothing() {
     let kept = cells();
     let done = kept.lines().count();
     let full = format!(
-        "error: no space is left for {}: what was measured is kept (results: {done}); make space and give the same command again to continue",
+        "error: no space is left for {}: the {done} results so far are kept; free some space and \
+         repeat the command to continue",
         place.display()
     );
     assert_eq!(ended.failure(1), full);

@@ -43,7 +43,10 @@ fn plan_says_how_long_it_takes_and_what_is_missing() {
     let planned = fixture.run("plan quick");
     let out = planned.success();
     assert_eq!(row(out, "tiny")[..4], ["tiny", "M16 Figure 7", "3", "0"]);
-    assert!(out.contains("\n3 cells, about ") && out.contains("3 of them with a guess"), "{out}");
+    assert!(
+        out.contains("\n3 cells, about ") && out.contains("for 3 of them the start time"),
+        "{out}"
+    );
     assert_eq!(
         row(out, "absent"),
         ["absent", "libnothing is not installed", "apt-get install libnothing"]

@@ -142,7 +142,7 @@ fn a_master_that_answers_a_byte_at_a_time_does_not_hold_the_bridge() {
     bridge.line(|line| line.contains("bridged: topic /t99 "));
     master.is_slow.store(true, SeqCst);
     let said = bridge.line(|line| line.contains("no ROS 1 master at"));
-    assert!(said.contains("no whole answer within 5 s"), "{said}");
+    assert!(said.contains("no complete answer arrived within 5 s"), "{said}");
     master.asked.store(0, SeqCst);
     let said = bridge.interrupt();
     assert_eq!(said.iter().filter(|line| line.contains("no ROS 1 master at")).count(), 1);

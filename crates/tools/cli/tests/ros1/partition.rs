@@ -48,7 +48,7 @@ fn messages_go_on_when_a_link_is_there_again() {
     let before = counted(&mut rospy).0;
 
     link.set(LinkOptions::default()).unwrap();
-    bridge.line(|line| line.contains("the ROS 1 master at") && line.ends_with("is there"));
+    bridge.line(|line| line.contains("the ROS 1 master at") && line.ends_with("answers now"));
     rospy.publish("/in", &json!({"data": "joined again"}));
     for text in ["parted 1", "parted 2", "joined again"] {
         echo.line(|line| line == format!("data: {text}"));

@@ -66,7 +66,7 @@ fn of_the_bridge() {
         registered.push(began.elapsed());
         wait_for(&heard, &text);
         again.push(began.elapsed());
-        bridge.line_again("is there", round + 1);
+        bridge.line_again("answers now", round + 1);
     }
     row("bridge: master restarted, until the bridge is registered again", registered);
     row("bridge: master restarted, until a message of ROS 1 is in ROS 2", again);
@@ -119,7 +119,7 @@ fn of_the_engine() {
         registered.push(began.elapsed());
         echo.line(|line| line == format!("data: {text}"));
         again.push(began.elapsed());
-        echo.line_again("is there", round + 1);
+        echo.line_again("answers now", round + 1);
     }
     row("engine: master restarted, until its node is registered again", registered);
     row("engine: master restarted, until a message of rospy is there", again);

@@ -41,8 +41,7 @@ fn loops_over_sets_of_values_give_each_round_its_own() {
     let alone = "<launch><for len='1' name='i'><group forwarding='false'><log message='$(index i)'/></group></for></launch>";
     assert!(workspace.outcome_of("g.launch.xml", alone, &[]).contains("say: 0\n"));
     let none = workspace.outcome_of("t.launch.xml", text, &[("robots", " ; ")]);
-    let warning =
-        "warning: W/t.launch.xml:2:9: `for_each` without values: its actions are not done";
+    let warning = "warning: W/t.launch.xml:2:9: `for_each` without values: its actions are skipped";
     assert!(none.contains(warning) && !none.contains(" 7 "), "{none}");
     let yaml = "launch:\n- for_each:\n    values: '{a: 1};{a: 2}'\n    children:\n    - log: {message: $(for-var a)}\n";
     let plan = workspace.outcome_of("t.launch.yaml", yaml, &[]);

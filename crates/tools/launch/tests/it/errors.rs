@@ -26,8 +26,8 @@ fn mistakes_in_xml() {
         ),
         (
             "<launch><node pkg='demo' exec='talker' machine='arm'/></launch>",
-            "1:40: unknown attribute `machine` of `node`: processes on other machines cannot be started from here; start feros \
-             launch there",
+            "1:40: unknown attribute `machine` of `node`: processes on other machines cannot be started from this \
+             machine; run feros launch there",
         ),
         (
             "<launch><node pkg='demo' exec='talkr'/></launch>",
@@ -39,7 +39,8 @@ fn mistakes_in_xml() {
         ),
         (
             "<launch><node pkg='demo' exec='talker' name='a b'/></launch>",
-            "1:46: `a b` is not a name of a node: expected letters, digits and _, not a digit first",
+            "1:46: `a b` is not a valid node name: expected letters, digits and _, with no digit \
+             first",
         ),
         (
             "<launch><node pkg='demo' exec='talker'><remap frm='a' to='b'/></node></launch>",
@@ -64,7 +65,8 @@ fn mistakes_in_xml() {
         ("<launch><for_each/></launch>", "1:9: `for_each` without its `values`"),
         (
             "<launch><for_each values='{a: 1};b'/></launch>",
-            "1:27: `b` for `values` of `for_each`: this is not a mapping; expected sets such as {name: a, id: 1};{name: b, id: 2}",
+            "1:27: `b` for `values` of `for_each`: this is not a mapping; expected mappings such \
+             as {name: a, id: 1};{name: b, id: 2}",
         ),
         (
             "<launch><for_each values='{a: [1]}'/></launch>",
@@ -97,7 +99,8 @@ fn mistakes_in_xml() {
         ),
         (
             "<launch><log message='$(command ls laud)'/></launch>",
-            "1:23: `command` cannot handle standard error by `laud`; known are fail, warn, ignore, capture",
+            "1:23: `laud` is not a way in which `command` handles standard error; known are fail, \
+             warn, ignore, capture",
         ),
         ("<launch><timer><log message='a'/></timer></launch>", "1:9: `timer` without its `period`"),
         (
@@ -159,8 +162,8 @@ fn mistakes_in_xml() {
         ),
         (
             "<launch><executable cmd='ls' if=\"$(eval 'a == 1')\"/></launch>",
-            "1:34: the name `a`: expected a value, such as 5, 'text' or True (a text needs quotes: 'a'; names and functions of \
-             Python are not supported), in the expression `a == 1`",
+            "1:34: the name `a`: expected a value, such as 5, 'text' or True (a string needs quotes: 'a'; names and \
+             functions of Python are not supported), in the expression `a == 1`",
         ),
         (
             "<launch><executable cmd='ls' if='1' unless='0'/></launch>",
@@ -247,7 +250,7 @@ fn mistakes_in_yaml() {
         ("launch:\n- node: {exec: *a}\n", "well-formed YAML"),
         (
             "launch:\n- node: {exec: &a b, name: *a}\n",
-            "2:28: an alias (`*name`): write its value here instead",
+            "2:28: aliases (`*name`) are not supported: write the value here instead",
         ),
         ("launch:\n\t- node", "well-formed YAML"),
         (
@@ -343,8 +346,8 @@ fn files_of_another_kind() {
     let python = workspace.outcome_of("a.launch.py", "", &[]);
     assert_eq!(
         python,
-        "W/a.launch.py is not a launch file that can be read here: Python launch files are programs. Write it as .launch.xml or \
-         .launch.yaml, or start it with ros2 launch"
+        "W/a.launch.py is not a launch file that feros launch can read: Python launch files are programs. Write it as \
+         .launch.xml or .launch.yaml, or start it with ros2 launch"
     );
     assert!(workspace.outcome_of("a.txt", "", &[]).contains("neither in .xml nor in .yaml"));
     let including = workspace.outcome_of(
@@ -362,10 +365,7 @@ fn files_of_another_kind() {
             .contains("none.launch.xml cannot be read: No such")
     );
     let large = workspace.outcome_of("l.launch.xml", &" ".repeat(5 << 20), &[]);
-    assert_eq!(
-        large,
-        "W/l.launch.xml is larger than 4194304 bytes, the most a launch file may have"
-    );
+    assert_eq!(large, "W/l.launch.xml is larger than 4194304 bytes, the limit for a launch file");
 }
 
 #[test]

@@ -100,7 +100,7 @@ start [talker-1]
   environment: 'EXTRA=a b'
   output: screen
   when it ends: restarted after 0.5 s
-  when it ends: everything ends
+  when it ends: the whole launch ends
 
 start [runner-2]
   command: W/run me --here
@@ -372,7 +372,7 @@ after 2.5 s
     output: log, errors screen and log
   after 2 s
     say [DEBUG]: last
-  end everything: done";
+  end the launch: done";
     assert_eq!(brief("t.launch.xml", xml), expected);
     assert_eq!(brief("t.launch.yaml", yaml), expected);
     let file = workspace.file("t.launch.xml", xml);

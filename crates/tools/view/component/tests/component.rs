@@ -103,7 +103,10 @@ fn page_is_told_without_token(address: &str, hint: &str) {
 #[test]
 fn a_token_that_is_made_up_is_told_on_standard_error_alone() {
     if std::env::var_os(SECOND).is_some() {
-        return page_is_told_without_token("0.0.0.0", "is on standard error");
+        return page_is_told_without_token(
+            "0.0.0.0",
+            "prints the link with the token to standard error",
+        );
     }
     let test = "a_token_that_is_made_up_is_told_on_standard_error_alone";
     let said = in_a_process_of_its_own(test, None);

@@ -51,7 +51,7 @@ fn what_a_client_publishes_arrives() {
     assert_eq!(arrived, "home");
     client.send(json!({"op": "unadvertise", "channelIds": [4]}));
     client.send_frame(message(4, &goal));
-    client.status("channel 4 is not advertised");
+    client.status("not advertised channel 4");
 }
 
 #[test]
@@ -61,18 +61,18 @@ fn what_cannot_be_published_is_said() {
     advertise(&mut client, 1, "/a", "json", "std_msgs/msg/String");
     client.status("encoding `json`: use `cdr`");
     advertise(&mut client, 1, "/a", "cdr", "no type");
-    client.status("name it as package/msg/Name");
+    client.status("write the type as package/msg/Name");
     advertise(&mut client, 1, "no topic!", "cdr", "std_msgs/msg/String");
     client.status("no topic!");
     advertise(&mut client, 1, "/a", "cdr", "std_msgs/msg/String");
     advertise(&mut client, 1, "/b", "cdr", "std_msgs/msg/String");
-    client.status("advertised already, as /a");
+    client.status("already advertised as /a");
     client.send_frame(message(1, &[9, 9]));
     client.status("/a");
     for id in 2..70 {
         advertise(&mut client, id, "/a", "cdr", "std_msgs/msg/String");
     }
-    client.status("64 topics at most");
+    client.status("at most 64 topics");
 }
 
 #[test]

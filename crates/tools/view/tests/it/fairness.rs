@@ -160,7 +160,7 @@ fn one_client_has_one_subscription_of_a_topic() {
     let more: Vec<_> = (2..500).map(|id| json!({"id": id, "channelId": channel})).collect();
     client.send(json!({"op": "subscribe", "subscriptions": more}));
     for _ in 2..500 {
-        client.status("has a subscription of it already");
+        client.status("already has a subscription to that channel");
     }
     assert_eq!(publisher.subscription_count(), 1);
     // Another subscription is possible after the first one ended.

@@ -61,7 +61,7 @@ fn every_form_arrives_through_shared_memory() {
     // Prepare the transport: if a message had to take the network, the messages after it take the
     // network too until it has arrived. The pool must also have grown already, since it cannot grow
     // while another process of the user makes shared memory.
-    until("a large message goes by shared memory alone", || {
+    until("a large message goes through shared memory alone", || {
         let before = publisher.counts();
         publisher.publish(Image { data: vec![0; 3_000_000], ..Image::default() }).unwrap();
         publisher.counts().shared_memory.messages == before.shared_memory.messages + 4

@@ -140,7 +140,9 @@ fn what_another_process_writes_over_a_loan_is_an_error() {
                 }
                 Err(error) => {
                     assert!(
-                        error.to_string().contains("overwritten by another process"),
+                        error
+                            .to_string()
+                            .contains("another process of this user overwrote the message"),
                         "{error}"
                     );
                     refused += 1;

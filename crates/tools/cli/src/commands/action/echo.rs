@@ -27,10 +27,11 @@ use crate::{csv, described, notices, output};
 pub(crate) struct Args {
     /// Name of the action
     action: String,
-    /// Its type, as package/action/Name; by default, the type that the nodes of the action announce
+    /// Type of the action, as package/action/Name; by default, the type that the nodes of the
+    /// action announce
     #[arg(value_name = "TYPE")]
     action_type: Option<String>,
-    /// Only these parts, separated by `|`: GOAL_SERVICE, CANCEL_SERVICE, RESULT_SERVICE,
+    /// Print only these parts, separated by `|`: GOAL_SERVICE, CANCEL_SERVICE, RESULT_SERVICE,
     /// FEEDBACK_TOPIC, STATUS_TOPIC
     #[arg(short = 'i', long, value_name = "LIST", value_parser = parts)]
     action_interfaces: Option<Parts>,

@@ -34,7 +34,7 @@ const PATIENCE_FOR_CANCEL: Duration = Duration::from_secs(10);
 pub(crate) struct Args {
     /// Name of the action
     action: String,
-    /// Its type, as package/action/Name
+    /// Type of the action, as package/action/Name
     #[arg(value_name = "TYPE")]
     action_type: String,
     #[command(flatten)]

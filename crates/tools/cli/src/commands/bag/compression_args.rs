@@ -22,7 +22,7 @@ pub(super) struct CompressionArgs {
     #[arg(long, value_name = "FORMAT")]
     compression_format: Option<Format>,
     /// Accepted for command lines written for `ros2`: the chunks are compressed, and every reader
-    /// of MCAP unpacks them by itself
+    /// of MCAP unpacks them automatically
     #[arg(long, value_name = "MODE", hide = true)]
     compression_mode: Option<Mode>,
     /// Preset for speed or size: none, fastwrite, zstd_fast or zstd_small

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// Start again at the end
     #[arg(short, long)]
     r#loop: bool,
-    /// Begin this many seconds into the bag; earlier messages that are latched are published first
+    /// Begin this many seconds into the bag; earlier latched messages are published first
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = parse_seconds)]
     start_offset: Duration,
     /// Play this many seconds of the bag

@@ -38,28 +38,28 @@ pub(crate) struct Args {
     /// Folder to create for the bag; by default, one named after the time (UTC)
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// All topics, services and actions that are not hidden
+    /// Record all topics, services and actions that are not hidden
     #[arg(short, long)]
     all: bool,
-    /// All topics that are not hidden
+    /// Record all topics that are not hidden
     #[arg(long)]
     all_topics: bool,
-    /// All services, by their introspection topics
+    /// Record all services, through their introspection topics
     #[arg(long)]
     all_services: bool,
-    /// All actions, by their introspection topics, feedback and status
+    /// Record all actions, through their introspection topics, feedback and status
     #[arg(long)]
     all_actions: bool,
-    /// Also topics that nobody publishes yet
+    /// Include topics that nobody publishes yet
     #[arg(long)]
     include_unpublished_topics: bool,
-    /// Also hidden topics
+    /// Include hidden topics
     #[arg(long)]
     include_hidden_topics: bool,
     /// Leave out topics that nobody else subscribes to
     #[arg(long)]
     ignore_leaf_topics: bool,
-    /// Only what exists at the beginning
+    /// Record only topics that exist at the beginning
     #[arg(long)]
     no_discovery: bool,
     /// A YAML file with QoS policies by topic, which replace those that publishers offer
@@ -74,7 +74,7 @@ pub(crate) struct Args {
     /// Begin in the paused state
     #[arg(long)]
     start_paused: bool,
-    /// Time messages by /clock; nothing is recorded before its first message
+    /// Use the simulated time of /clock; nothing is recorded before its first message
     #[arg(long)]
     use_sim_time: bool,
     /// Name of the node

@@ -10,10 +10,10 @@ pub(super) struct SelectionArgs {
     /// These topics
     #[arg(long = "topics", value_name = "TOPIC", num_args = 1..)]
     pub(super) topics: Vec<String>,
-    /// These services, by their introspection topics
+    /// These services, through their introspection topics
     #[arg(long, value_name = "SERVICE", num_args = 1..)]
     services: Vec<String>,
-    /// These actions, by their introspection topics, feedback and status
+    /// These actions, through their introspection topics, feedback and status
     #[arg(long, value_name = "ACTION", num_args = 1..)]
     actions: Vec<String>,
     /// Topics of these types

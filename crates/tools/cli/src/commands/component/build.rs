@@ -45,14 +45,15 @@ pub(crate) struct Args {
     /// Folders of packages, or of workspaces with packages
     #[arg(value_name = "DIR", default_value = ".")]
     folders: Vec<PathBuf>,
-    /// Where to install them; by default ~/.local/share/feros, where containers look without any
-    /// setting
+    /// The prefix to install the packages in; by default ~/.local/share/feros, where containers
+    /// look without any setting
     #[arg(long, value_name = "DIR")]
     prefix: Option<PathBuf>,
-    /// Optimize
+    /// Build with optimization
     #[arg(short, long)]
     release: bool,
-    /// Where cargo keeps its compiled files, for all packages; ~/.cache/feros/components by default
+    /// The folder in which cargo keeps its compiled files, for all packages;
+    /// ~/.cache/feros/components by default
     #[arg(long, value_name = "DIR")]
     build_dir: Option<PathBuf>,
 }

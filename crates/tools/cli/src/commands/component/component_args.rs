@@ -10,7 +10,7 @@ pub(super) struct ComponentArgs {
     /// The package that contains the component
     #[arg(value_name = "PACKAGE")]
     package_name: String,
-    /// Its name, such as pipeline::Camera
+    /// Name of the component, such as pipeline::Camera
     #[arg(value_name = "PLUGIN")]
     plugin_name: String,
     /// Name of its node

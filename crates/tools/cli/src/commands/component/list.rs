@@ -18,10 +18,10 @@ use crate::{notices, output};
     after_help = "Examples:\n  feros component list\n  feros component list /ComponentManager --json"
 )]
 pub(crate) struct Args {
-    /// Only the components of this container
+    /// List only the components of this container
     #[arg(value_name = "CONTAINER")]
     container_node_name: Option<String>,
-    /// Only the names of the containers
+    /// List only the names of the containers
     #[arg(long)]
     containers_only: bool,
     /// Print a JSON array of containers with their components

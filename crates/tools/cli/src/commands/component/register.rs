@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// The package that its components will belong to
     #[arg(long, value_name = "PACKAGE")]
     package: String,
-    /// The prefix that receives it, as lib/<file>
+    /// The prefix that receives the library, as lib/<file>
     #[arg(long, value_name = "DIR")]
     prefix: PathBuf,
 }

@@ -17,7 +17,7 @@ use crate::{notices, output};
                   from rclcpp_components and marked."
 )]
 pub(crate) struct Args {
-    /// Only the components of this package
+    /// List only the components of this package
     #[arg(value_name = "PACKAGE")]
     package_name: Option<String>,
     /// Print a JSON array of objects with package, plugin, library and kind (feros, rclcpp)

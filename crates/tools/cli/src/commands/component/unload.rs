@@ -14,7 +14,7 @@ pub(crate) struct Args {
     /// The container's node
     #[arg(value_name = "CONTAINER")]
     container_node_name: String,
-    /// Their numbers, as `feros component list` shows them
+    /// Numbers of the components, as `feros component list` shows them
     #[arg(value_name = "ID", required = true)]
     component_uid: Vec<u64>,
     /// Only print the numbers

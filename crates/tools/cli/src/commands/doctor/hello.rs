@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// Time between two tables
     #[arg(long, value_name = "SECONDS", default_value = "1.0", value_parser = parse_period)]
     print_period: Duration,
-    /// How many routers the multicast may pass
+    /// Number of routers that a datagram may pass
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
     ttl: Option<u32>,
     /// Print one table and end

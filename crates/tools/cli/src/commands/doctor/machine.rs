@@ -153,12 +153,9 @@ fn clock() -> Vec<Finding> {
         ("/run/ptp4l", "ptp4l"),
     ];
     match signs.iter().find(|(path, _)| Path::new(path).exists()) {
-        Some((_, name)) => findings.push(Finding::ok(
-            AREA,
-            format!(
-                "the clock is synchronized by {name}"
-            ),
-        )),
+        Some((_, name)) => {
+            findings.push(Finding::ok(AREA, format!("the clock is synchronized by {name}")))
+        }
         None => findings.push(Finding::ok(
             AREA,
             "no time service was found: between machines, stamps are only as good as their clocks",

@@ -7,13 +7,13 @@ use crate::error::CliError;
 /// The kinds of interfaces that are meant; none chosen means all.
 #[derive(clap::Args, Clone, Copy)]
 pub(super) struct Kinds {
-    /// Only messages
+    /// List only messages
     #[arg(short = 'm', long)]
     only_msgs: bool,
-    /// Only services
+    /// List only services
     #[arg(short = 's', long)]
     only_srvs: bool,
-    /// Only actions
+    /// List only actions
     #[arg(short = 'a', long)]
     only_actions: bool,
 }

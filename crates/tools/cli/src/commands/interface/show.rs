@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// Print no comments and no blank lines
     #[arg(long)]
     no_comments: bool,
-    /// Print the type description as JSON, as `~/get_type_description` returns it
+    /// Print the type description as JSON, like the answer of `~/get_type_description`
     #[arg(long, conflicts_with_all = ["all_comments", "no_comments"])]
     json: bool,
 }

@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// Folder to write to; each package gets a folder there
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Also the packages that Feros ships, whose stubs the Python package has
+    /// Include the packages that Feros ships, whose stubs the Python package already has
     #[arg(long)]
     shipped: bool,
     /// The Python package that will contain the packages, such as `feros.msgs`; none by default

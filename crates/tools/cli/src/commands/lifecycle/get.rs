@@ -19,7 +19,7 @@ use crate::{notices, output};
 pub(crate) struct Args {
     /// Name of the node; by default, all managed nodes
     node: Option<String>,
-    /// Also hidden nodes, whose names begin with an underscore
+    /// Include hidden nodes, whose names begin with an underscore
     #[arg(short = 'a', long, alias = "all")]
     include_hidden_nodes: bool,
     /// Wait at most this long for each node, and for its answer

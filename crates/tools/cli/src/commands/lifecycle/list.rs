@@ -18,7 +18,7 @@ use crate::value_parsers::parse_seconds;
 pub(crate) struct Args {
     /// Name of the node
     node: String,
-    /// All transitions that it has
+    /// List all transitions of the node, whatever its state
     #[arg(short, long)]
     all: bool,
     /// Wait at most this long for the node, and for its answer

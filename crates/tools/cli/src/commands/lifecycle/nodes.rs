@@ -11,7 +11,7 @@ use crate::output;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  feros lifecycle nodes\n  feros lifecycle nodes -a --json")]
 pub(crate) struct Args {
-    /// Also hidden nodes, whose names begin with an underscore
+    /// Include hidden nodes, whose names begin with an underscore
     #[arg(short, long, alias = "include-hidden-nodes")]
     all: bool,
     /// Only print how many there are

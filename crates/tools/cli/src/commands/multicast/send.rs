@@ -12,7 +12,7 @@ use crate::output;
 pub(crate) struct Args {
     #[command(flatten)]
     group: GroupArgs,
-    /// How many routers the datagram may pass; 1 keeps it on this network, 0 on this machine
+    /// Number of routers that the datagram may pass; 1 keeps it on this network, 0 on this machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=255))]
     ttl: Option<u32>,
 }

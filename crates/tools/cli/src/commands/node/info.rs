@@ -20,7 +20,7 @@ use crate::output::{self, foreign};
 pub(crate) struct Args {
     /// Name of the node with its namespace
     node: String,
-    /// Also hidden topics, services and actions
+    /// Include hidden topics, services and actions
     #[arg(long)]
     include_hidden: bool,
     /// Print a JSON object: types by name under subscribers, publishers, service_servers, …

@@ -13,7 +13,7 @@ use crate::{notices, output};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  feros node list\n  feros node list -a --json")]
 pub(crate) struct Args {
-    /// Also hidden nodes, whose names begin with an underscore
+    /// Include hidden nodes, whose names begin with an underscore
     #[arg(short, long)]
     all: bool,
     /// Only print how many there are

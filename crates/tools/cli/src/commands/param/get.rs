@@ -19,7 +19,7 @@ pub(crate) struct Args {
     node: NodeArgs,
     /// Name of the parameter
     parameter: String,
-    /// Only the value, without its type
+    /// Print only the value, without its type
     #[arg(long)]
     hide_type: bool,
     /// Print a JSON object with type and value

@@ -25,13 +25,14 @@ use crate::{notices, output};
 pub(crate) struct Args {
     /// Name of the node; by default, all nodes
     node: Option<String>,
-    /// Also hidden nodes, whose names begin with an underscore
+    /// Include hidden nodes, whose names begin with an underscore
     #[arg(long)]
     include_hidden_nodes: bool,
-    /// Only parameters with these prefixes
+    /// List only parameters with these prefixes
     #[arg(long, value_name = "PREFIX", num_args = 1..)]
     param_prefixes: Vec<String>,
-    /// Only parameters whose names match this expression from their beginning, such as '.*rate'
+    /// List only parameters whose names match this expression from their beginning, such as
+    /// '.*rate'
     #[arg(long, value_name = "REGEX", value_parser = from_beginning)]
     filter: Option<Regex>,
     /// Print the types as well

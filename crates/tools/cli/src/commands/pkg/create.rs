@@ -55,7 +55,7 @@ pub(crate) struct Args {
     /// Name of an additional component, for containers
     #[arg(long, value_name = "NAME", value_parser = package_name)]
     library_name: Option<String>,
-    /// Folder of Feros's sources, to build the package with these instead of a release
+    /// Folder of Feros's sources, to build the package with them instead of a release
     #[arg(long, value_name = "DIR")]
     feros_path: Option<PathBuf>,
 }

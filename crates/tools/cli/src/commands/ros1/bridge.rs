@@ -61,10 +61,10 @@ pub(crate) struct Args {
     /// A file with mapping rules, in the format of ros1_bridge; may be repeated
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
-    /// Most messages that may wait in a queue
+    /// The limit on messages that wait in a queue
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = parse_count)]
     queue: usize,
-    /// Print what went over the bridge at this interval
+    /// Print the numbers of bridged messages and calls at this interval
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     status: Option<Duration>,
 }

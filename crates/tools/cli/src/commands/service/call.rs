@@ -31,7 +31,7 @@ const SOON: Duration = Duration::from_secs(1);
 pub(crate) struct Args {
     /// Name of the service
     service: String,
-    /// Its type, as package/srv/Name
+    /// Type of the service, as package/srv/Name
     #[arg(value_name = "TYPE")]
     service_type: String,
     #[command(flatten)]

@@ -28,8 +28,8 @@ use crate::value_parsers::{parse_count, parse_seconds};
 pub(crate) struct Args {
     /// Name of the service
     service: String,
-    /// Its type, as package/srv/Name; by default, the type that the service's clients and servers
-    /// announce
+    /// Type of the service, as package/srv/Name; by default, the type that the service's clients
+    /// and servers announce
     #[arg(value_name = "TYPE")]
     service_type: Option<String>,
     /// Print this many events and end

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// Only print how many there are
     #[arg(short, long, alias = "count")]
     count_services: bool,
-    /// Also hidden services
+    /// Include hidden services
     #[arg(short = 'a', long, alias = "all")]
     include_hidden_services: bool,
     /// Print a JSON array of names

@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// Only print how many there are
     #[arg(short, long, alias = "count")]
     count_services: bool,
-    /// Also hidden services, such as those of actions
+    /// Include hidden services, such as those of actions
     #[arg(short = 'a', long, alias = "all")]
     include_hidden_services: bool,
     /// Print a JSON array of objects with name, types, servers and clients

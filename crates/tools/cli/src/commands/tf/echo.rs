@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// Print one transform and end
     #[arg(long)]
     once: bool,
-    /// Fail if no transform came in this time
+    /// Fail if no transform comes within this time
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
     /// Digits after the point

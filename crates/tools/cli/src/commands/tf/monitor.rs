@@ -30,10 +30,10 @@ const MOST: usize = 10_000;
                         clocks.\n\nExample:\n  feros tf monitor\n  feros tf monitor map base_link"
 )]
 pub(crate) struct Args {
-    /// Report only the chain between this frame ...
+    /// First frame of the chain to report; by default, all frames
     #[arg(requires = "to")]
     from: Option<String>,
-    /// ... and this one
+    /// Last frame of the chain
     to: Option<String>,
     /// Print a JSON object each second; times in seconds
     #[arg(long)]

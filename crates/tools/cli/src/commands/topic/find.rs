@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// Only print how many there are
     #[arg(short, long, alias = "count")]
     count_topics: bool,
-    /// Also hidden topics
+    /// Include hidden topics
     #[arg(short = 'a', long, alias = "all")]
     include_hidden_topics: bool,
     /// Print a JSON array of names

@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Names of the topics; several are shown in a table
     #[arg(value_name = "TOPIC", required_unless_present = "all")]
     topics: Vec<String>,
-    /// All topics, including those that appear later
+    /// Measure all topics, including those that appear later
     #[arg(short, long, conflicts_with_all = ["topics", "filter"])]
     all: bool,
     /// Number of intervals to average over
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     /// Print a JSON object for each topic each second; times in seconds
     #[arg(long)]
     json: bool,
-    /// With --all, also hidden topics
+    /// With --all, include hidden topics
     #[arg(long, hide = true)]
     include_hidden_topics: bool,
     #[command(flatten)]

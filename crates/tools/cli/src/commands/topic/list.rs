@@ -23,7 +23,7 @@ pub(crate) struct Args {
     /// Only print how many there are
     #[arg(short, long, alias = "count")]
     count_topics: bool,
-    /// Also hidden topics, such as those of actions
+    /// Include hidden topics, such as those of actions
     #[arg(short = 'a', long, visible_alias = "all")]
     include_hidden_topics: bool,
     /// Print types, and the numbers of publishers and subscriptions

@@ -190,7 +190,7 @@ fn what_stock_publishes_is_filtered_and_counted() {
     let line = ["topic", "echo", "/levels", "--filter", filter, "--field", "msg", "--times", "2"];
     let error = stock.feros(&[&line[..], &["--timeout", "50"]].concat()).failure(2);
     // With a single field, the filter reads only that field.
-    assert!(error.contains("--filter: a text has no level"), "{error}");
+    assert!(error.contains("--filter: a string has no level"), "{error}");
     let line = ["topic", "echo", "/levels", "--filter", filter, "--csv", "--times", "2"];
     let echoed = stock.feros(&[&line[..], &["--timeout", "50"]].concat()).success();
     assert_eq!(echoed, "0,0,30,nav.planner,Text 30,,,0\n0,0,40,nav.planner,Text 40,,,0\n");

@@ -19,7 +19,7 @@ fn sigint_reaches_all_and_is_an_orderly_end() {
     running.signal(Signal::INT);
     let (code, lines) = running.end();
     assert_eq!(code, 0, "{lines:?}");
-    assert!(has(&lines, "[WARNING] [launch]: SIGINT: everything ends"), "{lines:?}");
+    assert!(has(&lines, "[WARNING] [launch]: SIGINT: the whole launch ends"), "{lines:?}");
     assert!(
         has(&lines, "[polite-1] bye") && has(&lines, "[INFO] [polite-1]: ended with exit code 3"),
         "{lines:?}"
@@ -46,9 +46,9 @@ fn who_ignores_signals_is_killed_in_the_end() {
         lines.iter().position(|each| each == line).unwrap_or_else(|| panic!("{line}: {lines:?}"))
     };
     let order = [
-        at("[WARNING] [launch]: SIGTERM: everything ends"),
-        at("[WARNING] [deaf-1]: does not end; it gets SIGTERM"),
-        at("[WARNING] [deaf-1]: does not end; it gets SIGKILL"),
+        at("[WARNING] [launch]: SIGTERM: the whole launch ends"),
+        at("[WARNING] [deaf-1]: does not end, so it gets SIGTERM"),
+        at("[WARNING] [deaf-1]: does not end, so it gets SIGKILL"),
         at("[INFO] [deaf-1]: ended with SIGKILL"),
     ];
     assert!(order.is_sorted(), "{lines:?}");
@@ -71,7 +71,7 @@ fn further_signals_hurry() {
     running.signal(Signal::INT);
     // Several signals at once, as a terminal or a launcher sends them, count as one request.
     running.signal(Signal::TERM);
-    running.wait_for("everything ends");
+    running.wait_for("the whole launch ends");
     std::thread::sleep(TOGETHER);
     running.signal(Signal::INT);
     running.wait_for("[WARNING] [deaf-1]: gets SIGTERM");
@@ -98,7 +98,7 @@ fn nothing_that_a_process_left_behind_stays() {
     let pid = running.pid_after("[leaver-1] pid");
     let (code, lines) = running.end();
     assert_eq!(code, 0, "{lines:?}");
-    assert!(has(&lines, "[WARNING] [leaver-1]: does not end; it gets SIGTERM"), "{lines:?}");
+    assert!(has(&lines, "[WARNING] [leaver-1]: does not end, so it gets SIGTERM"), "{lines:?}");
     assert!(!is_alive(pid));
 }
 
@@ -158,13 +158,13 @@ fn shutdown_ends_everything_and_nothing_after_it_begins() {
     let end = "<timer period='0.3'><shutdown reason='enough'/><log message='never'/></timer>";
     let (code, lines) = Launch::start(&workspace, &launch(&[other, end.to_owned()])).end();
     assert_eq!(code, 0, "{lines:?}");
-    assert!(has(&lines, "[INFO] [launch]: shutdown (enough): everything ends"), "{lines:?}");
+    assert!(has(&lines, "[INFO] [launch]: shutdown (enough): the whole launch ends"), "{lines:?}");
     assert!(has(&lines, "[INFO] [other-1]: ended with SIGINT"), "{lines:?}");
     assert!(!lines.iter().any(|line| line.contains("never")), "{lines:?}");
     let at_once = launch(&["<shutdown/>".to_owned(), shell("late", "echo never", "")]);
     let (code, lines) = Launch::start(&workspace, &at_once).end();
     assert_eq!((code, lines.len()), (0, 1), "{lines:?}");
-    assert_eq!(lines[0], "[INFO] [launch]: shutdown (reason not given): everything ends");
+    assert_eq!(lines[0], "[INFO] [launch]: shutdown (reason not given): the whole launch ends");
 }
 
 #[test]
@@ -176,5 +176,5 @@ fn the_end_waits_for_no_timer() {
     running.signal(Signal::INT);
     let (code, lines) = running.end();
     assert_eq!(code, 0, "{lines:?}");
-    assert!(has(&lines, "[WARNING] [launch]: SIGINT: everything ends"), "{lines:?}");
+    assert!(has(&lines, "[WARNING] [launch]: SIGINT: the whole launch ends"), "{lines:?}");
 }

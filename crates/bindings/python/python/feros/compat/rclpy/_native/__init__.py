@@ -13,6 +13,6 @@ extension = _feros
 if not hasattr(builtin_interfaces.msg.Time, '_feros_name'):
     raise ImportError(
         'rclpy of Feros was imported, but the message packages are those of a ROS installation'
-        f' ({builtin_interfaces.__file__}). Messages of both cannot be mixed: leave the'
-        ' installation off PYTHONPATH, or let its own rclpy come first.'
+        f' ({builtin_interfaces.__file__}). The messages of the two cannot be mixed: remove'
+        ' the installation from PYTHONPATH, or let its own rclpy come first.'
     )
