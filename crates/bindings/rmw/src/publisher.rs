@@ -77,13 +77,7 @@ fn create(
 ) -> Result<*mut rmw_publisher_t, Failure> {
     let profile = qos::from_rmw(profile)?;
     names::check_endpoint(topic, &profile)?;
-    if options.require_unique_network_flow_endpoints
-        == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED
-    {
-        return Err(Failure::unsupported(
-            "a separate network flow per publisher is strictly required, but rmw_feros has none",
-        ));
-    }
+    features::check_network_flow("publisher", options.require_unique_network_flow_endpoints)?;
     let (statuses, on_event) = Statuses::new();
     let publisher = Publisher::new(
         &*node.context.session,

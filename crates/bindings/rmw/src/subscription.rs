@@ -112,13 +112,7 @@ unsafe fn create(
 ) -> Result<*mut rmw_subscription_t, Failure> {
     let profile = qos::from_rmw(profile)?;
     names::check_endpoint(topic, &profile)?;
-    if options.require_unique_network_flow_endpoints
-        == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED
-    {
-        return Err(Failure::unsupported(
-            "a separate network flow per subscription is strictly required, but rmw_feros has none",
-        ));
-    }
+    features::check_network_flow("subscription", options.require_unique_network_flow_endpoints)?;
     let filter = Arc::new(filter);
     // SAFETY: [pointers] the filter options are null or valid for the call.
     if let Some(wanted) = unsafe { options.content_filter_options.as_ref() } {

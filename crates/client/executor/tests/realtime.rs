@@ -129,11 +129,11 @@ fn what_cannot_be_is_said() {
     let cases = [
         (
             RealtimeConfig::default().scheduling(Scheduling::Fifo { priority: 0 }),
-            "from 1 (low) to 99 (high)",
+            "a number from 1 (low) to 99 (high)",
         ),
         (
             RealtimeConfig::default().scheduling(Scheduling::RoundRobin { priority: 100 }),
-            "from 1 (low) to 99 (high)",
+            "a number from 1 (low) to 99 (high)",
         ),
         (RealtimeConfig::default().prefault_stack(1 << 30), "at most 1048576 bytes"),
         (RealtimeConfig::default().cpus([1_000_000]), "below 1024"),

@@ -104,7 +104,8 @@ impl<S: ServiceType> Service<S> {
                     if let Some(count) = malformed.count() {
                         tracing::error!(
                             ros_logger = &*logger,
-                            "{}: refused {} so far: a request of {} bytes from client {} is not a {} request: {error}",
+                            "{}: {} requests were refused so far; the last, of {} bytes from \
+                             client {}, is not a {} request: {error}",
                             troubles.service(),
                             count,
                             payload.len(),

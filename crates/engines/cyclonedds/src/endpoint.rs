@@ -180,7 +180,8 @@ impl<S: Side> library::Endpoint for Endpoint<S> {
         let code =
             unsafe { sys::feros_forget_participant_of(self.entity.handle(), &raw const other.0) };
         if let Err(code) = check(code) {
-            tracing::debug!(endpoint = %other, %code, "an ended process was forgotten before");
+            tracing::debug!(endpoint = %other, %code, "the participant of an ended process was \
+                                                       already forgotten");
         }
     }
 }

@@ -107,7 +107,9 @@ impl<S: Status, T> ListenerState<S, T> {
                 Err(code) => {
                     static UNTAKEN: FailureCounter = FailureCounter::new();
                     if let Some(so_far) = UNTAKEN.so_far() {
-                        tracing::error!("received samples cannot be taken: {code}{so_far}");
+                        tracing::error!(
+                            "received messages cannot be taken from the engine: {code}{so_far}"
+                        );
                     }
                     return;
                 }

@@ -383,7 +383,7 @@ mod tests {
             graph.mismatches("/a")[0].to_string(),
             "/a: publisher in /x and subscription in /y: QoS does not match: RELIABILITY: the \
              publisher offers BEST_EFFORT, the subscription requests RELIABLE; let /x publish \
-             reliably, or /y ask for best effort"
+             reliably, or let /y request best effort"
         );
         graph.endpoints[0].qos = QosProfile::default();
         graph.endpoints[0].type_hash = Some(TypeHash([1; 32]));

@@ -206,24 +206,8 @@ impl<S: LivelinessStatus> Listener<S> {
     /// Passes each sample that can be taken to `on_sample`.
     pub(crate) fn hand_over(&self) {
         let reader = self.reader.load(Ordering::Acquire);
-        let Some(on_sample) = &self.notifications.on_sample else { return };
-        if reader.is_null() {
-            return;
-        }
-        loop {
-            match self.take(reader) {
-                Ok(Some(sample)) => on_sample(sample),
-                Ok(None) => return,
-                Err(code) => {
-                    static UNTAKEN: FailureCounter = FailureCounter::new();
-                    if let Some(so_far) = UNTAKEN.so_far() {
-                        tracing::error!(
-                            "received messages cannot be taken from Fast DDS: {code}{so_far}"
-                        );
-                    }
-                    return;
-                }
-            }
+        if !reader.is_null() {
+            self.state.hand_over(|| self.take(reader));
         }
     }
 }

@@ -228,7 +228,7 @@ mod tests {
             ("/a: {deadline: {sec: 1}}", "`deadline` of `/a` has no nsec"),
             ("/a: {deadline: 5}", "`deadline` of `/a` is not a mapping; expected sec, nsec"),
             ("/a: {lifespan: {sec: 1, nsecs: 2}}", "did you mean `nsec`?"),
-            ("/a: {depth: 1}\n/a: {depth: 2}", "`/a` is there twice"),
+            ("/a: {depth: 1}\n/a: {depth: 2}", "`/a` occurs twice"),
             ("/a: {depth: 1}\n---\n/b: {depth: 2}", "a second document"),
         ] {
             let error = read_overrides(wrong).unwrap_err().to_string();

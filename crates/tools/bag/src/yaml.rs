@@ -24,12 +24,6 @@ impl YamlError {
     pub(crate) fn new(problem: impl Into<String>, expected: impl Into<String>) -> Self {
         Self { problem: problem.into(), expected: expected.into() }
     }
-
-    /// The error for a value that is not a number of the type `N`.
-    pub(crate) fn not_a_number<N>(key: &str, text: &str) -> Self {
-        let bits = 8 * size_of::<N>();
-        Self::new(format!("`{key}` is {text:?}"), format!("a whole number of at most {bits} bits"))
-    }
 }
 
 /// A value of a document.
@@ -161,7 +155,10 @@ impl Node {
         default: N,
     ) -> Result<N, YamlError> {
         let Some(text) = self.text(key) else { return Ok(default) };
-        text.parse().map_err(|_| YamlError::not_a_number::<N>(key, text))
+        text.parse().map_err(|_| {
+            let expected = format!("a whole number of at most {} bits", 8 * size_of::<N>());
+            YamlError::new(format!("`{key}` is {text:?}"), expected)
+        })
     }
 }
 

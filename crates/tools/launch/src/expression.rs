@@ -279,7 +279,7 @@ mod tests {
             ("len('a')", "the name `len`"),
             ("'abc'[0]", "`[` after a value"),
             ("2 ** 3", "`**` after a value"),
-            ("'a' < 1", "compares a text with a number"),
+            ("'a' < 1", "compares a string with a number"),
             ("1 / 0", "divides by zero"),
             ("9223372036854775807 + 1", "too large"),
             ("(-9223372036854775807 - 1) // -1", "too large"),

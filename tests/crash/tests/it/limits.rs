@@ -119,7 +119,7 @@ fn a_process_without_further_open_files_takes_the_network() {
         &Place::own_if_possible(),
         "--nofile=17",
         "this process may have 17 files open, and nearly all are in use (RLIMIT_NOFILE)",
-        "its process has as many files open as it may (RLIMIT_NOFILE)",
+        "its process has reached its limit on open files (RLIMIT_NOFILE)",
     );
 }
 

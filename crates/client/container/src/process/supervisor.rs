@@ -150,7 +150,7 @@ fn wait(child: &mut ChildGroup, state: &Mutex<Lifecycle>) -> io::Result<ExitStat
             return Ok(status);
         }
         if let Some(signal) = ending.as_mut().and_then(Ending::next_if_due) {
-            tracing::warn!("the process of a component does not end: it gets {signal:?}");
+            tracing::warn!("the process of a component does not end, so it gets {signal:?}");
             child.signal_child(signal);
         }
     }

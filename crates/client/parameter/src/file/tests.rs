@@ -76,7 +76,12 @@ fn what_is_wrong_is_said_with_its_line_and_what_was_expected() {
             "rate has a value outside of ros__parameters",
             "ros__parameters: below",
         ),
-        ("ros__parameters:\n  a: 1\n", 1, "has no name of a node above it", "the name of a node"),
+        (
+            "ros__parameters:\n  a: 1\n",
+            1,
+            "there is no node name above ros__parameters",
+            "the name of a node",
+        ),
         (
             "node:\n  ros__parameters:\n    a: 5\n    b:\n",
             4,
@@ -90,7 +95,12 @@ fn what_is_wrong_is_said_with_its_line_and_what_was_expected() {
             "elements of one type",
         ),
         ("node:\n  ros__parameters:\n", 2, "ros__parameters has no parameters", "a mapping"),
-        ("node:\n  ros__parameters:\n    \"\": 1\n", 3, "a name is empty", "a name and a colon"),
+        (
+            "node:\n  ros__parameters:\n    \"\": 1\n",
+            3,
+            "a parameter name is empty",
+            "a name and a colon",
+        ),
         (
             "node:\n  ros__parameters:\n    [a]: 1\n",
             3,
@@ -100,12 +110,12 @@ fn what_is_wrong_is_said_with_its_line_and_what_was_expected() {
         (
             "a: {ros__parameters: {x: 1}}\n/**foo:\n  ros__parameters: {}\n",
             2,
-            "has a wildcard beside other characters",
+            "mixes a wildcard with other characters",
             "/**",
         ),
         ("a b:\n  ros__parameters: {}\n", 1, "contains ' '", "the name of a node"),
         ("- a\n", 1, "the file is not a mapping", "the name of a node"),
-        ("node:\n  ros__parameters: {a: &x 1, b: *x}\n", 2, "an alias", "written out"),
+        ("node:\n  ros__parameters: {a: &x 1, b: *x}\n", 2, "an alias", "without an alias"),
         ("node:\n\tros__parameters: {}\n", 2, "this is not YAML", "YAML"),
         (
             "a: {ros__parameters: {}}\n---\nb: 1\n",

@@ -47,7 +47,7 @@ fn what_does_not_match_is_an_error_with_both_ends() {
     };
     eventually(report, |(code, report)| {
         let sides = ["/dr_scan: ", "/dr_lidar", "/dr_slam", "BEST_EFFORT", "RELIABLE"];
-        let cure = "let /dr_lidar publish reliably, or /dr_slam ask for best effort";
+        let cure = "let /dr_lidar publish reliably, or let /dr_slam request best effort";
         let types = ["/dr_types", "std_msgs/msg/Bool by /dr_slam", "String by /dr_lidar"];
         *code == Some(1)
             && finds(report, "error", &sides, cure)

@@ -185,7 +185,7 @@ impl Supervisor {
             self.check_child(index);
             let child = &mut self.children[index];
             if let Some(signal) = child.escalate() {
-                let text = format!("does not end; it gets {signal}");
+                let text = format!("does not end, so it gets {signal}");
                 self.output.message(Level::Warning, &child.process.name, &text);
             }
         }

@@ -311,7 +311,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let (ended, count) = answered(100_000, 5000, Duration::from_millis(100)).await;
-            let reason = "its answer was not read within 100ms".to_owned();
+            let reason = "the client did not read its answer within 100ms".to_owned();
             assert_eq!((ended, count), (Err(reason), 5000));
             let (ended, count) = answered(1000, 1 << 20, Duration::from_secs(60)).await;
             assert!(ended.is_ok() && count > 1000, "{ended:?}, {count} bytes");

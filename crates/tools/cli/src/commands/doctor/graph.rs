@@ -126,8 +126,8 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(
             found[0].text,
-            "/image: /camera -> /viewer takes the network transport, because the publisher serves 1 subscriptions by shared \
-             memory already, its limit"
+            "/image: /camera -> /viewer takes the network transport, because the publisher already \
+             serves 1 subscriptions through shared memory, its limit"
         );
         let found = transports(&graph([CAMERA, "3,1-2-3-4,3e8,2b,8,a,phn,5,9!full"]));
         assert!(found[0].text.ends_with("its /dev/shm is full"), "{}", found[0].text);

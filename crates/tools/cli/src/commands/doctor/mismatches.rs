@@ -89,7 +89,7 @@ mod tests {
         weak.qos = QosProfile::sensor_data();
         let text = "/scan: publisher in /lidar and subscription in /slam: QoS does not match: \
                     RELIABILITY: the publisher offers BEST_EFFORT, the subscription requests RELIABLE";
-        let cure = "let /lidar publish reliably, or /slam ask for best effort";
+        let cure = "let /lidar publish reliably, or let /slam request best effort";
         assert_eq!(told(vec![weak, subscription()]), [(text.to_owned(), cure.to_owned())]);
         let other = endpoint(EndpointKind::Subscription, "/scan", "Bool", "slam");
         let text = "/scan: publisher in /lidar and subscription in /slam: the publisher has type \

@@ -78,7 +78,7 @@ mod tests {
             [
                 "2 programs run on rmw_fastrtps_cpp: talker (8), talker (9)",
                 "7 programs run on rmw_feros: talker (1), talker (2), talker (3), talker (4), talker (5) and 2 more",
-                "talker (9) runs on rmw_fastrtps_cpp, and RMW_IMPLEMENTATION names rmw_feros",
+                "talker (9) runs on rmw_fastrtps_cpp, but RMW_IMPLEMENTATION names rmw_feros",
             ]
         );
         let cures = findings.iter().filter_map(|finding| finding.cure.as_deref());

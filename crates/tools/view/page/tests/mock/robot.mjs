@@ -105,7 +105,7 @@ function figuresOf(measured, traces) {
             publisher: "/teleop",
             subscription: "/base_driver",
             problem: "the publisher is best effort, the subscription wants reliable",
-            cure: "Let /teleop publish reliably, or /base_driver ask for best effort.",
+            cure: "Let /teleop publish reliably, or let /base_driver request best effort.",
           },
         ]
       : [];
