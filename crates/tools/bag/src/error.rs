@@ -71,7 +71,7 @@ pub enum ReadError {
         path: PathBuf,
         /// The folder that it was to be unpacked into.
         folder: PathBuf,
-        /// The limit there.
+        /// The limit in that folder, in bytes.
         limit_bytes: u64,
     },
     /// The caller interrupted the reading.

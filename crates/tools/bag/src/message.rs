@@ -36,7 +36,7 @@ pub struct MessageFilter {
     pub start: Option<i64>,
     /// The time in nanoseconds since 1970 after which messages are left out.
     pub end: Option<i64>,
-    /// Only messages of these topics; `None` means all topics.
+    /// The topics whose messages are wanted; `None` means all topics.
     pub topics: Option<std::collections::BTreeSet<String>>,
 }
 

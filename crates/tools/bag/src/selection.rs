@@ -44,21 +44,21 @@ pub fn topic_kind<'a>(name: &'a str, type_name: &str) -> TopicKind<'a> {
 /// The wanted topics. An empty selection selects nothing.
 #[derive(Debug, Clone, Default)]
 pub struct TopicSelection {
-    /// All topics that are not hidden.
+    /// Selects all topics that are not hidden.
     pub all_topics: bool,
-    /// All services.
+    /// Selects all services.
     pub all_services: bool,
-    /// All actions.
+    /// Selects all actions.
     pub all_actions: bool,
-    /// These topics.
+    /// Selects these topics.
     pub topics: Vec<String>,
-    /// These services.
+    /// Selects these services.
     pub services: Vec<String>,
-    /// These actions.
+    /// Selects these actions.
     pub actions: Vec<String>,
-    /// Topics of these types; `std_msgs/String` is `std_msgs/msg/String`.
+    /// Selects topics of these types; `std_msgs/String` means `std_msgs/msg/String`.
     pub topic_types: Vec<String>,
-    /// Topics, services and actions whose names match this.
+    /// Selects topics, services and actions whose names match this.
     pub regex: Option<Regex>,
     /// Excludes topics, services and actions whose names match this.
     pub exclude_regex: Option<Regex>,

@@ -1,6 +1,6 @@
 //! Reads the SQLite files of rosbag2, of all versions of its tables.
 //!
-//! A hostile file can have, in place of tables, views and computed columns on which a query never
+//! A hostile file can have views and computed columns instead of tables, so that a query never
 //! ends. It can have pages that refer to each other, with more rows than the file has bytes, and
 //! there can be journals next to the file. So only tables are read, the size of the file limits the
 //! steps of a query, and the caller can interrupt a query.
@@ -28,7 +28,7 @@ use feros_message::Schema;
 const BATCH_BYTES: usize = 16 << 20;
 /// The limit on messages that are read at once.
 const BATCH_MESSAGES: usize = 1024;
-/// The steps of SQLite between two checks whether to end a query.
+/// The number of SQLite's steps between two checks for an interrupt.
 const STEPS: i32 = 10_000;
 /// The steps that any query may take; each byte of the file adds `STEPS_OF_A_BYTE`. A message has
 /// at least 20 bytes in the file, and reading it takes fewer than 40 steps.

@@ -153,7 +153,7 @@ pub(crate) fn complete_if_asked() {
     completion::complete_if_asked(CommandLine::command);
 }
 
-/// Makes `-5` a value, since no flag is a number; its option then reports what is wrong with it.
+/// Makes `-5` a value, since no flag is a number; the option then reports a wrong value.
 fn read_numbers_as_values(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|argument| {
         let takes_value = argument.get_action().takes_values();

@@ -9,7 +9,7 @@ use feros::signals::{self, OnSignal};
 /// After this time a verb that has not ended counts as hanging, and the next signal ends it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// From now on SIGHUP ends the verb as Ctrl-C does. A second signal soon after the first does not
+/// From now on SIGHUP ends the verb like Ctrl-C. A second signal soon after the first does not
 /// interrupt the orderly end.
 pub(crate) fn in_peace() {
     signals::set_patience(PATIENCE);

@@ -174,7 +174,7 @@ pub(crate) fn listen_to_lines(
     Ok(())
 }
 
-/// Ends this process because its coordinator wants that or is gone, even if something hangs.
+/// Ends this process because its coordinator requests that or has ended, even if a thread hangs.
 fn leave(context: Context) -> ! {
     context.shutdown();
     drop(context);

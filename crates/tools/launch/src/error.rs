@@ -19,7 +19,7 @@ pub enum LaunchError {
         /// The error of the operating system.
         cause: std::io::Error,
     },
-    /// The file is larger than any launch file is.
+    /// The file is larger than the limit for launch files.
     #[error("{} is larger than {limit} bytes, the limit for a launch file", .path.display())]
     TooLarge {
         /// The file.

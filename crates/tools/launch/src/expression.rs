@@ -3,9 +3,9 @@
 //! `not`, `x if c else y`, arithmetic and parentheses, but no names, calls, attributes or
 //! subscripts.
 //!
-//! minijinja, which evaluates `--filter` of the command, does not serve here: its `is` compares
-//! nothing (it names a test), and it orders a text and a number, exceeds 64 bits, and accepts
-//! subscripts and powers, where a launch file needs an error.
+//! minijinja, which evaluates `--filter` of the command, does not serve here: its `is` names a test
+//! instead of comparing, and it orders a string and a number, exceeds 64 bits, and accepts
+//! subscripts and powers, all of which must be errors in a launch file.
 
 mod object;
 mod token;

@@ -36,9 +36,9 @@
 //!
 //! # Invariants
 //!
-//! No process is started before the plan is complete. The exception are the commands of
-//! `$(command ...)`: they run to their end during planning, but do not run when a file is only
-//! inspected. No process is left behind. The crate does not depend on nodes, engines or messages.
+//! No process is started before the plan is complete. The commands of `$(command ...)` are the
+//! exception: they run to their end during planning, but do not run when a file is only inspected.
+//! No process is left behind. The crate does not depend on nodes, engines or messages.
 #![forbid(unsafe_code)]
 
 mod action;

@@ -14,7 +14,7 @@ pub enum Value {
     Bool(bool),
     /// A whole number.
     Integer(i64),
-    /// A number.
+    /// A floating point number.
     Double(f64),
     /// A string.
     String(String),
@@ -22,7 +22,7 @@ pub enum Value {
     Bools(Vec<bool>),
     /// Whole numbers.
     Integers(Vec<i64>),
-    /// Numbers.
+    /// Floating point numbers.
     Doubles(Vec<f64>),
     /// Strings.
     Strings(Vec<String>),

@@ -16,7 +16,7 @@ pub struct MatchesByTransport {
     pub shared_memory: usize,
     /// Over the network.
     pub network: usize,
-    /// Without a transport: both sides allow none in common, so no message is delivered.
+    /// Without a transport: the two sides allow no common transport, so no message is delivered.
     pub none: usize,
 }
 

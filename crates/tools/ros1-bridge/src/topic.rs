@@ -203,8 +203,8 @@ struct Sender {
 }
 
 enum Subscribed {
-    /// Not until this many subscribers are connected, so that early subscribers get no message that
-    /// later ones miss.
+    /// The bridge subscribes once this many subscribers are connected, so that early subscribers
+    /// get no message that later ones miss.
     NotYet(usize),
     To(#[expect(dead_code, reason = "held")] GenericSubscription),
     Over,

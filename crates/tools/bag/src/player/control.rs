@@ -145,7 +145,7 @@ impl Control {
         }
     }
 
-    /// Notes that a message was published.
+    /// Records that a message was published.
     pub(super) fn published(&self) {
         let mut state = self.state.lock();
         // Only `step`, which works during a pause, waits for this count.
@@ -156,7 +156,7 @@ impl Control {
         }
     }
 
-    /// Notes that nothing more will be published.
+    /// Records that no more messages will be published.
     pub(super) fn end(&self) {
         self.change(|state| {
             state.has_ended = true;

@@ -87,7 +87,7 @@ impl Run {
         Ok(Self { bags, played, publishers, control })
     }
 
-    /// Plays to the end, and notes the end in the control.
+    /// Plays to the end, and records the end in the control.
     pub(super) fn play(self, options: &PlayerOptions) -> Result<Played, PlayError> {
         let mut played = Played::default();
         let ended = match self.play_rounds(options, &mut played) {

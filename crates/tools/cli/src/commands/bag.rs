@@ -68,7 +68,8 @@ fn open_all(words: &[PathBuf], interrupt: &Interrupt) -> Result<Vec<BagReader>, 
     paths.map(|path| open_until(path, interrupt.clone())).collect()
 }
 
-/// The topic; with this machine's definition of its type, if the bag has no definition.
+/// Returns the topic; if the bag lacks the definition of its type, this machine's definition is
+/// added.
 fn completed(topic: &BagTopic, types: &Types) -> BagTopic {
     let mut topic = topic.clone();
     if topic.schema.encoding.is_empty()

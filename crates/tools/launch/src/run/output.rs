@@ -8,7 +8,7 @@ use super::screen::Screen;
 use crate::level::Level;
 use crate::plan::Sinks;
 
-/// The name that stands before messages of the launch itself.
+/// The name before messages of the launch itself.
 pub(super) const LAUNCH: &str = "launch";
 
 /// The screen and the log file of one launch.

@@ -37,7 +37,7 @@ pub(crate) struct OfRos1 {
     /// Declared before `ends`, so that the goals end while the topics still exist.
     server: Option<GenericActionServer>,
     ends: Ends,
-    /// Since when the ROS 1 server has not been connected.
+    /// The time since which the ROS 1 server has not been connected.
     silent_since: Option<Instant>,
     pub(crate) ros1_type: String,
 }

@@ -34,7 +34,7 @@ pub(crate) struct OfRos2 {
     client: GenericActionClient,
     plans: Arc<ActionPlans>,
     served: Option<(Arc<Server>, Ends)>,
-    /// Since when the ROS 2 server has been absent.
+    /// The time since which the ROS 2 server has been absent.
     gone_since: Option<Instant>,
     pub(crate) ros2_type: TypeName,
 }

@@ -27,7 +27,7 @@ struct Settings {
     /// Let pages of these origins connect as well, such as https://app.foxglove.dev
     #[parameter(default = Vec::<String>::new(), read_only)]
     allow_origins: Parameter<Vec<String>>,
-    /// The most clients at a time
+    /// The limit on simultaneous clients
     #[parameter(default = 32, range = 1..=10_000, read_only)]
     max_connections: Parameter<i64>,
 }

@@ -192,9 +192,9 @@ pub struct Finding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Everything is in order.
+    /// The check found no problem.
     Ok,
-    /// ROS works, but worse than it could.
+    /// ROS works, but not as well as it could.
     Warning,
     /// ROS does not work.
     Error,

@@ -48,7 +48,7 @@ impl Keys {
         thread.is_ok().then_some(this)
     }
 
-    /// The next key that was pressed, if one was.
+    /// The next key that was pressed, if any.
     pub(super) fn next(&self) -> Option<Key> {
         self.keys.try_recv().ok()
     }

@@ -58,8 +58,8 @@ impl SelectionArgs {
         }
     }
 
-    /// The user's selection of a bag's topics: all, less the excluded ones, if no option selects
-    /// any.
+    /// The user's selection of a bag's topics: all topics except the excluded ones, if no option
+    /// selects any.
     pub(super) fn selection_of_bag(&self) -> TopicSelection {
         let selection = self.selection();
         let all = selection.is_empty();

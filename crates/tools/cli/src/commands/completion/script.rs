@@ -1,4 +1,4 @@
-//! `feros completion`: prints the script by which a shell asks this command for completions.
+//! `feros completion`: prints the script with which a shell asks this command for completions.
 
 use std::process::ExitCode;
 

@@ -83,7 +83,7 @@ fn load(
 /// Ctrl-C, and a second signal does no harm.
 fn end(child: &mut Child) {
     if matches!(child.try_wait(), Ok(None)) {
-        // If it has already ended, that is fine as well.
+        // A container that has already ended needs no signal.
         let _ = kill_process(Pid::from_child(child), Signal::TERM);
     }
     if let Err(error) = child.wait() {

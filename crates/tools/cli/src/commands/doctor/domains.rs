@@ -13,7 +13,7 @@ const AREA: &str = "domains";
 pub(super) fn examine() -> Vec<Finding> {
     match SessionOptions::from_variables(|name| std::env::var_os(name)) {
         Ok(options) => findings(options.domain_id, feros_monitor::domain_programs()),
-        // The environment's own finding reports the error.
+        // The finding about the environment reports this error.
         Err(_) => Vec::new(),
     }
 }
@@ -29,8 +29,8 @@ fn findings(own: u32, programs: Vec<DomainProgram>) -> Vec<Finding> {
         if domain_id == own {
             continue;
         }
-        // A bridge is in both domains. So, it seems, is a program that inherited the sockets of the
-        // node that started it, which can happen with Fast DDS.
+        // A bridge is in both domains. A program that inherited the sockets of the node that
+        // started it, as can happen with Fast DDS, appears to be in both domains as well.
         let too = if here.contains(&program) { ", here as well" } else { "" };
         elsewhere.entry(domain_id).or_default().push(match program {
             Program::Process { pid, name } => format!("{name} ({pid}{too})"),

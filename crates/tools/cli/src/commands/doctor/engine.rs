@@ -11,7 +11,7 @@ pub(super) fn examine() -> (Vec<Finding>, Option<Context>) {
     let mut findings = vec![Finding::ok("version", format!("feros {}", env!("CARGO_PKG_VERSION")))];
     let options = match ContextOptions::from_variables() {
         Ok(options) => options,
-        // The environment's own finding reports the error.
+        // The finding about the environment reports this error.
         Err(_) => return (findings, None),
     };
     match Context::new(options) {

@@ -6,9 +6,9 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::commands) enum Status {
-    /// All is well.
+    /// The check found no problem.
     Ok,
-    /// It works, but worse than it could.
+    /// ROS works, but not as well as it could.
     Warning,
     /// ROS does not work.
     Error,

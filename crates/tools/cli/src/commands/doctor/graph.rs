@@ -14,7 +14,7 @@ const AREA: &str = "transports";
 const MOST_FINDINGS: usize = 10;
 
 pub(super) fn examine() -> Vec<Finding> {
-    let Ok(connection) = Connection::open() else { return Vec::new() }; // the engine's own finding reports it
+    let Ok(connection) = Connection::open() else { return Vec::new() }; // the engine has its own finding
     let Ok(graph) = connection.discover_nodes(&DiscoveryArgs::default()) else { return Vec::new() };
     let more = "feros topic info -v TOPIC and feros doctor --report show them";
     let mut all = at_most(mismatches::findings(&graph), "more pairs do not match", |text| {

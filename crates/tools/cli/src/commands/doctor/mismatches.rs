@@ -22,7 +22,7 @@ pub(super) fn findings(graph: &GraphSnapshot) -> Vec<Finding> {
     let of_services = [EndpointKind::Service, EndpointKind::Client];
     let several = |area, what, kinds, names: &NamesAndTypes| -> Vec<Finding> {
         let names = names.iter().filter(|(_, types)| types.len() > 1).map(|(name, _)| name);
-        // A pair that cannot match has its own finding, with more detail.
+        // A pair that cannot match has a separate finding with more detail.
         let untold = names.filter(|name| graph.mismatches(name).is_empty());
         untold.map(|name| several_types(graph, area, what, kinds, name)).collect()
     };

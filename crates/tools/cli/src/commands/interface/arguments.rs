@@ -4,7 +4,7 @@ use feros_interface::{Interface, Namespace};
 
 use crate::error::CliError;
 
-/// The kinds of interfaces that are meant; none chosen means all.
+/// The kinds of interfaces to list; without an option, all kinds.
 #[derive(clap::Args, Clone, Copy)]
 pub(super) struct Kinds {
     /// List only messages

@@ -1,4 +1,4 @@
-//! `feros lab compare`.
+//! `feros lab compare`: compares two runs, cell by cell.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

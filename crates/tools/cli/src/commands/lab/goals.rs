@@ -1,4 +1,4 @@
-//! `feros lab goals`.
+//! `feros lab goals`: the goals of a run, and whether it reached them.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

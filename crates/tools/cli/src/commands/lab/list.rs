@@ -1,4 +1,4 @@
-//! `feros lab list`.
+//! `feros lab list`: the scenarios, grids and systems.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `feros lab plan`.
+//! `feros lab plan`: what a run would measure here, and how long it would take.
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `feros lab report`.
+//! `feros lab report`: a run as a page and as a summary in Markdown.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `feros lab run`.
+//! `feros lab run`: measures a grid or a scenario, and continues an interrupted run.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -34,8 +34,8 @@ impl RosNode {
             let context = context.map_err(|error| error.to_string())?;
             let kind = if self.uses_sim_time { "clock_" } else { "" };
             let name = format!("_feros_launch_{kind}{}", std::process::id());
-            // Nobody spins this node, so it has no services: they would never answer, and a program
-            // that asks all nodes, such as `feros view`, would wait for them.
+            // No executor spins this node, so it has no services: they would never answer, and a
+            // program that asks all nodes, such as `feros view`, would wait for them.
             let options = NodeOptions::new(&name)
                 .enable_rosout(false)
                 .start_parameter_services(false)

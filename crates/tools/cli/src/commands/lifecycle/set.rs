@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             format!("Unknown transition requested, available ones are:{lines}")
         }));
     };
-    // Identified by its number, because several transitions have the same label.
+    // The transition is identified by its number, because several transitions have the same label.
     let id = transition.id;
     let changed = match args.timeout {
         Some(_) => remote.ask(|client, left| client.change_state(id, left))?,

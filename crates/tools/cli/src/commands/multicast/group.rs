@@ -49,7 +49,8 @@ impl GroupArgs {
         if let Some(ttl) = ttl {
             socket.set_multicast_ttl_v4(ttl)?;
         }
-        // Bound now, so that its port is known and its own datagrams can be recognized.
+        // The socket is bound now, so that its port is known and its own datagrams can be
+        // recognized.
         socket.bind(&SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)).into())?;
         let socket = UdpSocket::from(socket);
         socket.connect((self.group, self.port))?;
@@ -60,7 +61,7 @@ impl GroupArgs {
     pub(in crate::commands) fn receiver(&self) -> io::Result<UdpSocket> {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
         socket.set_reuse_address(true)?;
-        // Bound to the group, so that the port receives nothing else.
+        // The socket is bound to the group, so that the port receives nothing else.
         socket.bind(&SocketAddr::from((self.group, self.port)).into())?;
         let interface = self.interface.unwrap_or(Ipv4Addr::UNSPECIFIED);
         socket.join_multicast_v4(&self.group, &interface)?;

@@ -163,7 +163,8 @@ fn wait_for_subscriptions(
     }
     match end {
         End::Done => {
-            // Waits until the subscriptions can receive; one that has left again misses nothing.
+            // Waits until the subscriptions can receive; a subscription that has left again misses
+            // nothing.
             let _ = publisher.wait_for_subscriptions(wanted, Duration::ZERO);
             Ok(true)
         }

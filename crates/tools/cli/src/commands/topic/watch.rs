@@ -76,12 +76,12 @@ pub(in crate::commands) fn type_in(
     Ok(TypeIdentity { name, hash })
 }
 
-/// How watching ended.
+/// The reason why watching ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::commands) enum End {
     /// The awaited condition holds.
     Done,
-    /// Time ran out.
+    /// The time limit is over.
     TimedOut,
     /// The user pressed Ctrl-C.
     Interrupted,

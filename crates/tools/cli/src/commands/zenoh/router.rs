@@ -27,7 +27,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let (sender, ended) = std::sync::mpsc::channel();
-    // If the receiver has gone, there is nobody to notify.
+    // If the receiver has ended, no notification is needed.
     let (_, _listening) = ending::flag(move || drop(sender.send(())));
     let router = Router::start().map_err(|error| CliError::failed(error.to_string()))?;
     if args.print_config {

@@ -167,9 +167,9 @@ fn name_event(yaml: String) -> String {
 
 /// The reason why a message is not printed.
 enum Refused {
-    /// It is not a message of the type.
+    /// The bytes are not a message of the type.
     Malformed(String),
-    /// It lacks the element that the user asked for.
+    /// The message lacks the element that the user asked for.
     NotInThis(String),
     /// The options fit no message of the type.
     Usage(String),
