@@ -11,7 +11,7 @@
 //! | `background`, `process` | threads and processes that end with the test |
 //! | `built` | programs of other packages |
 //! | `domain` | a DDS domain for each test |
-//! | `log_lines` | the log of a thread |
+//! | `log_lines` | the log of a thread or of the process |
 //! | `skipped` | tests that are left out, with the reason |
 //!
 //! # Invariants
@@ -34,7 +34,7 @@ pub use awaiting::block_on;
 pub use background::{Background, SetAtEnd, spawn};
 pub use built::built;
 pub use domain::{ReservedDomain, own_domain};
-pub use log_lines::log_lines;
+pub use log_lines::{listen_to_log, log_lines};
 pub use process::{TestProcess, obey};
 pub use skipped::skip;
 pub use waiting::{eventually, until};

@@ -1,4 +1,4 @@
-//! The log of one thread, for tests that count log lines.
+//! The log of a thread or of the process, for tests that read its lines.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,19 +7,27 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::{Interest, Subscriber};
 use tracing::{Event, Level, Metadata};
 
-/// Returns the warnings and errors that this thread logs while `run` runs.
+/// The warnings and errors that this thread logs while `run` runs.
 pub fn log_lines(run: impl FnOnce()) -> Vec<String> {
     let lines = Arc::new(Mutex::new(Vec::new()));
-    tracing::subscriber::with_default(Lines(lines.clone()), run);
+    let kept = lines.clone();
+    let keep =
+        move |_: &str, line: String| kept.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+    tracing::subscriber::with_default(Listener(keep), run);
     let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
     std::mem::take(&mut *lines)
 }
 
-struct Lines(Arc<Mutex<Vec<String>>>);
+/// Passes the target and the text of each warning and error that the process logs to `keep`, from
+/// now on. Only the first call in a process has an effect.
+pub fn listen_to_log(keep: impl Fn(&str, String) + Send + Sync + 'static) {
+    let _ = tracing::subscriber::set_global_default(Listener(keep)); // there may be one already
+}
 
-impl Subscriber for Lines {
-    // Other threads may have other subscribers, so the answer of this subscriber must not be
-    // cached.
+struct Listener<F>(F);
+
+impl<F: Fn(&str, String) + Send + Sync + 'static> Subscriber for Listener<F> {
+    // Other threads may have other subscribers, so no answer may be cached.
     fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
         Interest::sometimes()
     }
@@ -31,7 +39,7 @@ impl Subscriber for Lines {
     fn event(&self, event: &Event<'_>) {
         let mut text = Text(String::new());
         event.record(&mut text);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text.0);
+        self.0(event.metadata().target(), text.0);
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {

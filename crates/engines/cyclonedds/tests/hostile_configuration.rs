@@ -3,19 +3,23 @@
 #![allow(clippy::unwrap_used)]
 
 mod meeting;
-mod warnings;
 
-use std::sync::{Arc, Mutex, Once};
+use std::sync::{Arc, Mutex};
 
 use feros_cyclonedds::{ConfiguredCycloneEngine, config};
+use feros_engine::engine::LOG_TARGET;
 use feros_engine::{DiscoveryRange, Engine, OpenError, Session, SessionOptions};
+use feros_test_support::listen_to_log;
 use meeting::find_each_other;
 
 static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn keep_warnings() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| warnings::listen(|text| WARNINGS.lock().unwrap().push(text)));
+    listen_to_log(|target, text| {
+        if target == LOG_TARGET {
+            WARNINGS.lock().unwrap().push(text);
+        }
+    });
 }
 
 fn warnings_about(text: &str) -> usize {

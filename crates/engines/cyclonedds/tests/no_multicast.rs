@@ -4,14 +4,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod meeting;
-mod warnings;
 
 use std::process::Command;
 use std::sync::Arc;
 
 use feros_cyclonedds::ConfiguredCycloneEngine;
+use feros_engine::engine::LOG_TARGET;
 use feros_engine::{DiscoveryRange, Engine, Session, SessionOptions};
-use feros_test_support::skip;
+use feros_test_support::{listen_to_log, skip};
 use meeting::find_each_other;
 
 /// The environment variable that names the case for the child.
@@ -110,7 +110,11 @@ fn open(domain_id: u32, case: &str) -> Arc<dyn Session> {
 #[ignore = "run by the other tests, in a network namespace"]
 fn child() {
     let Ok(case) = std::env::var(CASE) else { return };
-    warnings::listen(|text| println!("WARNING {text}"));
+    listen_to_log(|target, text| {
+        if target == LOG_TARGET {
+            println!("WARNING {text}");
+        }
+    });
     let (near, far) = (open(63, &case), open(64, &case));
     find_each_other(&near, &far, "the nodes of this host do not find each other");
     println!("found each other");

@@ -1,27 +1,14 @@
 //! Lets two sessions discover each other, for several test files.
 
-use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
-use feros_engine::{NodeName, Session};
+use feros_conformance::TestNode;
+use feros_engine::Session;
 
-/// Waits until `far` knows a new node of `near`.
-///
-/// # Panics
-///
-/// Panics with the message `otherwise` if `far` does not know the node within a minute.
+/// Waits until `far` knows a new node of `near`. If that never happens, the test fails with the
+/// message `otherwise`.
 pub(crate) fn find_each_other(near: &Arc<dyn Session>, far: &Arc<dyn Session>, otherwise: &str) {
-    let bell = Arc::new((Mutex::new(()), Condvar::new()));
-    let ring = bell.clone();
-    let _guard = far.on_graph_change(Arc::new(move || {
-        drop(ring.0.lock().unwrap());
-        ring.1.notify_all();
-    }));
-    let name = NodeName::new("/", "near").unwrap();
-    near.create_node(&name).unwrap();
-    let found = || far.graph().nodes.iter().any(|node| node.name == name);
-    let lock = bell.0.lock().unwrap();
-    let (_lock, waited) =
-        bell.1.wait_timeout_while(lock, Duration::from_secs(60), |()| !found()).unwrap();
-    assert!(!waited.timed_out(), "{otherwise}");
+    let [near, far] = [near, far].map(|session| TestNode::new(session.clone()));
+    let knows = |node: &feros_engine::NodeInfo| node.name == near.name;
+    far.wait_for_graph(otherwise, |graph| graph.nodes.iter().any(knows).then_some(()));
 }
