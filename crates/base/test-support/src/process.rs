@@ -1,10 +1,9 @@
-//! A second process for a test. It runs the same test program, but only one test in it.
+//! A second process for a test, which the test talks to line by line.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A process that receives commands line by line, and reports each command that it has finished.
-/// Dropping this value kills the process.
+/// A process that reads and prints lines. It is killed when this value is dropped.
 pub struct TestProcess {
     child: Child,
     input: Option<ChildStdin>,
@@ -19,10 +18,34 @@ impl TestProcess {
     /// When it cannot be started.
     #[must_use]
     pub fn start(mut command: Command, test: &str) -> Self {
-        command.args([test, "--exact", "--nocapture"]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("the program of this test starts");
+        command.args([test, "--exact", "--nocapture"]);
+        Self::of(command)
+    }
+
+    /// Starts another program.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn of(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
         let says = BufReader::new(child.stdout.take().expect("it is piped"));
         Self { input: child.stdin.take(), says, child }
+    }
+
+    /// The id of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Kills the process with SIGKILL. Afterwards its id may belong to another process.
+    ///
+    /// # Panics
+    /// When the process cannot be killed.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("it is a child");
+        self.child.wait().expect("it is a child");
     }
 
     /// Returns the next line that the process prints.
@@ -58,6 +81,15 @@ impl TestProcess {
     pub fn tell(&mut self, line: &str) {
         let input = self.input.as_mut().expect("there until the end");
         writeln!(input, "{line}").expect("the process reads it");
+    }
+
+    /// Sends a line, and returns the next line that the process prints.
+    ///
+    /// # Panics
+    /// When the process has ended.
+    pub fn ask(&mut self, line: &str) -> String {
+        self.tell(line);
+        self.line()
     }
 
     /// Sends a command to a process that [`obey`]s, and waits until the command is done.

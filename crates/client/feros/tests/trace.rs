@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::path::Path as FilePath;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use feros::{
     Arguments, Context, ContextOptions, Dispatch, Executor, Publisher, PublisherOptions,
     Subscription, SubscriptionOptions, Transport, TransportSet,
 };
-use feros_test_support::{Background, ReservedDomain, WATCHDOG, eventually, until};
+use feros_test_support::{Background, ReservedDomain, TestProcess, WATCHDOG, eventually, until};
 use feros_trace_analysis::{Delivery, Figure6, Figure11, Layer, Summary, Trace};
 
 /// The variable with the role of a child process.
@@ -314,56 +314,34 @@ fn off_nothing_is_recorded() {
     assert!(output.status.success(), "{output:?}");
 }
 
-fn start(role: &str, folder: &FilePath) -> Child {
-    child_of(role, Some(folder)).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
-}
-
-/// A child process that is killed when this value is dropped, for example because the test fails.
-struct Ended(Child);
-
-impl Ended {
-    fn wait_until_done(&mut self) {
-        let lines = BufReader::new(self.0.stdout.as_mut().unwrap()).lines();
-        assert!(lines.map(Result::unwrap).any(|line| line.contains("done")), "it failed");
-    }
-
-    fn end_well(&mut self) {
-        drop(self.0.stdin.take());
-        assert!(self.0.wait().unwrap().success());
-    }
-}
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+fn start(role: &str, folder: &FilePath) -> TestProcess {
+    TestProcess::of(child_of(role, Some(folder)))
 }
 
 #[test]
 fn two_processes_are_joined_and_one_that_is_killed_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let mut listener = Ended(start("listener", folder.path()));
-    let mut talker = Ended(start("talker", folder.path()));
-    talker.wait_until_done();
-    listener.wait_until_done();
+    let mut listener = start("listener", folder.path());
+    let mut talker = start("talker", folder.path());
+    talker.said("done");
+    listener.said("done");
     // This listener starts only after all messages have arrived. Earlier, it would be a second
     // match whose transport the talker could mistake for that of the first.
-    let mut doomed = Ended(start("listener", folder.path()));
+    let mut doomed = start("listener", folder.path());
     let is_begun =
         |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().metadata().unwrap().len() > 0;
     until("its file", || {
         std::fs::read_dir(folder.path()).unwrap().map(is_begun).filter(|begun| *begun).count() >= 3
     });
-    doomed.0.kill().unwrap();
-    talker.end_well();
-    listener.end_well();
+    doomed.kill();
+    talker.end();
+    listener.end();
     let trace = Trace::read(folder.path()).unwrap();
     assert_eq!(trace.processes.len(), 3);
     let [killed] = trace.incomplete().collect::<Vec<_>>()[..] else {
         panic!("one was killed: {trace:?}")
     };
-    assert_eq!(killed.process, doomed.0.id());
+    assert_eq!(killed.process, doomed.id());
     let summary = Summary::of(&trace);
     let host = summary
         .topics

@@ -3,14 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use feros_message_filters::{ApproximateTime, Policy as _, Sorted, Time};
-use feros_test_support::skip;
+use feros_test_support::{TestProcess, skip};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
@@ -104,29 +103,21 @@ fn any_messages_make_the_sets_that_cpp_makes() {
         .output()
         .expect("g++ is installed where libmessage-filters-dev is");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let mut peer = Command::new(program)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null()) // it warns about messages out of order
-        .spawn()
-        .unwrap();
-    let mut input = peer.stdin.take().unwrap();
-    let mut output = BufReader::new(peer.stdout.take().unwrap());
+    let mut command = Command::new(program);
+    command.stderr(Stdio::null()); // it warns about messages out of order
+    let mut peer = TestProcess::of(command);
     let mut runner = TestRunner::deterministic();
     let (mut sets, mut different) = (0, Vec::new());
     for _ in 0..2000 {
         let case = case().new_tree(&mut runner).unwrap().current();
-        writeln!(input, "{}", case.line()).unwrap();
-        let mut theirs = String::new();
-        output.read_line(&mut theirs).unwrap();
-        let (ours, theirs) = (case.ours(), theirs.trim_end());
+        peer.tell(&case.line());
+        let (ours, theirs) = (case.ours(), peer.line());
         sets += theirs.matches(';').count();
         if ours != theirs {
             different.push(format!("{case:?}\n  ours   {ours}\n  theirs {theirs}"));
         }
     }
-    drop(input);
-    peer.wait().unwrap();
+    peer.end();
     assert!(sets > 5000, "{sets} sets are no comparison");
     different.sort_by_key(String::len);
     assert!(different.is_empty(), "{} differ, such as {}", different.len(), different[0]);

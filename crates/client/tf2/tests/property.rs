@@ -176,7 +176,7 @@ proptest! {
 /// One process of the C++ program serves all trees.
 #[test]
 fn trees_are_answered_as_the_tf2_of_cpp_does() {
-    let Some(mut peer) = cpp::Peer::start() else { return };
+    let Some(mut peer) = cpp::start() else { return };
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     for _ in 0..60 {
         let all = tree().new_tree(&mut runner).unwrap().current();

@@ -12,11 +12,12 @@ mod measured;
 mod network;
 
 use std::io::Read as _;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 use feros_conformance::TestNode;
 use feros_engine::QosProfile;
+use feros_test_support::TestProcess;
 
 use ends::{STRING, wire_node};
 use measured::{RETRY_OF_RMW_ZENOH, pause, rounds};
@@ -117,8 +118,7 @@ fn peer_process() {
     let mut peer = start_peer(&network);
     rounds("peer's process killed and started", |_| {
         publisher.wait_for_matches(1);
-        peer.0.kill().unwrap();
-        peer.0.wait().unwrap();
+        peer.kill();
         publisher.wait_for_matches(0);
         let back = Instant::now();
         peer = start_peer(&network);
@@ -127,19 +127,10 @@ fn peer_process() {
     });
 }
 
-struct Peer(Child);
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        let _ = self.0.kill(); // the process may already have ended
-        let _ = self.0.wait();
-    }
-}
-
-fn start_peer(network: &Network) -> Peer {
+fn start_peer(network: &Network) -> TestProcess {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["peer_process_role", "--exact"]).env(PEER_VARIABLE, &network.endpoint);
-    Peer(command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap())
+    command.env(PEER_VARIABLE, &network.endpoint);
+    TestProcess::start(command, "peer_process_role")
 }
 
 /// A peer that subscribes until its parent process ends. In a normal test run, it does nothing.

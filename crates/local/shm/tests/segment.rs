@@ -10,15 +10,15 @@ use feros_shm::{
     Reason, Room, SharedDoorbell, Side, SubscriptionEntry, TransportSet, random_id,
 };
 use feros_sync::{Mutex, MutexGuard};
-use feros_test_support::{WATCHDOG, skip};
+use feros_test_support::{TestProcess, WATCHDOG, skip};
 use rustix::fs::{MemfdFlags, SealFlags};
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::num::NonZeroU64;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -83,64 +83,25 @@ fn open(announcement: &Announcement) -> Result<PeerSubscription, PeerError> {
     Ok(peer.subscription(EntryId::from_u64(announcement.endpoint).unwrap()))
 }
 
-/// Another process, which is killed when this is dropped.
-struct OtherProcess {
-    child: Child,
-    lines: BufReader<ChildStdout>,
+/// Starts another process of this program in a role.
+fn start(role: &str, starter: &Announcement) -> TestProcess {
+    start_by(Command::new(std::env::current_exe().unwrap()), role, starter)
 }
 
-impl OtherProcess {
-    fn start(role: &str, starter: &Announcement) -> Self {
-        Self::of_command(Command::new(std::env::current_exe().unwrap()), role, starter)
-    }
-
-    fn of_command(mut command: Command, role: &str, starter: &Announcement) -> Self {
-        let mut child = command
-            .args(["the_other_process", "--exact", "--nocapture", "--test-threads=1"])
-            .env(ROLE, role)
-            .env(STARTER, starter.encode())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap());
-        Self { child, lines }
-    }
-
-    /// Waits for the next line that the other process [prints](say).
-    fn hear(&mut self) -> String {
-        loop {
-            let mut line = String::new();
-            assert_ne!(
-                self.lines.read_line(&mut line).unwrap(),
-                0,
-                "the other process ended early"
-            );
-            // The harness writes the test's name at the start of the same line.
-            if let Some((_, text)) = line.trim_end().split_once(MARK) {
-                return text.to_owned();
-            }
-        }
-    }
-
-    fn hear_announcement(&mut self) -> Announcement {
-        match Announced::read(Some(&self.hear())) {
-            Announced::Feros(announcement) => announcement,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// Kills the process as `kill -9` does; afterwards its id may belong to another process.
-    fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
+fn start_by(mut command: Command, role: &str, starter: &Announcement) -> TestProcess {
+    command.arg("--test-threads=1").env(ROLE, role).env(STARTER, starter.encode());
+    TestProcess::start(command, "the_other_process")
 }
 
-impl Drop for OtherProcess {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+/// Waits for the next line that the other process [prints](say).
+fn hear(process: &mut TestProcess) -> String {
+    process.said(MARK) // the harness writes the test's name at the start of the same line
+}
+
+fn hear_announcement(process: &mut TestProcess) -> Announcement {
+    match Announced::read(Some(&hear(process))) {
+        Announced::Feros(announcement) => announcement,
+        other => panic!("{other:?}"),
     }
 }
 
@@ -208,13 +169,13 @@ fn rings_and_room_reach_another_process_without_loss() {
     let _turn = in_turn();
     let subscription = Subscription::new();
     let attachment = subscription.entry.attach(PUBLISHER, ROUNDS).unwrap();
-    let mut publisher = OtherProcess::start("publisher", &subscription.announcement());
+    let mut publisher = start("publisher", &subscription.announcement());
     for _ in 0..ROUNDS {
         subscription.wait();
         attachment.count_taken(1);
     }
     drop(attachment);
-    assert_eq!(publisher.hear(), "done");
+    assert_eq!(hear(&mut publisher), "done");
 }
 
 #[test]
@@ -223,12 +184,12 @@ fn a_killed_subscription_is_noticed_and_leaves_nothing() {
     let own = Subscription::new();
     let before = footprint();
     for _ in 0..3 {
-        let mut other = OtherProcess::start("subscription", &own.announcement());
-        let announcement = other.hear_announcement();
+        let mut other = start("subscription", &own.announcement());
+        let announcement = hear_announcement(&mut other);
         let subscription = open(&announcement).unwrap();
         let attachment = subscription.attachment(PUBLISHER).unwrap();
         assert!(subscription.exists() && subscription.peer().is_alive() && subscription.ring());
-        assert_eq!(other.hear(), "rung");
+        assert_eq!(hear(&mut other), "rung");
         assert_eq!((attachment.capacity(), attachment.taken()), (5, Some(0)));
         other.kill();
         assert!(!subscription.peer().is_alive());
@@ -257,15 +218,15 @@ fn a_killed_publisher_leaves_entry_and_doorbell_usable() {
     let subscription = Subscription::new();
     for _ in 0..3 {
         let attachment = subscription.entry.attach(PUBLISHER, 1).unwrap();
-        let mut publisher = OtherProcess::start("waiting publisher", &subscription.announcement());
-        assert_eq!(publisher.hear(), "waiting");
+        let mut publisher = start("waiting publisher", &subscription.announcement());
+        assert_eq!(hear(&mut publisher), "waiting");
         publisher.kill();
         attachment.count_taken(1);
         drop(attachment);
     }
     for _ in 0..10 {
-        let mut publisher = OtherProcess::start("ringing publisher", &subscription.announcement());
-        assert_eq!(publisher.hear(), "ringing");
+        let mut publisher = start("ringing publisher", &subscription.announcement());
+        assert_eq!(hear(&mut publisher), "ringing");
         subscription.wait();
         subscription.wait();
         publisher.kill();
@@ -478,16 +439,14 @@ fn another_user_cannot_map_the_segment() {
     }
     let program = PublicCopy::new();
     let own = Subscription::new();
-    let mut stranger =
-        OtherProcess::of_command(program.as_nobody(), "stranger", &own.announcement());
-    let refusal = stranger.hear();
+    let mut stranger = start_by(program.as_nobody(), "stranger", &own.announcement());
+    let refusal = hear(&mut stranger);
     assert!(refusal.contains("is denied"), "{refusal}");
 
     // In the other direction, the kernel gives root access, but Feros refuses to share root's
     // messages.
-    let mut other =
-        OtherProcess::of_command(program.as_nobody(), "subscription", &own.announcement());
-    let announcement = other.hear_announcement();
+    let mut other = start_by(program.as_nobody(), "subscription", &own.announcement());
+    let announcement = hear_announcement(&mut other);
     let error = open(&announcement).unwrap_err();
     assert_eq!(error, PeerError::OtherUser { pid: announcement.pid, uid: 65534 });
     let why = Obstacle::Denied;

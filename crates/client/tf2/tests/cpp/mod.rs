@@ -1,49 +1,19 @@
 //! Runs the tf2 of C++ for comparison: a small program that uses Debian's libtf2, and is built here
 //! if that is installed.
 
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 
-/// The program, which reads one command per line.
-pub(crate) struct Peer {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
+use feros_test_support::TestProcess;
 
-impl Peer {
-    /// Builds and starts the program; returns `None` and reports a skip if `libtf2-dev` is not
-    /// installed.
-    pub(crate) fn start() -> Option<Self> {
-        if !Path::new("/usr/include/tf2/buffer_core.h").is_file() {
-            feros_test_support::skip("the tf2 of C++ is missing; apt-get install libtf2-dev");
-            return None;
-        }
-        let mut child = Command::new(build())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the program was just built");
-        let input = child.stdin.take().expect("it is piped");
-        let output = BufReader::new(child.stdout.take().expect("it is piped"));
-        Some(Self { child, input, output })
+/// Builds and starts the program, which reads one command per line. Returns `None` and reports a
+/// skip if `libtf2-dev` is not installed.
+pub(crate) fn start() -> Option<TestProcess> {
+    if !Path::new("/usr/include/tf2/buffer_core.h").is_file() {
+        feros_test_support::skip("the tf2 of C++ is missing; apt-get install libtf2-dev");
+        return None;
     }
-
-    /// Sends a line, and returns the answer.
-    pub(crate) fn ask(&mut self, line: &str) -> String {
-        writeln!(self.input, "{line}").expect("it reads until the end");
-        let mut answer = String::new();
-        self.output.read_line(&mut answer).expect("it answers each line");
-        answer.trim_end().to_owned()
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+    Some(TestProcess::of(Command::new(build())))
 }
 
 fn build() -> PathBuf {

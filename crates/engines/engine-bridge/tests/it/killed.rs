@@ -1,11 +1,11 @@
 //! A bridge is killed, and a second bridge takes over.
 
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, Command, Stdio};
+use std::io::Read as _;
+use std::process::Command;
 
 use feros_engine::QosProfile;
 use feros_engine_bridge::{Bridge, BridgeOptions};
-use feros_test_support::{Watchdog, until};
+use feros_test_support::{TestProcess, Watchdog, until};
 
 use crate::ends::{Running, World, bridge_of, numbered, session};
 
@@ -26,29 +26,14 @@ fn bridge_process() {
     drop(running);
 }
 
-struct BridgeProcess(Child);
-
-impl BridgeProcess {
-    fn start(world: &World) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["killed::bridge_process", "--exact", "--nocapture"])
-            .env(DOMAINS_VARIABLE, format!("{},{}", world.domain_id(0), world.domain_id(1)))
-            .env("CYCLONEDDS_URI", LEASE)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        assert!(lines.any(|line| line.unwrap().contains("bridging")));
-        Self(child)
-    }
-}
-
-impl Drop for BridgeProcess {
-    fn drop(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
+fn start_bridge(world: &World) -> TestProcess {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .env(DOMAINS_VARIABLE, format!("{},{}", world.domain_id(0), world.domain_id(1)))
+        .env("CYCLONEDDS_URI", LEASE);
+    let mut process = TestProcess::start(command, "killed::bridge_process");
+    process.said("bridging");
+    process
 }
 
 /// The second bridge takes over when the engine considers the first bridge gone. All messages
@@ -61,7 +46,7 @@ fn another_one_takes_over() {
     let talker = near.talker("/taken_over", QosProfile::default());
     let listener = far.listener("/taken_over", QosProfile::keep_last(100));
     let (server, caller) = (near.server("/asked"), far.caller("/asked"));
-    let first = BridgeProcess::start(&world);
+    let first = start_bridge(&world);
     listener.wait_for_matches(1);
     talker.wait_for_matches(1);
     caller.wait_for_server();

@@ -1,12 +1,13 @@
 //! A router for the test on a free loopback port, and sessions that use it.
 #![allow(dead_code, reason = "each test uses some of it")]
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::Read as _;
 use std::net::TcpListener;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use feros_engine::{Engine, OpenError, Session, SessionOptions};
+use feros_test_support::TestProcess;
 use feros_zenoh::{ConfiguredZenohEngine, Router};
 
 /// The domain of these tests. No other tests use the router.
@@ -18,9 +19,7 @@ pub(crate) struct Network {
     pub(crate) endpoint: String,
     /// The configuration of the router.
     overrides: String,
-    router: Child,
-    /// Kept open because the process prints something after a minute, which must not fail.
-    says: ChildStdout,
+    router: TestProcess,
 }
 
 /// The variable for the configuration of a router process. The process runs this program.
@@ -46,21 +45,12 @@ fn router_process() {
     std::process::exit(0); // otherwise the harness would write to a closed pipe
 }
 
-fn start(overrides: &str) -> (Child, ChildStdout) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["network::router_process", "--exact", "--nocapture"])
-        .env(ROUTER_VARIABLE, overrides)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut says = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("routing") {
-        line.clear();
-        assert_ne!(says.read_line(&mut line).unwrap(), 0, "the router starts");
-    }
-    (child, says.into_inner())
+fn start(overrides: &str) -> TestProcess {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.env(ROUTER_VARIABLE, overrides);
+    let mut router = TestProcess::start(command, "network::router_process");
+    router.said("routing");
+    router
 }
 
 impl Network {
@@ -77,8 +67,8 @@ impl Network {
     /// A network whose router listens at this address. `more` is added to `ZENOH_CONFIG_OVERRIDE`.
     pub(crate) fn at(endpoint: String, more: &str) -> Self {
         let overrides = format!("listen/endpoints=[\"{endpoint}\"];{more}");
-        let (router, says) = start(&overrides);
-        Self { endpoint, overrides, router, says }
+        let router = start(&overrides);
+        Self { endpoint, overrides, router }
     }
 
     /// The network that all tests of this process share.
@@ -89,13 +79,12 @@ impl Network {
 
     /// Kills the router.
     pub(crate) fn kill(&mut self) {
-        self.router.kill().unwrap();
-        self.router.wait().unwrap();
+        self.router.kill();
     }
 
     /// Starts a new router at the same address.
     pub(crate) fn restart(&mut self) {
-        (self.router, self.says) = start(&self.overrides);
+        self.router = start(&self.overrides);
     }
 
     /// A session that discovers others through the router and then connects to them directly.
@@ -117,13 +106,6 @@ impl Network {
     /// `ZENOH_CONFIG_OVERRIDE`.
     pub(crate) fn open(&self, mode: &str, more: &str) -> Result<Arc<dyn Session>, OpenError> {
         open(&self.endpoint, mode, more)
-    }
-}
-
-impl Drop for Network {
-    fn drop(&mut self) {
-        let _ = self.router.kill(); // the router may be dead already
-        let _ = self.router.wait();
     }
 }
 

@@ -1,24 +1,12 @@
 //! Peers in Python (`tests/pyzeros_peer.py`, `tests/sdk_peer.py`) as processes of the test.
 #![allow(dead_code, reason = "each test uses some of it")]
 
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use feros_test_support::skip;
+use feros_test_support::{TestProcess, skip};
 
 use crate::network::{DOMAIN_ID, Network};
-
-/// A process that ends with the test.
-pub(crate) struct Peer(Child);
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        let _ = self.0.kill(); // the process may already have ended
-        let _ = self.0.wait();
-    }
-}
 
 fn python() -> Option<PathBuf> {
     let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../.venv-zenoh/bin/python");
@@ -32,25 +20,23 @@ fn python() -> Option<PathBuf> {
 
 /// Starts a node of pyzeros that is connected to the test's router; `None` if pyzeros is not
 /// installed.
-pub(crate) fn pyzeros(network: &Network) -> Option<Peer> {
+pub(crate) fn pyzeros(network: &Network) -> Option<TestProcess> {
     start(network, "pyzeros_peer.py")
 }
 
 /// Starts a node of zenoh-ros2-sdk that is connected to the test's router; `None` if it is not
 /// installed.
-pub(crate) fn sdk(network: &Network) -> Option<Peer> {
+pub(crate) fn sdk(network: &Network) -> Option<TestProcess> {
     start(network, "sdk_peer.py")
 }
 
-fn start(network: &Network, script: &str) -> Option<Peer> {
+fn start(network: &Network, script: &str) -> Option<TestProcess> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
     let mut command = Command::new(python()?);
-    command.arg(script).args([&network.endpoint, &DOMAIN_ID.to_string()]).stdin(Stdio::piped());
+    command.arg(script).args([&network.endpoint, &DOMAIN_ID.to_string()]);
     // The SDK compiles its messages when they are first used.
     command.env("CYDR_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cydr"));
-    let mut peer = Peer(command.stdout(Stdio::piped()).spawn().unwrap());
-    let mut line = String::new();
-    BufReader::new(peer.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "ready\n", "the peer starts");
+    let mut peer = TestProcess::of(command);
+    assert_eq!(peer.line(), "ready", "the peer starts");
     Some(peer)
 }
