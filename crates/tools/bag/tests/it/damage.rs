@@ -337,8 +337,8 @@ fn a_chunk_that_is_not_packed_has_the_size_that_it_has_in_the_file() {
     }
 }
 
-/// By the times in this index, one chunk is held at a time; by the times of the messages, all
-/// chunks are.
+/// According to the times in this index, one chunk is held at a time; according to the times of the
+/// messages, all chunks are.
 #[test]
 fn an_index_that_tells_too_early_ends_has_no_more_chunks_held_than_the_limit() {
     let folder = tempfile::tempdir().unwrap();

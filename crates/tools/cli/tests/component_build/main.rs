@@ -54,7 +54,7 @@ fn packages_built_apart_meet_in_one_container() {
     let line = |plugin: &str, file: &str| format!("{plugin};{}\n", library(file).display());
     assert_eq!(built, line("own_component::Counter", "libown_component_components.so"));
 
-    // This is a second call, as on another day.
+    // This is a separate call, as if a user made it on another day.
     let speaker = home.package("speaker", "tracing = \"0.1\"", SPEAKER);
     let built = home.feros(&["component", "build", speaker.to_str().unwrap()]);
     assert_eq!(built, line("speaker::Speaker", "libspeaker_components.so"));

@@ -322,7 +322,7 @@ fn a_killed_recorder_leaves_a_bag_that_opens_and_lacks_at_most_its_last_chunk() 
 }
 
 /// Terminals and launchers send signals twice, and a session that is closed sends SIGHUP: the bag
-/// is completed all the same. `FEROS_BAG_SIGNALS` is the number of rounds.
+/// is completed nevertheless. `FEROS_BAG_SIGNALS` is the number of rounds.
 #[test]
 fn no_signal_behind_the_first_cuts_off_the_end_of_a_bag() {
     use rustix::process::Signal;
@@ -398,7 +398,7 @@ fn a_full_disk_ends_with_what_was_written_intact() {
     .into();
     let recorder = Running::start_program("unshare", &arguments);
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
-    // The recorder ends by itself when the disk is full.
+    // The recorder ends automatically when the disk is full.
     until("the recorder has gone", || {
         let image = Image { data: vec![7; 1_000_000], ..Image::default() };
         publisher.publish(image).unwrap();

@@ -74,7 +74,7 @@ fn where_nothing_runs_nothing_is_said() {
         assert_eq!((finished.code, finished.err.as_str()), (Some(0), ""), "{line:?} {finished:?}");
         assert_eq!(finished.out, "", "{line:?}");
     }
-    // Words that need no running system are offered all the same.
+    // Words that need no running system are offered nevertheless.
     offers(&domain, &["topic", ""], &["echo", "pub", "hz"]);
     offers(&domain, &["interface", "show", "geometry_msgs/msg/Tw"], &["geometry_msgs/msg/Twist"]);
     offers(&domain, &["interface", "package", "sensor"], &["sensor_msgs"]);

@@ -1,4 +1,4 @@
-//! Hostile bags under the command: each verb ends by itself, reports the fault, and exhausts
+//! Hostile bags under the command: each verb ends on its own, reports the fault, and exhausts
 //! neither the memory nor the folder of temporary files.
 
 #[path = "../../../bag/tests/hostile/inputs.rs"]

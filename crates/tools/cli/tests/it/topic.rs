@@ -93,7 +93,7 @@ fn each_message_published_once_reaches_a_best_effort_echo() {
         let value = format!("{{data: {number}}}");
         feros(&["topic", "pub", topic[0], topic[1], &value, "--once"]).success();
     }
-    echo.interrupt(); // what has not come until now was lost
+    echo.interrupt(); // messages that have not come by now were lost
     let expected: String = (0..rounds).map(|number: usize| format!("{number}\n")).collect();
     assert_eq!(echo.finish().out, expected);
 }

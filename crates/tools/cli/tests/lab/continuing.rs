@@ -55,7 +55,7 @@ fn a_run_that_was_killed_continues_and_leaves_nothing_running() {
     let kept = fixture.read("feros-lab-quick/cells.jsonl");
     let done = kept.lines().count();
     assert!((1..3).contains(&done), "{kept}");
-    // Its programs end by themselves once the run is gone.
+    // Its programs end on their own once the run has ended.
     wait_until("the end of its programs", || fixture.processes().is_empty());
     let continued = fixture.run(RUN);
     assert!(

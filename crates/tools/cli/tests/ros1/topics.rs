@@ -195,7 +195,7 @@ fn static_transforms_of_all_publishers_are_kept_for_who_comes_late() {
         assert_eq!(children, ["camera", "lidar"], "{name}");
     }
 
-    // And the other direction.
+    // The other direction.
     let mut ros1 = world.node("broadcaster");
     ros1.run(json!({"do": "advertise", "topic": "/map", "type": "std_msgs/String", "latch": true}));
     ros1.run(json!({"do": "publish", "topic": "/map", "fields": {"data": "kept"}}));

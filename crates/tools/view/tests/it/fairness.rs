@@ -120,7 +120,7 @@ fn clients_of_nodes_that_have_answered_are_released() {
 #[test]
 fn questions_to_nodes_that_never_answer_cost_a_bounded_number_of_clients() {
     let fixture = Fixture::new();
-    // Nobody spins these nodes.
+    // No executor spins these nodes.
     let _nodes: Vec<Node> = (0..40)
         .map(|number| fixture.contexts[0].create_node(&format!("silent_{number}")).unwrap())
         .collect();

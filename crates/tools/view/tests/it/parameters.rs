@@ -38,7 +38,7 @@ fn parameters_are_asked_for_by_name_and_all_at_once() {
 #[test]
 fn the_page_hears_each_node_at_once_though_another_does_not_answer() {
     let fixture = Fixture::new();
-    // Nobody spins this node.
+    // No executor spins this node.
     let _silent = fixture.contexts[0].create_node("silent").unwrap();
     declare(&fixture);
     let (mut page, mut client) = (fixture.page(), fixture.foxglove());
