@@ -13,7 +13,7 @@
 enum { CALL_WITHIN_SECONDS = 10 };
 
 static const rosidl_service_type_support_t *type(const struct contract *c) {
-  if (!c->is_string) contract_error("unsupported", "a response is a text: --type string", NULL);
+  if (!c->is_string) contract_error("unsupported", "a response is a string: --type string", NULL);
   return ROSIDL_GET_SRV_TYPE_SUPPORT(std_srvs, srv, Trigger);
 }
 

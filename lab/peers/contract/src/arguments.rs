@@ -193,7 +193,7 @@ impl Arguments {
             "--subscriptions" => self.subscriptions = parse(name, value)?,
             "--nodes" => self.nodes = parse(name, value)?,
             "--idle" => self.idle = parse(name, value)?,
-            _ => return Err(format!("the argument {name} is not known")),
+            _ => return Err(format!("{name}: this argument is not known")),
         }
         Ok(())
     }
@@ -386,7 +386,7 @@ mod tests {
         );
         assert_eq!(found.messages(), None);
         for (line, said) in [
-            ("--role pair --colour red", "the argument --colour is not known"),
+            ("--role pair --colour red", "--colour: this argument is not known"),
             ("--role pair --form bent", "given, built"),
             ("--role pair --size", "its value is missing"),
             ("--role singer", "talker, listener"),
