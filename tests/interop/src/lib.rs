@@ -18,10 +18,15 @@
 //! Without the ROS 2 wheels, a test fails and prints the command that installs them, unless
 //! `FEROS_SKIP_INTEROP=1` is set; then [`Domain::reserve`] returns `None`. Dropping a [`Peer`] ends
 //! its stock node; if the test fails, the standard error of the node is shown.
+//!
+//! A [`Ros1Node`] is a node of ROS 1 and a [`Process`] any other program, for the tests of Feros with
+//! ROS 1.
 
 mod domain;
 mod package;
 mod peer;
+mod process;
+mod ros1_node;
 mod shared_files;
 
 pub use domain::{
@@ -29,3 +34,5 @@ pub use domain::{
 };
 pub use package::Package;
 pub use peer::{LONGEST_WAIT, Peer};
+pub use process::Process;
+pub use ros1_node::Ros1Node;

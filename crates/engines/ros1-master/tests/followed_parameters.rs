@@ -12,7 +12,7 @@ use std::time::Duration;
 use feros::{Context, ContextOptions, Node, ParameterValue, QosProfile};
 use feros_engine::SessionOptions;
 use feros_test_support::{WATCHDOG, eventually};
-use ros1::{Rospy, World};
+use ros1::{Ros1Node, World};
 use said::{all_said, listen, said};
 use serde_json::{Value, json};
 
@@ -25,11 +25,11 @@ fn node(world: &World, name: &str) -> Node {
 }
 
 /// Sets a parameter like `rosparam set`.
-fn set(rospy: &mut Rospy, name: &str, value: &Value) {
+fn set(rospy: &mut Ros1Node, name: &str, value: &Value) {
     rospy.run(json!({"do": "set_parameter", "name": name, "value": value}));
 }
 
-fn wait_for_master(rospy: &mut Rospy, name: &str, expected: &Value) {
+fn wait_for_master(rospy: &mut Ros1Node, name: &str, expected: &Value) {
     eventually(|| {
         let found = rospy.run(json!({"do": "get_parameter", "name": name}));
         if found == *expected { Ok(()) } else { Err(format!("{name} is {found}, not {expected}")) }

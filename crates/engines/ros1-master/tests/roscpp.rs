@@ -8,10 +8,10 @@ mod roscpp;
 use feros_conformance::{text_in, text_message};
 use feros_engine::QosProfile;
 use feros_test_support::eventually;
-use ros1::{Rospy, SET_BOOL, STRING, World, answer_next, call, put_text};
+use ros1::{Ros1Node, SET_BOOL, STRING, World, answer_next, call, put_text};
 use serde_json::json;
 
-fn publish(node: &mut Rospy, topic: &str, text: &str) {
+fn publish(node: &mut Ros1Node, topic: &str, text: &str) {
     eventually(|| {
         let published = node.run(json!(format!("publish {topic} {text}")));
         if published == json!(true) { Ok(()) } else { Err("nothing is connected") }

@@ -12,7 +12,7 @@ use feros_engine::{Engine, SessionOptions};
 use feros_engine_pair::PairEngine;
 use feros_interop::Domain;
 use feros_test_support::eventually;
-use ros1::{Rospy, World};
+use ros1::{Ros1Node, World};
 use serde_json::{Value, json};
 
 fn context(world: &World, arguments: &str) -> Context {
@@ -30,7 +30,7 @@ fn context_on(engine: Arc<dyn Engine>, session: SessionOptions, arguments: &str)
 }
 
 /// Waits until the master has this value.
-fn wait_for_parameter(rospy: &mut Rospy, name: &str, expected: &Value) {
+fn wait_for_parameter(rospy: &mut Ros1Node, name: &str, expected: &Value) {
     eventually(|| {
         let found = rospy.run(json!({"do": "get_parameter", "name": name}));
         if found == *expected { Ok(()) } else { Err(format!("{name} is {found}, not {expected}")) }
@@ -156,7 +156,7 @@ fn a_new_master_gets_all_parameters() {
     }
 }
 
-fn wait_for_time(rospy: &mut Rospy, node: &feros::Node, secs: i64) {
+fn wait_for_time(rospy: &mut Ros1Node, node: &feros::Node, secs: i64) {
     let expected = Time::from_nanos(secs * 1_000_000_000 + 5);
     eventually(|| {
         let clock = json!({"clock": {"secs": secs, "nsecs": 5}});

@@ -1,6 +1,5 @@
 //! Failures: masters and nodes that come and go, definitions that differ, names that are forbidden.
 
-use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use feros::QosProfile;
@@ -9,6 +8,7 @@ use feros_test_support::WATCHDOG;
 use serde_json::json;
 
 use crate::peers::World;
+use crate::topics::subscribe;
 
 const NO_MASTER: &str = "no ROS 1 master at";
 
@@ -20,20 +20,14 @@ fn it_waits_for_a_master_and_survives_its_restart() {
     let said = bridge.line_again(NO_MASTER, 1);
     assert!(said.contains("ROS_MASTER_URI") && said.contains("waiting for it"), "{said}");
     let ros2 = world.ros2();
-    let (sender, heard) = sync_channel(10_000);
-    let _subscription = ros2
-        .node
-        .create_subscription("/chatter", QosProfile::default(), move |message: Text| {
-            let _ = sender.send(message.data);
-        })
-        .unwrap();
+    let (_subscription, heard) = subscribe::<Text>(&ros2, "/chatter", QosProfile::default());
     for (times, round) in ["first", "second"].into_iter().enumerate() {
         world.start_master();
         // rospy does not register again with a new master, so its nodes are restarted with it.
         let mut ros1 = world.node(round);
         ros1.run(json!({"do": "advertise", "topic": "/chatter", "type": "std_msgs/String"}));
         ros1.publish("/chatter", &json!({"data": round}));
-        assert_eq!(heard.recv_timeout(WATCHDOG).unwrap(), round);
+        assert_eq!(heard.recv_timeout(WATCHDOG).unwrap().data, round);
         world.kill_master();
         bridge.line_again(NO_MASTER, times + 2);
     }
@@ -45,19 +39,13 @@ fn nodes_that_are_killed_are_found_again() {
     let Some(world) = World::new() else { return };
     let _bridge = world.bridge(&[]);
     let ros2 = world.ros2();
-    let (sender, heard) = sync_channel(10_000);
-    let _subscription = ros2
-        .node
-        .create_subscription("/chatter", QosProfile::default(), move |message: Text| {
-            let _ = sender.send(message.data);
-        })
-        .unwrap();
+    let (_subscription, heard) = subscribe::<Text>(&ros2, "/chatter", QosProfile::default());
     // Dropping a node kills it, so the master still has its registration when the next node comes.
     for round in ["first", "second", "third"] {
         let mut ros1 = world.node("talker");
         ros1.run(json!({"do": "advertise", "topic": "/chatter", "type": "std_msgs/String"}));
         ros1.publish("/chatter", &json!({"data": round}));
-        assert_eq!(heard.recv_timeout(WATCHDOG).unwrap(), round);
+        assert_eq!(heard.recv_timeout(WATCHDOG).unwrap().data, round);
     }
 }
 
@@ -65,13 +53,7 @@ fn nodes_that_are_killed_are_found_again() {
 fn a_bridge_that_was_killed_is_followed_by_the_next() {
     let Some(world) = World::new() else { return };
     let ros2 = world.ros2();
-    let (sender, heard) = sync_channel(10_000);
-    let _subscription = ros2
-        .node
-        .create_subscription("/chatter", QosProfile::default(), move |message: Text| {
-            let _ = sender.send(message.data);
-        })
-        .unwrap();
+    let (_subscription, heard) = subscribe::<Text>(&ros2, "/chatter", QosProfile::default());
     let mut ros1 = world.node("talker");
     ros1.run(json!({"do": "advertise", "topic": "/chatter", "type": "std_msgs/String"}));
     for round in ["first", "second"] {
@@ -81,7 +63,7 @@ fn a_bridge_that_was_killed_is_followed_by_the_next() {
         bridge.line(|line| line.contains("bridged: topic /chatter"));
         feros_test_support::eventually(|| {
             ros1.publish("/chatter", &json!({"data": round}));
-            let text = heard.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
+            let text = heard.recv_timeout(Duration::from_millis(200)).unwrap_or_default().data;
             if text == round { Ok(()) } else { Err(text) }
         });
     }
@@ -124,20 +106,14 @@ fn hostile_peers_are_said_and_others_are_bridged() {
     let Some(world) = World::new() else { return };
     let mut bridge = world.bridge(&["--bridge-all-1to2-topics"]);
     let ros2 = world.ros2();
-    let (sender, heard) = sync_channel(10_000);
-    let _subscription = ros2
-        .node
-        .create_subscription("/chatter", QosProfile::default(), move |message: Text| {
-            let _ = sender.send(message.data);
-        })
-        .unwrap();
+    let (_subscription, heard) = subscribe::<Text>(&ros2, "/chatter", QosProfile::default());
     let mut ros1 = world.node("mixed");
     ros1.run(json!({"do": "advertise", "topic": "/chatter", "type": "std_msgs/String"}));
     ros1.run(json!({"do": "hostile_publisher", "topic": "/chatter", "sent": "ffffffff"}));
     let said = bridge.line(|line| line.contains("/chatter: the publisher at"));
     assert!(said.contains("does not speak TCPROS") && said.contains("rosnode info"), "{said}");
     ros1.publish("/chatter", &json!({"data": "honest"}));
-    assert_eq!(heard.recv_timeout(WATCHDOG).unwrap(), "honest");
+    assert_eq!(heard.recv_timeout(WATCHDOG).unwrap().data, "honest");
     let _back = ros2.node.create_publisher::<Text>("/back", QosProfile::default()).unwrap();
     ros1.run(json!({"do": "subscribe", "topic": "/back", "type": "std_msgs/String"}));
     bridge.line(|line| line.contains("bridged: topic /back"));

@@ -1,8 +1,6 @@
 //! Nodes that send false values, malformed definitions or malformed headers: each is refused and
 //! reported, and the bridge serves honest nodes meanwhile.
 
-use std::sync::mpsc::sync_channel;
-
 use feros::QosProfile;
 use feros::msgs::std_msgs::msg::String as Text;
 use feros_ros1::ConnectionHeader;
@@ -10,6 +8,7 @@ use feros_test_support::WATCHDOG;
 use serde_json::json;
 
 use crate::peers::{Process, Ros1Node, World};
+use crate::topics::subscribe;
 
 /// The checksum of the real `std_msgs/String`.
 const MD5: &str = "992ce8a1687cec8c8bd883ec73ca41d1";
@@ -100,17 +99,11 @@ fn hostile_definitions_and_headers_are_refused_and_others_are_bridged() {
     let Some(world) = World::new() else { return };
     let mut bridge = world.bridge(&["--bridge-all-1to2-topics"]);
     let ros2 = world.ros2();
-    let (sender, heard) = sync_channel(10_000);
-    let _subscription = ros2
-        .node
-        .create_subscription("/good", QosProfile::default(), move |message: Text| {
-            let _ = sender.send(message.data);
-        })
-        .unwrap();
+    let (_subscription, heard) = subscribe::<Text>(&ros2, "/good", QosProfile::default());
     let mut ros1 = world.node("honest");
     ros1.run(json!({"do": "advertise", "topic": "/good", "type": "std_msgs/String"}));
     ros1.publish("/good", &json!({"data": "before"}));
-    assert_eq!(heard.recv_timeout(WATCHDOG).unwrap(), "before");
+    assert_eq!(heard.recv_timeout(WATCHDOG).unwrap().data, "before");
     for (number, (ty, md5sum, definition, text)) in lies().into_iter().enumerate() {
         let topic = format!("/lies/l{number}_");
         let header = ConnectionHeader::new(&[
@@ -129,7 +122,7 @@ fn hostile_definitions_and_headers_are_refused_and_others_are_bridged() {
         said_of(&mut bridge, &topic, "does not speak TCPROS");
     }
     ros1.publish("/good", &json!({"data": "after"}));
-    assert_eq!(heard.recv_timeout(WATCHDOG).unwrap(), "after");
+    assert_eq!(heard.recv_timeout(WATCHDOG).unwrap().data, "after");
     let said = bridge.interrupt();
     for topic in ["/lies/l0_", "/lies/l6_", "/headers/h1_"] {
         let times = said.iter().filter(|line| {

@@ -2,20 +2,18 @@
 //! user runs it. Each of them ends when its value is dropped.
 
 use std::ffi::OsStr;
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use feros::engine::SessionOptions;
 use feros::{Context, ContextOptions, Executor, Node, NodeOptions};
 use feros_interop::{Domain, interop_is_skipped};
+pub(crate) use feros_interop::{Process, Ros1Node};
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError, host_address};
 use feros_ros1::{Address, Master, SystemState};
 use feros_test_support::{WATCHDOG, skip};
-use serde_json::{Value, json};
 
 /// Debian's Python, which has Debian's ROS 1 packages.
 const PYTHON: &str = "/usr/bin/python3";
@@ -138,20 +136,14 @@ impl World {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ros1/node.py");
         let mut command = self.command(ROS1, PYTHON);
         command.args([script, name]).args(arguments);
-        Self::started(command)
+        Ros1Node::start(command)
     }
 
     /// A node that is another program; like `node.py`, it reads commands and prints lines.
     pub(crate) fn node_of(&self, program: &Path, name: &str) -> Ros1Node {
         let mut command = self.command(ROS1, program);
         command.arg(name);
-        Self::started(command)
-    }
-
-    fn started(command: Command) -> Ros1Node {
-        let mut node = Ros1Node { process: Process::start(command), heard: Vec::new() };
-        assert_eq!(node.answer("ready"), json!(true));
-        node
+        Ros1Node::start(command)
     }
 
     /// Starts the bridge.
@@ -209,187 +201,5 @@ impl Drop for Ros2 {
     fn drop(&mut self) {
         self.executor.stopper().stop();
         let _ = self.thread.take().map(std::thread::JoinHandle::join);
-    }
-}
-
-/// A process and the lines of its standard output and standard error.
-pub(crate) struct Process {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    lines: Receiver<String>,
-    said: Vec<String>,
-}
-
-impl Process {
-    fn start(mut command: Command) -> Self {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap_or_else(|error| {
-            panic!("{command:?}: {error}; scripts/setup.sh installs ROS 1")
-        });
-        let (sender, lines) = sync_channel(10_000);
-        let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-        let also = sender.clone();
-        let read = |name: &str| std::thread::Builder::new().name(name.to_owned());
-        read("test-out")
-            .spawn(move || {
-                BufReader::new(out).lines().map_while(Result::ok).all(|l| sender.send(l).is_ok())
-            })
-            .unwrap();
-        read("test-err")
-            .spawn(move || {
-                BufReader::new(err).lines().map_while(Result::ok).all(|l| also.send(l).is_ok())
-            })
-            .unwrap();
-        let stdin = child.stdin.take();
-        Self { child, stdin, lines, said: Vec::new() }
-    }
-
-    /// The numbers of its threads and of its descriptors.
-    pub(crate) fn threads_and_descriptors(&self) -> (usize, usize) {
-        let count = |what| {
-            let folder = format!("/proc/{}/{what}", self.child.id());
-            std::fs::read_dir(folder).unwrap().count()
-        };
-        (count("task"), count("fd"))
-    }
-
-    /// The next line that `is` accepts; earlier lines count as well.
-    pub(crate) fn line(&mut self, is: impl Fn(&str) -> bool) -> String {
-        if let Some(line) = self.said.iter().find(|line| is(line)) {
-            return line.clone();
-        }
-        let started = Instant::now();
-        while let Some(line) = self.next(started) {
-            self.said.push(line.clone());
-            if is(&line) {
-                return line;
-            }
-        }
-        panic!("its only lines: {:#?}", self.said);
-    }
-
-    /// Waits until a text has been printed this many times; returns the last of these lines.
-    pub(crate) fn line_again(&mut self, text: &str, times: usize) -> String {
-        let started = Instant::now();
-        while self.count(text) < times {
-            let Some(line) = self.next(started) else {
-                panic!("it did not print {text:?} {times} times: {:#?}", self.said)
-            };
-            self.said.push(line);
-        }
-        self.said.iter().rfind(|line| line.contains(text)).cloned().unwrap_or_default()
-    }
-
-    /// The number of lines so far that contain a text.
-    pub(crate) fn count(&mut self, text: &str) -> usize {
-        while let Ok(line) = self.lines.try_recv() {
-            self.said.push(line);
-        }
-        self.said.iter().filter(|line| line.contains(text)).count()
-    }
-
-    fn next(&self, started: Instant) -> Option<String> {
-        self.lines.recv_timeout(WATCHDOG.saturating_sub(started.elapsed())).ok()
-    }
-
-    /// Presses Ctrl-C and waits for the end; returns all lines.
-    pub(crate) fn interrupt(mut self) -> Vec<String> {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-        let status = self.child.wait().unwrap();
-        assert!(status.success(), "{status}: {:#?}", self.said);
-        while let Ok(line) = self.lines.recv() {
-            self.said.push(line);
-        }
-        std::mem::take(&mut self.said)
-    }
-
-    /// Waits for the end; returns the exit code and all lines.
-    pub(crate) fn finish(mut self) -> (Option<i32>, Vec<String>) {
-        let started = Instant::now();
-        while self.child.try_wait().unwrap().is_none() {
-            assert!(started.elapsed() < WATCHDOG, "it does not end: {:#?}", self.said);
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let code = self.child.wait().unwrap().code();
-        while let Ok(line) = self.lines.recv() {
-            self.said.push(line);
-        }
-        (code, std::mem::take(&mut self.said))
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// A node of rospy; dropping it kills it as SIGKILL does.
-pub(crate) struct Ros1Node {
-    process: Process,
-    heard: Vec<Value>,
-}
-
-impl Ros1Node {
-    fn next(&mut self) -> Value {
-        let started = Instant::now();
-        while let Some(line) = self.process.next(started) {
-            if let Ok(value @ Value::Object(_)) = serde_json::from_str(&line) {
-                return value;
-            }
-            self.process.said.push(line);
-        }
-        panic!("the node of ROS 1 prints no more lines: {:#?}", self.process.said);
-    }
-
-    fn answer(&mut self, key: &str) -> Value {
-        loop {
-            let value = self.next();
-            match value.get(key) {
-                Some(answer) => return answer.clone(),
-                None => self.heard.push(value),
-            }
-        }
-    }
-
-    /// Makes the node execute an operation of `node.py`.
-    pub(crate) fn run(&mut self, operation: Value) -> Value {
-        let stdin = self.process.stdin.as_mut().unwrap();
-        writeln!(stdin, "{operation}").unwrap();
-        self.answer("done")
-    }
-
-    /// The next message on a topic, with all its properties.
-    pub(crate) fn heard(&mut self, topic: &str) -> Value {
-        loop {
-            if let Some(index) = self.heard.iter().position(|value| value["topic"] == topic) {
-                return self.heard.remove(index);
-            }
-            let value = self.next();
-            self.heard.push(value);
-        }
-    }
-
-    /// Whether a text has been received.
-    pub(crate) fn heard_any(&mut self, topic: &str, text: &str) -> bool {
-        let is = |value: &Value| value["topic"] == topic && value["message"]["data"] == text;
-        self.heard.iter().any(is)
-    }
-
-    /// Removes and returns a message that was received before the last answer, if there is one.
-    pub(crate) fn heard_line(&mut self, topic: &str, is: impl Fn(&Value) -> bool) -> Option<Value> {
-        let found = |value: &Value| value["topic"] == topic && is(&value["message"]);
-        let index = self.heard.iter().position(found)?;
-        Some(self.heard.remove(index)["message"].take())
-    }
-
-    /// Publishes as soon as a subscriber is connected.
-    pub(crate) fn publish(&mut self, topic: &str, fields: &Value) {
-        feros_test_support::eventually(|| {
-            let operation = json!({"do": "publish_now", "topic": topic, "fields": fields});
-            if self.run(operation) == json!(true) { Ok(()) } else { Err("nobody is connected") }
-        });
     }
 }
