@@ -19,8 +19,8 @@
 //! `FEROS_SKIP_INTEROP=1` is set; then [`Domain::reserve`] returns `None`. Dropping a [`Peer`] ends
 //! its stock node; if the test fails, the standard error of the node is shown.
 //!
-//! A [`Ros1Node`] is a node of ROS 1 and a [`Process`] any other program, for the tests of Feros with
-//! ROS 1.
+//! A [`Ros1Node`] is a node of ROS 1 and a [`Process`] any other program, for the tests of Feros
+//! with ROS 1.
 
 mod domain;
 mod package;
