@@ -109,14 +109,14 @@ impl Stamp {
             return Ok(());
         }
         let both = |name: &str| self.line(name).zip(ours.line(name));
-        let telling = [
+        let readable = [
             ("feros-component", "stamp format"),
             ("rustc", "the compiler"),
             ("target", "target"),
             ("profile", "the profile"),
             ("feros", "Feros"),
         ];
-        for (name, what) in telling {
+        for (name, what) in readable {
             match both(name) {
                 Some((theirs, ours)) if theirs != ours => {
                     return Err(Mismatch::Differs {

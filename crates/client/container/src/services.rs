@@ -72,10 +72,10 @@ impl Services {
                 .unzip();
             ListNodes_Response { full_node_names, unique_ids }
         };
-        let telling = manager.clone();
+        let asked = manager.clone();
         let states = move |_: Trigger_Request| Trigger_Response {
             success: true,
-            message: write_states(&telling.states()),
+            message: write_states(&asked.states()),
         };
         Ok(Self {
             _load: node.create_service_with(&load_name, options(), load)?,

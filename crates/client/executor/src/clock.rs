@@ -128,7 +128,7 @@ impl RosClock {
         let after = if on { self.simulated_time() } else { SystemClock.now() };
         self.announce(TimeChange { before, after, source_changed: true });
         if self.simulated.swap(on, Ordering::AcqRel) != on {
-            self.tell(TimeChange { before, after: self.now(), source_changed: true });
+            self.notify_watchers(TimeChange { before, after: self.now(), source_changed: true });
         }
     }
 
@@ -145,7 +145,7 @@ impl RosClock {
         }
         let before = Time::from_nanos(self.simulated_nanos.swap(time.as_nanos(), Ordering::AcqRel));
         if self.is_simulated() && before != time {
-            self.tell(TimeChange { before, after: time, source_changed: false });
+            self.notify_watchers(TimeChange { before, after: time, source_changed: false });
         }
     }
 
@@ -157,7 +157,7 @@ impl RosClock {
         self.for_each_watcher(|watcher| watcher.time_will_change(&change));
     }
 
-    fn tell(&self, change: TimeChange) {
+    fn notify_watchers(&self, change: TimeChange) {
         self.for_each_watcher(|watcher| watcher.time_changed(&change));
     }
 

@@ -67,7 +67,7 @@ pub(crate) struct Caught {
 }
 
 impl Caught {
-    pub(crate) fn tell(self) {
+    pub(crate) fn report(self) {
         self.supervisor.panicked(&panic_text(&*self.payload));
     }
 }

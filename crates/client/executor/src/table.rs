@@ -204,7 +204,7 @@ impl Table {
             Some(Ok(progress)) => running.progress = progress,
             Some(Err(caught)) => {
                 drop(running);
-                caught.tell();
+                caught.report();
             }
             None => {}
         }

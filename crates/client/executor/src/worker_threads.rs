@@ -88,9 +88,9 @@ impl Spinner<'_> {
         }
     }
 
-    /// Like a turn of one thread, but sleeps if nothing is ready. `tells`: whether the thread that
-    /// called the spin function has to learn of each executed unit.
-    fn shared_turn(&self, wait: &Wait, tells: bool) -> Turn {
+    /// Like a turn of one thread, but sleeps if nothing is ready. `notifies`: whether the thread
+    /// that called the spin function has to learn of each executed unit.
+    fn shared_turn(&self, wait: &Wait, notifies: bool) -> Turn {
         let (shared, timers) = (self.core.table.shared(), &self.core.timers);
         let next_deadline =
             || timers.timeout().and_then(|timeout| Instant::now().checked_add(timeout));
@@ -99,7 +99,7 @@ impl Spinner<'_> {
             return Turn::Stopped;
         }
         let is_rung = self.gather(&mut state);
-        if is_rung && tells {
+        if is_rung && notifies {
             shared.notify_condition(&mut state); // the condition may have become true
         }
         let picked = state.pick(self.thread);
@@ -111,7 +111,7 @@ impl Spinner<'_> {
                 let computing = self.core.processors.enter(self.number);
                 self.core.table.execute(picked, Requeue::AtOnce, &self.has_ready, false);
                 drop(computing);
-                if tells && is_unit {
+                if notifies && is_unit {
                     shared.notify_condition(&mut shared.lock());
                 }
                 Turn::Executed

@@ -88,7 +88,7 @@ impl Node {
             members: NodeMembers::default(),
             clock,
             rosout: rosout.clone(),
-            told_mismatches: std::sync::Arc::default(),
+            reported_mismatches: std::sync::Arc::default(),
         });
         if let Some(rosout) = rosout {
             rosout.listen_to(node.logger());

@@ -123,7 +123,7 @@ impl<E: Copy> Events<E> {
             topic: topic.to_owned(),
             on_event,
             needs_a_word,
-            mismatches: Mismatches::new(node.told_mismatches().clone()),
+            mismatches: Mismatches::new(node.reported_mismatches().clone()),
             look_again: None,
             untaken: FailureCounter::new(),
         }
@@ -165,11 +165,11 @@ impl<E: Copy> Events<E> {
             }
         }
         if looks_for_mismatches {
-            self.tell_mismatches();
+            self.report_mismatches();
         }
     }
 
-    fn tell_mismatches(&mut self) {
+    fn report_mismatches(&mut self) {
         let Some(node) = self.node.upgrade() else { return };
         let (mut news, awaits_name) = self.mismatches.sort(node.mismatches(&self.topic), true);
         if !awaits_name {

@@ -16,7 +16,7 @@ pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 const MOST_LOOKS: u32 = 20;
 /// The limit on the different mismatches that a node remembers. Further mismatches are not logged,
 /// because without being remembered they would be logged again and again.
-const MAX_TOLD: usize = 256;
+const MAX_REPORTED: usize = 256;
 
 /// A mismatch in the current snapshot of the graph.
 #[derive(Debug, Clone)]
@@ -30,19 +30,19 @@ pub(crate) struct FoundMismatch {
 
 /// The mismatches that a node has logged, for all of its endpoints.
 #[derive(Default)]
-pub(crate) struct ToldMismatches(Mutex<Vec<String>>);
+pub(crate) struct ReportedMismatches(Mutex<Vec<String>>);
 
-impl ToldMismatches {
+impl ReportedMismatches {
     fn contains(&self, text: &String) -> bool {
         self.0.lock().contains(text)
     }
 
     /// Returns whether the mismatch is to be logged now; if so, it counts as logged from now on.
-    fn tell(&self, text: &String) -> bool {
-        let mut told = self.0.lock();
-        let is_new = told.len() < MAX_TOLD && !told.contains(text);
+    fn report(&self, text: &String) -> bool {
+        let mut reported = self.0.lock();
+        let is_new = reported.len() < MAX_REPORTED && !reported.contains(text);
         if is_new {
-            told.push(text.clone());
+            reported.push(text.clone());
         }
         is_new
     }
@@ -51,14 +51,14 @@ impl ToldMismatches {
 /// The selection for one endpoint.
 #[derive(Default)]
 pub(crate) struct Mismatches {
-    told: Arc<ToldMismatches>,
+    reported: Arc<ReportedMismatches>,
     looks: u32,
 }
 
 impl Mismatches {
     /// Starts the selection for an endpoint of the node whose logged mismatches are `told`.
-    pub(crate) fn new(told: Arc<ToldMismatches>) -> Self {
-        Self { told, looks: 0 }
+    pub(crate) fn new(reported: Arc<ReportedMismatches>) -> Self {
+        Self { reported, looks: 0 }
     }
 
     /// Returns the texts to log for the mismatches that were found now, and whether to check again
@@ -68,13 +68,13 @@ impl Mismatches {
         found: Vec<FoundMismatch>,
         may_wait: bool,
     ) -> (Vec<String>, bool) {
-        let is_awaited = |one: &FoundMismatch| !one.is_named && !self.told.contains(&one.text);
+        let is_awaited = |one: &FoundMismatch| !one.is_named && !self.reported.contains(&one.text);
         let awaits_name = may_wait && self.looks < MOST_LOOKS && found.iter().any(is_awaited);
         self.looks = if awaits_name { self.looks + 1 } else { 0 };
         let mut news = Vec::new();
         for FoundMismatch { text, is_mine, is_named } in found {
             let is_due = is_mine && (is_named || !awaits_name);
-            if is_due && self.told.tell(&text) {
+            if is_due && self.reported.report(&text) {
                 news.push(text);
             }
         }
@@ -107,8 +107,8 @@ mod tests {
 
     #[test]
     fn endpoints_of_one_node_tell_it_once() {
-        let told = Arc::<ToldMismatches>::default();
-        let [mut one, mut other] = [(); 2].map(|()| Mismatches::new(told.clone()));
+        let reported = Arc::<ReportedMismatches>::default();
+        let [mut one, mut other] = [(); 2].map(|()| Mismatches::new(reported.clone()));
         let both = || vec![found("camera", true)];
         assert_eq!(one.sort(both(), true), (vec!["camera".into()], false));
         assert_eq!(other.sort(both(), true), (vec![], false));

@@ -29,7 +29,7 @@ use crate::clock::Clock;
 use crate::context::Context;
 use crate::create_error::CreateError;
 use crate::logging::Logger;
-use crate::mismatches::{FoundMismatch, ToldMismatches};
+use crate::mismatches::{FoundMismatch, ReportedMismatches};
 use crate::node_members::{Member, NodeMembers};
 use crate::rosout::Rosout;
 
@@ -59,7 +59,7 @@ pub(crate) struct NodeInner {
     pub(crate) clock: Clock,
     pub(crate) rosout: Option<Arc<Rosout>>,
     /// The mismatches of the node's endpoints that have been logged.
-    pub(crate) told_mismatches: Arc<ToldMismatches>,
+    pub(crate) reported_mismatches: Arc<ReportedMismatches>,
 }
 
 const FOREIGN_GROUP: &str = "its callback group belongs to another node: create one with \
@@ -330,8 +330,8 @@ impl Node {
         }
     }
 
-    pub(crate) fn told_mismatches(&self) -> &Arc<ToldMismatches> {
-        &self.0.told_mismatches
+    pub(crate) fn reported_mismatches(&self) -> &Arc<ReportedMismatches> {
+        &self.0.reported_mismatches
     }
 
     /// Returns the mismatches of a topic that concern this node's endpoints, each as a sentence

@@ -199,7 +199,7 @@ impl Buffer {
             }
         }
         if is_changed {
-            self.tell(|watcher| watcher.transforms_came());
+            self.notify_watchers(|watcher| watcher.transforms_came());
         }
     }
 
@@ -219,7 +219,7 @@ impl Buffer {
     pub fn clear(&self) {
         self.inner.tree.write().clear();
         self.inner.counts.lock().cleared += 1;
-        self.tell(|watcher| watcher.buffer_cleared());
+        self.notify_watchers(|watcher| watcher.buffer_cleared());
     }
 
     /// Ends all waiting for transforms, now and later, since nobody fills the buffer any longer.
@@ -240,7 +240,7 @@ impl Buffer {
         *watchers = alive.chain([watcher]).collect();
     }
 
-    fn tell(&self, what: impl Fn(&dyn BufferWatcher)) {
+    fn notify_watchers(&self, what: impl Fn(&dyn BufferWatcher)) {
         self.inner.waiting.wake();
         let watchers = Arc::clone(&*self.inner.watchers.lock());
         watchers.iter().filter_map(Weak::upgrade).for_each(|watcher| what(&*watcher));

@@ -283,7 +283,7 @@ impl Bridge {
             let sides = (&self.sides[key.from], &self.sides[key.to]);
             match topic::carry(&key, (planned.hash, planned.left), sides, shared) {
                 Ok(way) => drop(self.topics.insert(key, way)),
-                Err(error) => self.say_not_bridged(&key.topic, &error),
+                Err(error) => self.report_not_bridged(&key.topic, &error),
             }
         }
     }
@@ -302,7 +302,7 @@ impl Bridge {
             let sides = (&self.sides[key.from], &self.sides[key.to]);
             match service::carry(&key, planned.hashes, sides, shared) {
                 Ok(way) => drop(self.services.insert(key, way)),
-                Err(error) => self.say_not_bridged(&key.service, &error),
+                Err(error) => self.report_not_bridged(&key.service, &error),
             }
         }
     }
@@ -339,7 +339,7 @@ impl Bridge {
         }
     }
 
-    fn say_not_bridged(&self, name: &str, reason: &dyn Display) {
+    fn report_not_bridged(&self, name: &str, reason: &dyn Display) {
         self.warnings.warn_once(format!("{name} is not bridged: {reason}"));
     }
 

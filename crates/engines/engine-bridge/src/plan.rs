@@ -112,7 +112,7 @@ impl Planner<'_> {
     fn plan_topic(&self, at: &Between<'_>, plan: &mut Plan) {
         let (offered, wanted) = (types(&at.offers), types(&at.wants));
         if !wanted.is_empty() && offered.is_disjoint(&wanted) {
-            return self.say_types_differ("topic", at, &offered, &wanted);
+            return self.report_different_types("topic", at, &offered, &wanted);
         }
         for type_name in offered {
             if !wanted.contains(type_name) && !self.options.all_topics {
@@ -158,7 +158,7 @@ impl Planner<'_> {
         }
         let (served, called) = (types(&at.offers), types(&at.wants));
         let Some(type_name) = served.intersection(&called).next() else {
-            return self.say_types_differ("service", at, &served, &called);
+            return self.report_different_types("service", at, &served, &called);
         };
         let first = |of: &[&EndpointInfo]| hashes(of, type_name).first().copied();
         let (keeps, begins_after) = self.precedence(at);
@@ -207,7 +207,7 @@ impl Planner<'_> {
         (keeps, begins_after)
     }
 
-    fn say_types_differ(
+    fn report_different_types(
         &self,
         kind: &str,
         at: &Between<'_>,

@@ -106,7 +106,7 @@ impl Joiner {
             let is_due = has_waited && !shared.first_shows(twin);
             if !is_due {
                 let from = if has_waited { now } else { since };
-                shared.later.tell_at(from + shared.settle, watch);
+                shared.later.notify_at(from + shared.settle, watch);
             }
             is_due
         })

@@ -26,10 +26,10 @@ impl Watch {
     /// Returns the notification that an engine calls.
     pub(crate) fn notifier(self: &Arc<Self>) -> Notify {
         let watch = self.clone();
-        Arc::new(move || watch.tell())
+        Arc::new(move || watch.notify())
     }
 
-    pub(crate) fn tell(&self) {
+    pub(crate) fn notify(&self) {
         self.has_changed.store(true, Ordering::Release);
         self.changed.notify();
     }
@@ -68,7 +68,7 @@ struct Due {
 impl Later {
     /// Notifies the endpoint at this time, unless a notification is already planned for an earlier
     /// time.
-    pub(crate) fn tell_at(&self, at: Instant, watch: &Arc<Watch>) {
+    pub(crate) fn notify_at(&self, at: Instant, watch: &Arc<Watch>) {
         let mut due = self.shared.due.lock();
         let of_watch = |(_, known): &&mut (Instant, Weak<Watch>)| {
             std::ptr::eq(known.as_ptr(), Arc::as_ptr(watch))
@@ -111,7 +111,7 @@ impl Shared {
             let ripe: Vec<(Instant, Weak<Watch>)> = ripe;
             if !ripe.is_empty() {
                 drop(due);
-                ripe.iter().filter_map(|(_, watch)| watch.upgrade()).for_each(|one| one.tell());
+                ripe.iter().filter_map(|(_, watch)| watch.upgrade()).for_each(|one| one.notify());
                 due = self.due.lock();
                 continue;
             }
@@ -154,10 +154,10 @@ mod tests {
         let [one, closed] = [(); 2].map(|()| watch(&told));
         closed.close();
         let soon = Instant::now() + Duration::from_millis(5);
-        later.tell_at(soon + Duration::from_secs(3600), &one);
-        later.tell_at(soon, &closed);
-        later.tell_at(soon, &one);
-        later.tell_at(soon + Duration::from_secs(1), &one);
+        later.notify_at(soon + Duration::from_secs(3600), &one);
+        later.notify_at(soon, &closed);
+        later.notify_at(soon, &one);
+        later.notify_at(soon + Duration::from_secs(1), &one);
         feros_test_support::until("the call", || told.load(Ordering::Acquire) == 1);
         drop(later);
         assert_eq!(told.load(Ordering::Acquire), 1);

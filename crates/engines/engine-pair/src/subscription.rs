@@ -258,7 +258,7 @@ impl PairSubscription {
             let lost = reception.gaps.next(from, number, || self.known());
             if lost > 0 {
                 self.matches.lock().status.add_lost(lost);
-                self.watch.tell();
+                self.watch.notify();
             }
         }
         Some(sample)

@@ -50,7 +50,7 @@ impl FailureCounter {
 
     /// Counts one failure and returns whether it should be logged. The first `first` failures are
     /// all logged. This is meant for log lines of a library, which differ from each other.
-    pub fn is_said_of(&self, first: u64) -> bool {
+    pub fn is_logged(&self, first: u64) -> bool {
         let is_power_of_two = self.count().is_some();
         is_power_of_two || self.total() <= first
     }

@@ -38,7 +38,7 @@ pub(crate) fn last_errors() -> String {
 unsafe extern "C" fn sink(is_error: bool, text: *const c_char) {
     // SAFETY: the shim passes a NUL-terminated string that lives during the call.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
-    if LINES.is_said_of(LINES_AT_FIRST) {
+    if LINES.is_logged(LINES_AT_FIRST) {
         if is_error {
             tracing::error!(target: LOG_TARGET, "{text}");
         } else {

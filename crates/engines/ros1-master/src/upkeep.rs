@@ -77,7 +77,7 @@ struct Looking {
 impl Looking {
     fn look(&mut self, participant: &Participant, known: &[KnownNode]) {
         let nodes: Vec<_> = known.iter().map(|(node, _)| node.clone()).collect();
-        self.say_who_was_ended(&nodes);
+        self.report_ended_nodes(&nodes);
         let state = match participant.master.system_state() {
             Ok(state) => state,
             Err(error) => {
@@ -113,7 +113,7 @@ impl Looking {
     }
 
     /// Logs which nodes the master has ended. It keeps one node per name, the newest.
-    fn say_who_was_ended(&mut self, nodes: &[feros_ros1::Node]) {
+    fn report_ended_nodes(&mut self, nodes: &[feros_ros1::Node]) {
         for node in nodes {
             let Some(reason) = node.told_to_end() else { continue };
             if self.ended.insert(node.name().to_owned()) {

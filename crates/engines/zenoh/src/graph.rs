@@ -186,7 +186,7 @@ impl Graph {
             } else if let Some((gid, token)) = state.awaited.remove(&speaker) {
                 return state.endpoint_appeared(gid, token);
             }
-            state.retell(&speaker)
+            state.announce_again(&speaker)
         });
     }
 
@@ -329,7 +329,7 @@ impl State {
     }
 
     /// Passes an endpoint's current announcement to the matches of this session's endpoints.
-    fn retell(&self, speaker: &Speaker) -> Changed {
+    fn announce_again(&self, speaker: &Speaker) -> Changed {
         let text = self.said_by(speaker);
         let found = self.speakers.get(speaker);
         let Some((gid, endpoint)) = found.and_then(|gid| self.endpoints.get_key_value(gid)) else {

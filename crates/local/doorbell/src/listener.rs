@@ -6,25 +6,25 @@ use feros_sync::{AtomicUsize, Ordering};
 pub(crate) struct Listener {
     callback: Box<dyn Fn(usize) + Send + Sync>,
     /// The rings that the callback has not yet been told about, including those of a running call.
-    untold: AtomicUsize,
+    unreported: AtomicUsize,
 }
 
 impl Listener {
     pub(crate) fn new(callback: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        Self { callback: Box::new(callback), untold: AtomicUsize::new(0) }
+        Self { callback: Box::new(callback), unreported: AtomicUsize::new(0) }
     }
 
     /// Passes this many rings to the callback, or leaves them to the thread that is calling it now.
-    pub(crate) fn tell(&self, rings: usize) {
+    pub(crate) fn report(&self, rings: usize) {
         // The thread that finds the count at zero calls the callback, and repeats this until no
         // other thread has added to the count meanwhile.
-        if self.untold.fetch_add(rings, Ordering::AcqRel) > 0 {
+        if self.unreported.fetch_add(rings, Ordering::AcqRel) > 0 {
             return;
         }
-        let mut untold = rings;
-        while untold > 0 {
-            (self.callback)(untold);
-            untold = self.untold.fetch_sub(untold, Ordering::AcqRel) - untold;
+        let mut unreported = rings;
+        while unreported > 0 {
+            (self.callback)(unreported);
+            unreported = self.unreported.fetch_sub(unreported, Ordering::AcqRel) - unreported;
         }
     }
 }

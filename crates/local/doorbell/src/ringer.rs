@@ -30,7 +30,7 @@ struct Cell {
     /// Whether the entity was rung while it had no executor.
     pending: AtomicBool,
     /// The number of rings while the entity had neither an executor nor a listener.
-    unheard: AtomicUsize,
+    unreported: AtomicUsize,
     /// The number of wait sets, readable without the lock.
     wait_sets: AtomicUsize,
 }
@@ -42,7 +42,7 @@ impl Ringer {
             cell: Arc::new(Cell {
                 routes: RwLock::new(Routes::default()),
                 pending: AtomicBool::new(false),
-                unheard: AtomicUsize::new(0),
+                unreported: AtomicUsize::new(0),
                 wait_sets: AtomicUsize::new(0),
             }),
         }
@@ -63,7 +63,7 @@ impl Ringer {
                 // The lock orders this with `attach` and `detach`.
                 self.cell.pending.store(true, Ordering::Relaxed);
                 if routes.listener.is_none() {
-                    self.cell.unheard.fetch_add(1, Ordering::Relaxed);
+                    self.cell.unreported.fetch_add(1, Ordering::Relaxed);
                 }
             }
         }
@@ -71,7 +71,7 @@ impl Ringer {
         let listener = routes.listener.clone();
         drop(routes);
         if let Some(listener) = listener {
-            listener.tell(1);
+            listener.report(1);
         }
     }
 
@@ -86,11 +86,11 @@ impl Ringer {
         let listener = std::sync::Arc::new(Listener::new(callback));
         let mut routes = self.cell.routes.write();
         let former = routes.listener.replace(std::sync::Arc::clone(&listener));
-        let unheard = self.cell.unheard.swap(0, Ordering::Relaxed);
+        let unreported = self.cell.unreported.swap(0, Ordering::Relaxed);
         drop(routes);
         drop(former);
-        if unheard > 0 {
-            listener.tell(unheard);
+        if unreported > 0 {
+            listener.report(unreported);
         }
     }
 
@@ -143,7 +143,7 @@ impl Ringer {
         if self.cell.pending.swap(false, Ordering::Relaxed) {
             ready_set.ring(slot);
         }
-        self.cell.unheard.store(0, Ordering::Relaxed);
+        self.cell.unreported.store(0, Ordering::Relaxed);
         let executor = Attachment { ready_set: Arc::clone(ready_set), slot };
         routes.move_place(true, |routes| routes.executor = Some(executor));
         true

@@ -54,7 +54,7 @@ impl Attachment {
     /// the place and rings, or the execution that begins after this ring finds the data. If this
     /// rang before the fence, or before it called the observers, the execution could end before the
     /// place is visible.
-    fn tell_arrival<'a>(&self, observers: impl Iterator<Item = &'a mut Observer>) {
+    fn report_arrival<'a>(&self, observers: impl Iterator<Item = &'a mut Observer>) {
         let place = Place { doorbell: self.ready_set.number(), slot: self.slot };
         let mut is_observed = false;
         for observer in observers {
@@ -68,7 +68,7 @@ impl Attachment {
         }
     }
 
-    fn tell_departure<'a>(&self, observers: impl Iterator<Item = &'a mut Observer>) {
+    fn report_departure<'a>(&self, observers: impl Iterator<Item = &'a mut Observer>) {
         for observer in observers {
             observer(None);
             self.ready_set.end_sharing();
@@ -98,11 +98,11 @@ impl Routes {
     /// Makes a change; if `moves` is set, it moves the entity's place.
     pub(crate) fn move_place<T>(&mut self, moves: bool, change: impl FnOnce(&mut Self) -> T) -> T {
         if moves {
-            self.tell_departure(); // first, so that few rings come too late
+            self.report_departure(); // first, so that few rings come too late
         }
         let changed = change(self);
         if moves {
-            self.tell_arrival();
+            self.report_arrival();
         }
         changed
     }
@@ -112,7 +112,7 @@ impl Routes {
         let id = ObserverId(self.next_observer);
         self.next_observer += 1;
         match self.shared_place() {
-            Some(place) => place.tell_arrival(std::iter::once(&mut observer)),
+            Some(place) => place.report_arrival(std::iter::once(&mut observer)),
             None => observer(None),
         }
         self.observers.push((id, observer));
@@ -125,22 +125,22 @@ impl Routes {
         let index = self.observers.iter().position(|(known, _)| *known == id)?;
         let (_, mut observer) = self.observers.swap_remove(index);
         if let Some(place) = self.shared_place() {
-            place.tell_departure(std::iter::once(&mut observer));
+            place.report_departure(std::iter::once(&mut observer));
         }
         Some(observer)
     }
 
-    fn tell_arrival(&mut self) {
+    fn report_arrival(&mut self) {
         let Self { executor, wait_sets, observers, .. } = self;
         if let Some(place) = executor.as_ref().or(wait_sets.last()) {
-            place.tell_arrival(observers.iter_mut().map(|(_, observer)| observer));
+            place.report_arrival(observers.iter_mut().map(|(_, observer)| observer));
         }
     }
 
-    fn tell_departure(&mut self) {
+    fn report_departure(&mut self) {
         let Self { executor, wait_sets, observers, .. } = self;
         if let Some(place) = executor.as_ref().or(wait_sets.last()) {
-            place.tell_departure(observers.iter_mut().map(|(_, observer)| observer));
+            place.report_departure(observers.iter_mut().map(|(_, observer)| observer));
         }
     }
 }
@@ -150,7 +150,7 @@ impl fmt::Debug for Routes {
         f.debug_struct("Routes")
             .field("slot", &self.executor.as_ref().map(|attachment| attachment.slot))
             .field("wait_sets", &self.wait_sets.len())
-            .field("is_heard", &self.listener.is_some())
+            .field("has_listener", &self.listener.is_some())
             .field("observers", &self.observers.len())
             .finish()
     }

@@ -292,7 +292,7 @@ impl iceoryx2_log_types::Log for ToTracing {
         match level {
             LogLevel::Warn if is_of_no_concern(message) => {}
             LogLevel::Error | LogLevel::Fatal | LogLevel::Warn
-                if !LINES.is_said_of(LINES_AT_FIRST) => {}
+                if !LINES.is_logged(LINES_AT_FIRST) => {}
             LogLevel::Error | LogLevel::Fatal => {
                 tracing::error!(target: "feros::shm", %origin, "{message}")
             }

@@ -309,7 +309,7 @@ impl PeerSubscription {
 
     /// Signals that the memory of a publisher of this process has been made, and wakes the
     /// subscription so that it opens that memory.
-    pub fn tell_ready(&self) {
+    pub fn report_ready(&self) {
         self.entry().count_ready(self.entry.generation());
         self.ring();
     }

@@ -256,7 +256,7 @@ fn the_own_process_is_a_peer_like_others() {
     assert!(first.ring());
     subscription.wait();
     let ready = subscription.entry.publishers_ready();
-    first.tell_ready();
+    first.report_ready();
     subscription.wait();
     assert_eq!(subscription.entry.publishers_ready(), ready + 1);
     let attachment = subscription.entry.attach(PUBLISHER, 7).unwrap();

@@ -239,7 +239,7 @@ pub(crate) struct PendingEvents {
     is_pending: AtomicBool,
     /// The number of losses on the intra-process and shared-memory transports that events have
     /// reported.
-    told_losses: AtomicU64,
+    reported_losses: AtomicU64,
     notify: Notify,
 }
 
@@ -248,7 +248,7 @@ impl PendingEvents {
     pub(crate) fn new(notify: Notify) -> Arc<Self> {
         Arc::new(Self {
             is_pending: AtomicBool::new(false),
-            told_losses: AtomicU64::new(0),
+            reported_losses: AtomicU64::new(0),
             notify,
         })
     }
@@ -276,12 +276,12 @@ impl PendingEvents {
     /// The number of losses on the local transports that no event has reported yet. They count as
     /// reported from now on.
     pub(crate) fn new_losses(&self, total: u64) -> u64 {
-        total.saturating_sub(self.told_losses.swap(total, Ordering::AcqRel))
+        total.saturating_sub(self.reported_losses.swap(total, Ordering::AcqRel))
     }
 
     /// The number of losses on the local transports that events have reported.
-    pub(crate) fn told_losses(&self) -> u64 {
-        self.told_losses.load(Ordering::Acquire)
+    pub(crate) fn reported_losses(&self) -> u64 {
+        self.reported_losses.load(Ordering::Acquire)
     }
 }
 

@@ -292,7 +292,7 @@ impl Router {
             if let Some(announcement) = announcement
                 && let Err(error) = self.engine.announce(&announcement)
             {
-                availability::not_told(&error);
+                availability::announcing_failed(&error);
             }
             self.matches.fetch_add(1, Ordering::AcqRel); // the routes have to be found anew
         }

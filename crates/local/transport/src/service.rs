@@ -68,7 +68,7 @@ struct Inner {
     channels: Arc<ServerChannels>,
     /// Raised by the engine when it may have a request.
     engine_pending: Arc<AtomicBool>,
-    hears_network: bool,
+    receives_network: bool,
     /// The source to check first for the next request.
     turn: AtomicUsize,
     buffers: Mutex<BufferPool>,
@@ -181,7 +181,7 @@ impl Service {
             queue,
             channels,
             engine_pending,
-            hears_network: transports.contains(Transport::Network),
+            receives_network: transports.contains(Transport::Network),
             turn: AtomicUsize::new(0),
             buffers: Mutex::default(),
             counters: CallCounters::default(),
@@ -300,7 +300,7 @@ impl Inner {
         }
         while let Some((id, sample)) = self.engine.take_request()? {
             // Requests over a transport that is not allowed are skipped.
-            if self.hears_network {
+            if self.receives_network {
                 self.engine_pending.store(true, Ordering::Release);
                 self.counters.network.count(1, sample.payload.len());
                 return Ok(Some((id.into(), sample)));

@@ -114,7 +114,7 @@ impl Subscription {
             matches_changed,
             tally: tally.clone(),
             shared_memory: shared_memory.clone(),
-            hears_network: transports.contains(Transport::Network),
+            receives_network: transports.contains(Transport::Network),
             events: pending.clone(),
         });
         shared_memory.begin(&engine);
@@ -177,7 +177,7 @@ impl Subscription {
     /// messages in both include the losses of the other.
     fn fetch_event(&self) -> Result<Option<SubscriptionEvent>, EventError> {
         let change = self.pending.new_losses(self.tally.lost());
-        let total = |by_engine: u64| by_engine.saturating_add(self.pending.told_losses());
+        let total = |by_engine: u64| by_engine.saturating_add(self.pending.reported_losses());
         if change > 0 {
             let total = total(self.lost_by_engine.load(Ordering::Relaxed));
             return Ok(Some(SubscriptionEvent::MessageLost { total, change }));

@@ -27,7 +27,7 @@ use crate::node::Node;
 use crate::publisher::{Publisher, PublisherOptions};
 
 /// The limit on the transitions that wait while another transition is being published.
-const MAX_UNTOLD: usize = 64;
+const MAX_UNPUBLISHED: usize = 64;
 
 /// A managed node, which has all methods of a [`Node`]. Clones refer to the same node.
 ///
@@ -63,15 +63,15 @@ struct Inner {
     /// Counts callbacks that had an error.
     failed: FailureCounter,
     /// Counts transitions that were not published.
-    untold: FailureCounter,
+    not_published: FailureCounter,
     node: Node,
 }
 
 /// The state, and the transitions that have not been published yet.
 struct Progress {
     machine: StateMachine,
-    untold: VecDeque<Transition>,
-    is_telling: bool,
+    unpublished: VecDeque<Transition>,
+    is_publishing: bool,
     /// The number of transitions that were dropped because too many waited for publication.
     lost: u64,
 }
@@ -82,8 +82,8 @@ impl LifecycleNode {
             run_callback: Mutex::new(Some(run_callback)),
             progress: Mutex::new(Progress {
                 machine: StateMachine::new(),
-                untold: VecDeque::new(),
-                is_telling: false,
+                unpublished: VecDeque::new(),
+                is_publishing: false,
                 lost: 0,
             }),
             activation: Arc::default(),
@@ -91,7 +91,7 @@ impl LifecycleNode {
             events: OnceLock::new(),
             refused: FailureCounter::new(),
             failed: FailureCounter::new(),
-            untold: FailureCounter::new(),
+            not_published: FailureCounter::new(),
             node,
         }))
     }
@@ -238,7 +238,7 @@ impl LifecycleNode {
         }
         progress.note(begun);
         drop(progress);
-        self.tell();
+        self.publish_transitions();
         Ok(begun)
     }
 
@@ -252,7 +252,7 @@ impl LifecycleNode {
         }
         finished.into_iter().for_each(|finished| progress.note(finished));
         drop(progress);
-        self.tell();
+        self.publish_transitions();
         state
     }
 
@@ -282,13 +282,13 @@ impl LifecycleNode {
 
     /// Publishes the transitions that have happened, in order. One thread at a time publishes the
     /// transitions of all threads.
-    fn tell(&self) {
+    fn publish_transitions(&self) {
         let Some(events) = self.0.events.get() else { return };
-        if std::mem::replace(&mut self.0.progress.lock().is_telling, true) {
+        if std::mem::replace(&mut self.0.progress.lock().is_publishing, true) {
             return;
         }
-        let mut telling = Telling { inner: &self.0, is_done: false };
-        while let Some(transition) = telling.take_next() {
+        let mut publishing = Publishing { inner: &self.0, is_done: false };
+        while let Some(transition) = publishing.take_next() {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let event = TransitionEvent {
                 timestamp: u64::try_from(since.as_nanos()).unwrap_or(u64::MAX),
@@ -297,7 +297,7 @@ impl LifecycleNode {
                 goal_state: transition.goal().into(),
             };
             if let Err(error) = events.publish(event)
-                && let Some(so_far) = self.0.untold.so_far()
+                && let Some(so_far) = self.0.not_published.so_far()
             {
                 tracing::error!(
                     ros_logger = &**self.logger(),
@@ -330,8 +330,8 @@ impl WeakLifecycleNode {
 
 impl Progress {
     fn note(&mut self, transition: Transition) {
-        if self.untold.len() < MAX_UNTOLD {
-            self.untold.push_back(transition);
+        if self.unpublished.len() < MAX_UNPUBLISHED {
+            self.unpublished.push_back(transition);
         } else {
             self.lost += 1;
         }
@@ -340,23 +340,23 @@ impl Progress {
 
 /// Marks one thread as the one that publishes. The mark ends even if a subscription panics during
 /// the publication, so that other threads can publish later.
-struct Telling<'a> {
+struct Publishing<'a> {
     inner: &'a Inner,
     is_done: bool,
 }
 
-impl Telling<'_> {
+impl Publishing<'_> {
     fn take_next(&mut self) -> Option<Transition> {
         let mut progress = self.inner.progress.lock();
-        let next = progress.untold.pop_front();
-        progress.is_telling = next.is_some();
+        let next = progress.unpublished.pop_front();
+        progress.is_publishing = next.is_some();
         self.is_done = next.is_none();
         let lost = std::mem::take(&mut progress.lost);
         drop(progress);
-        if let Some(lost) = self.inner.untold.count_many(lost) {
+        if let Some(lost) = self.inner.not_published.count_many(lost) {
             tracing::error!(
                 ros_logger = &**self.inner.node.logger(),
-                "{lost} transitions were not published so far: more than {MAX_UNTOLD} transitions \
+                "{lost} transitions were not published so far: more than {MAX_UNPUBLISHED} transitions \
                  waited while one was being published"
             );
         }
@@ -364,10 +364,10 @@ impl Telling<'_> {
     }
 }
 
-impl Drop for Telling<'_> {
+impl Drop for Publishing<'_> {
     fn drop(&mut self) {
         if !self.is_done {
-            self.inner.progress.lock().is_telling = false;
+            self.inner.progress.lock().is_publishing = false;
         }
     }
 }

@@ -78,14 +78,14 @@ where
         match self.messages.take() {
             Ok(taken) => taken,
             Err(error) => {
-                self.tell(&error);
+                self.report(&error);
                 None
             }
         }
     }
 
     #[cold]
-    fn tell(&self, error: &TakeError) {
+    fn report(&self, error: &TakeError) {
         if let Some(so_far) = self.untaken.so_far() {
             tracing::error!(ros_logger = &*self.logger, "{error}{so_far}");
         }

@@ -389,8 +389,8 @@ impl SubscriptionEntry {
     }
 
     /// How many times publishers have signalled that their memory was made
-    /// ([`PeerSubscription::tell_ready`](crate::PeerSubscription::tell_ready)), modulo 2^32. If a
-    /// subscription reads this and then tries too early to open such memory, it is rung later and
+    /// ([`PeerSubscription::report_ready`](crate::PeerSubscription::report_ready)), modulo 2^32. If
+    /// a subscription reads this and then tries too early to open such memory, it is rung later and
     /// then reads another number.
     pub fn publishers_ready(&self) -> u32 {
         self.inner.entry().ready()

@@ -479,7 +479,7 @@ impl Listening for Caller {
         &self.ringer
     }
 
-    fn tell(&self) {
+    fn notify(&self) {
         let has_news =
             |memory: &Arc<CallMemory>| memory.may_have_response() || memory.has_lost_server();
         if self.memory.as_ref().is_some_and(has_news) {

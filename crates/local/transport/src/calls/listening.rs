@@ -19,7 +19,7 @@ const SLOT: Slot = Slot::FIRST;
 pub(crate) trait Listening: Send + Sync {
     fn ringer(&self) -> &Ringer;
     /// Notifies the client if it has responses.
-    fn tell(&self);
+    fn notify(&self);
 }
 
 struct Listener {
@@ -77,7 +77,7 @@ fn listen(ready_set: &Arc<ReadySet>) {
             if by_others {
                 client.ringer().relay(ready_set);
             }
-            client.tell();
+            client.notify();
         }
         drop(clients); // a client may end here
         waiting::sleep(ready_set, true, None);

@@ -43,7 +43,7 @@ pub(crate) struct ReceiverOptions<'a, O: Object> {
     pub(crate) matches_changed: Arc<AtomicBool>,
     pub(crate) tally: Arc<Tally>,
     pub(crate) shared_memory: Arc<SharedMemoryReceiving>,
-    pub(crate) hears_network: bool,
+    pub(crate) receives_network: bool,
     pub(crate) events: Arc<PendingEvents>,
 }
 
@@ -55,7 +55,7 @@ pub struct Receiver<O: Object> {
     reorder: Reorder<O>,
     shared_memory: Arc<SharedMemoryReceiving>,
     matches_changed: Arc<AtomicBool>,
-    hears_network: bool,
+    receives_network: bool,
     tally: Arc<Tally>,
     events: Arc<PendingEvents>,
     /// The message that was found but not yet taken.
@@ -72,7 +72,7 @@ impl<O: Object> Receiver<O> {
             engine,
             shared_memory: options.shared_memory,
             matches_changed: options.matches_changed,
-            hears_network: options.hears_network,
+            receives_network: options.receives_network,
             tally,
             events: options.events,
             head: None,
@@ -157,7 +157,7 @@ impl<O: Object> Receiver<O> {
 
     fn next(&mut self) -> Result<Option<Received<O>>, TakeError> {
         let mut engine =
-            Engine { engine: &*self.engine, is_heard: self.hears_network, failure: None };
+            Engine { engine: &*self.engine, is_received: self.receives_network, failure: None };
         let mut links = self.shared_memory.links();
         let received = self.reorder.next(&mut links, &mut engine);
         drop(links);
@@ -181,7 +181,7 @@ impl<O: Object> Receiver<O> {
 struct Engine<'a> {
     engine: &'a dyn EngineSubscription,
     /// Whether the network transport is allowed.
-    is_heard: bool,
+    is_received: bool,
     failure: Option<TakeError>,
 }
 
@@ -189,7 +189,7 @@ impl EngineSource for Engine<'_> {
     fn take(&mut self) -> Option<Sample> {
         loop {
             match self.engine.take() {
-                Ok(sample) if self.is_heard || sample.is_none() => return sample,
+                Ok(sample) if self.is_received || sample.is_none() => return sample,
                 Ok(_) => {} // came over a transport that is not allowed
                 Err(failure) => {
                     self.failure = Some(failure);

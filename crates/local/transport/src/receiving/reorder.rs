@@ -24,7 +24,7 @@ struct LocalPublisher {
     gid: Gid,
     /// Whether a message has come over a local transport. Until then, the engine counts lost
     /// messages.
-    is_heard: bool,
+    comes_locally: bool,
     /// The stamp of the last message that was delivered.
     last: Stamp,
     /// The number of the last message, whatever transport it took.
@@ -37,7 +37,7 @@ struct LocalPublisher {
 impl LocalPublisher {
     /// Makes the record of a publisher whose messages have not yet come over a local transport.
     fn new(gid: Gid, last: Stamp, last_number: u64) -> Self {
-        Self { gid, is_heard: false, last, last_number, has_left: false }
+        Self { gid, comes_locally: false, last, last_number, has_left: false }
     }
 
     /// Moves on to this number; returns how many messages were skipped.
@@ -183,7 +183,7 @@ impl<O: Object> Reorder<O> {
                 (None, None) => return None,
                 (Some(_), None) => true,
                 (None, Some(local)) => {
-                    if !self.is_heard(local) && self.look_again(engine) {
+                    if !self.comes_locally(local) && self.look_again(engine) {
                         continue;
                     }
                     false
@@ -249,7 +249,7 @@ impl<O: Object> Reorder<O> {
         if local.publisher == publisher {
             return true;
         }
-        if !self.is_heard(local) && self.drained < DRAIN_LIMIT {
+        if !self.comes_locally(local) && self.drained < DRAIN_LIMIT {
             self.drained += 1;
             return true;
         }
@@ -266,8 +266,10 @@ impl<O: Object> Reorder<O> {
     }
 
     /// Whether messages of this publisher already come over a local transport.
-    fn is_heard(&self, front: &Front) -> bool {
-        front.known.is_some_and(|index| self.local[index].is_heard && !self.local[index].has_left)
+    fn comes_locally(&self, front: &Front) -> bool {
+        front
+            .known
+            .is_some_and(|index| self.local[index].comes_locally && !self.local[index].has_left)
     }
 
     /// The stamp of the next message from this publisher on its local transport.
@@ -314,7 +316,7 @@ impl<O: Object> Reorder<O> {
             Some(known) => {
                 known.last = stamp;
                 let lost = known.pass_to(number.unwrap_or(known.last_number));
-                if known.is_heard && lost > 0 {
+                if known.comes_locally && lost > 0 {
                     self.note_lost(lost);
                 }
                 Some(sample)
@@ -347,7 +349,7 @@ impl<O: Object> Reorder<O> {
         let Envelope { stamp, number, since, .. } = envelope;
         self.next_local += 1;
         let index = match front.known {
-            Some(index) if self.is_heard(front) => index,
+            Some(index) if self.comes_locally(front) => index,
             _ => self.begin_to_hear(front, since, engine),
         };
         let known = &mut self.local[index];
@@ -391,8 +393,8 @@ impl<O: Object> Reorder<O> {
         });
         let known = &mut self.local[index];
         known.has_left = false;
-        if !known.is_heard {
-            known.is_heard = true;
+        if !known.comes_locally {
+            known.comes_locally = true;
             known.last_number = known.last_number.max(since.saturating_sub(1));
         }
         index

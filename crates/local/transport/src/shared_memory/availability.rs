@@ -34,9 +34,9 @@ pub(crate) fn obstacle() -> Option<Obstacle> {
 
 /// Logs that the engine could not announce why shared memory is not used.
 #[cold]
-pub(crate) fn not_told(error: &AnnounceError) {
-    static UNTOLD: FailureCounter = FailureCounter::new();
-    if let Some(so_far) = UNTOLD.so_far() {
+pub(crate) fn announcing_failed(error: &AnnounceError) {
+    static FAILED: FailureCounter = FailureCounter::new();
+    if let Some(so_far) = FAILED.so_far() {
         tracing::warn!(
             target: "feros::shm",
             "cannot announce why shared memory is not used: {error}{so_far}"

@@ -106,8 +106,8 @@ impl Link {
     }
 
     /// Whether it is time to try to open the connection.
-    pub(super) fn is_due(&self, now: Instant, is_told: bool) -> bool {
-        self.state.awaits_opening() && self.retry.is_due(now, is_told)
+    pub(super) fn is_due(&self, now: Instant, is_reported: bool) -> bool {
+        self.state.awaits_opening() && self.retry.is_due(now, is_reported)
     }
 
     pub(super) fn is_orphan(&self) -> bool {

@@ -121,7 +121,7 @@ impl SharedMemoryReceiving {
     #[cold]
     fn settle(&self, links: &mut [Link]) {
         let Some(entry) = &self.entry else { return };
-        let is_told = entry.publishers_ready() != self.ready_seen.load(Ordering::Relaxed);
+        let is_reported = entry.publishers_ready() != self.ready_seen.load(Ordering::Relaxed);
         let awaits_opening = links.iter().any(|link| link.state().awaits_opening());
         let mut has_changed = false;
         links.iter_mut().for_each(|link| has_changed |= link.advance());
@@ -131,7 +131,7 @@ impl SharedMemoryReceiving {
             self.states.replace(states_of(links));
         }
         self.note_unsettled(links);
-        if is_told && awaits_opening || has_drained {
+        if is_reported && awaits_opening || has_drained {
             self.upkeep.ask();
         }
     }
@@ -194,10 +194,10 @@ impl SharedMemoryReceiving {
     ) -> Option<Instant> {
         let now = Instant::now();
         let ready = entry.publishers_ready();
-        let is_told = self.ready_seen.swap(ready, Ordering::Relaxed) != ready;
+        let is_reported = self.ready_seen.swap(ready, Ordering::Relaxed) != ready;
         let due: Vec<(Gid, NonZeroU64)> = {
             let links = self.links.lock();
-            let due = links.iter().filter(|link| link.is_due(now, is_told));
+            let due = links.iter().filter(|link| link.is_due(now, is_reported));
             due.map(|link| (link.publisher(), link.id())).collect()
         };
         let qos = engine.qos();
@@ -223,7 +223,7 @@ impl SharedMemoryReceiving {
 
     /// Stores the progress of the connections for users of this subscription, and announces the
     /// failed connections if they have changed.
-    fn tell_states(&self, engine: &dyn EngineSubscription) {
+    fn announce_failures(&self, engine: &dyn EngineSubscription) {
         let links = self.links.lock();
         let states = states_of(&links);
         let failed = links.iter().filter_map(|link| match link.state() {
@@ -241,7 +241,7 @@ impl SharedMemoryReceiving {
         let Announced::Feros(mut announcement) = self.announced.clone() else { return };
         announcement.declined = failed;
         if let Err(error) = engine.announce(&announcement.encode()) {
-            availability::not_told(&error);
+            availability::announcing_failed(&error);
         }
     }
 }
@@ -266,7 +266,7 @@ impl KeepUp for SharedMemoryReceiving {
         let (entry, engine) = (self.entry.as_ref()?, self.engine.get()?);
         let mut changes = self.follow_matches(&**engine);
         let retry_at = self.open_links(entry, &**engine, &mut changes);
-        self.tell_states(&**engine);
+        self.announce_failures(&**engine);
         if changes.closed {
             clean_up_soon(); // removes what the publisher left, if it was killed
         }

@@ -33,10 +33,10 @@ pub(super) struct Retry {
 }
 
 impl Retry {
-    /// Whether it is time to try. `is_told`: whether a publisher has signalled that its memory was
-    /// made. It may be the publisher of this connection, and it may not signal again.
-    pub(super) fn is_due(&self, now: Instant, is_told: bool) -> bool {
-        is_told && !self.is_obstructed || self.at.is_none_or(|at| at <= now)
+    /// Whether it is time to try. `is_reported`: whether a publisher has signalled that its memory
+    /// was made. It may be the publisher of this connection, and it may not signal again.
+    pub(super) fn is_due(&self, now: Instant, is_reported: bool) -> bool {
+        is_reported && !self.is_obstructed || self.at.is_none_or(|at| at <= now)
     }
 
     /// Records a failed try and its obstacle. Returns the obstacle, or `None` if the connection may

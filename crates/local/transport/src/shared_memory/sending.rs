@@ -255,7 +255,7 @@ impl SharedMemorySending {
                 let peer = open_peer(found)?;
                 // The subscription could not open its connection before the memory was made; now it
                 // can.
-                peer.tell_ready();
+                peer.report_ready();
                 let traced = Endpoint::new(Kind::Subscription, found.gid.0, &self.topic);
                 SharedMemoryRoute {
                     subscription: found.gid,
