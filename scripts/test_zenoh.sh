@@ -13,7 +13,7 @@ left_out=(
     incompatible_qos_is_an_event_on_both_sides
     # A callback of Zenoh cannot wait for a full subscription, since other subscriptions receive
     # over the same link.
-    who_keeps_all_in_this_process_is_bounded_on_the_network_transport_too
+    a_keep_all_subscription_of_this_process_is_bounded_on_the_network_too
     # A full link drops messages of a publisher that does not keep all, as with rmw_zenoh.
     strangers_come_and_go_and_nothing_is_lost_or_doubled
     # A subscription may get a message that was on its way to an earlier subscription of the same

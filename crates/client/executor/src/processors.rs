@@ -97,7 +97,7 @@ mod tests {
     use rustix::thread::CpuSet;
 
     #[test]
-    fn a_processor_is_taken_for_a_moment_by_who_computes_there() {
+    fn a_computing_thread_takes_its_processor_for_a_moment() {
         let processors = Processors::new(2);
         let later = MOMENT.as_micros() as u64 + 7;
         assert!(!processors.is_taken(0, 3, 7));

@@ -125,7 +125,7 @@ fn a_refused_deadline_says_the_reason_of_the_system() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn errors_name_the_setting_that_the_system_refuses() {
     let cases = [
         (
             RealtimeConfig::default().scheduling(Scheduling::Fifo { priority: 0 }),

@@ -138,7 +138,7 @@ fn a_stranger_s_scribbling_does_no_lasting_harm() {
 /// A stranger sets the flags of all slots again and again, although only one slot has an entity.
 /// The entity still runs, and a stop takes effect.
 #[test]
-fn a_stranger_who_never_stops_does_not_keep_the_executor_from_working_and_stopping() {
+fn an_endless_sender_keeps_the_executor_neither_from_working_nor_from_stopping() {
     let memory = Mapped::new();
     let stranger = memory.again();
     let spinning = Spinning::new(&memory);

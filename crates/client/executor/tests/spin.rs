@@ -325,7 +325,7 @@ fn a_future_is_completed_by_a_callback_or_another_thread() {
 }
 
 #[test]
-fn triggers_before_the_callback_are_one_and_stray_rings_none() {
+fn triggers_before_the_callback_count_once_and_stray_rings_do_not_count() {
     let executor = Executor::new();
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
@@ -407,7 +407,7 @@ impl Supervisor for Strict {
 }
 
 #[test]
-fn a_supervisor_is_told_of_a_panic_and_refuses_what_it_shares() {
+fn a_supervisor_learns_of_a_panic_and_can_refuse_more_entities() {
     let executor = Executor::new();
     let strict = Arc::new(Strict::default());
     let (bad, alive) = (Ringer::new(), Arc::new(()));

@@ -181,7 +181,7 @@ fn a_timer_of_an_executor_can_be_waited_for_too() {
 }
 
 #[test]
-fn what_was_taken_out_is_neither_kept_nor_heard() {
+fn removed_waitables_are_neither_kept_nor_woken() {
     let inbox = Arc::new(Inbox::default());
     let pool = WaitSetPool::new();
     for _ in 0..3 {

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_without_a_name_is_told_in_the_end() {
+    fn a_mismatch_with_an_unnamed_side_is_reported_after_some_looks() {
         let mut mismatches = Mismatches::default();
         let unnamed = || vec![found("somebody", false)];
         for _ in 0..MOST_LOOKS {

@@ -112,7 +112,7 @@ fn a_known_rate_proves_sets_sooner() {
 }
 
 #[test]
-fn what_finds_no_room_or_comes_irregularly_is_counted() {
+fn dropped_and_irregular_messages_are_counted() {
     let (synchronizer, points, poses, pairs) = pairs(ApproximateTime::new(2));
     [0, 10, 20, 30].into_iter().for_each(|time| points(point(time)));
     assert_eq!(synchronizer.counts().dropped, [2, 0]);
@@ -235,7 +235,7 @@ fn messages_wait_for_their_transform_and_pass_in_order() {
 }
 
 #[test]
-fn what_is_dropped_is_told_with_its_reason_and_counted() {
+fn dropped_messages_are_counted_and_reported_with_their_reason() {
     let buffer = Buffer::new();
     let (filter, input, heard) = waiting(&buffer);
     input(Arc::default());

@@ -133,7 +133,7 @@ fn errors_name_frames_and_times() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_words_and_counted() {
+fn impossible_transforms_are_refused_with_a_reason_and_counted() {
     let buffer = robot();
     let frames = buffer.frames();
     let refused = |transform: &TransformStamped| {
@@ -183,7 +183,7 @@ fn a_frame_may_change_its_parent_and_an_expired_tree_may_turn_round() {
 }
 
 #[test]
-fn parents_that_go_round_at_a_past_time_are_told_as_a_loop() {
+fn parents_that_go_round_at_a_past_time_are_reported_as_a_loop() {
     let buffer = buffer(&[
         at("b", "a", 0.0, 10.0),
         at("c", "a", 0.0, 12.0),
@@ -229,7 +229,7 @@ fn messages_are_said_in_other_frames() {
 }
 
 #[test]
-fn frames_are_told_as_tf2_tells_them() {
+fn frames_are_listed_as_tf2_lists_them() {
     let buffer = robot();
     let text = buffer.all_frames_as_string();
     assert!(text.contains("Frame camera exists with parent base.\n"), "{text}");
@@ -323,7 +323,7 @@ fn a_task_is_woken_by_what_comes_and_forgotten_when_it_gives_up() {
 }
 
 #[test]
-fn watchers_are_told_once_per_message_as_long_as_they_live() {
+fn watchers_are_notified_once_per_message_while_they_live() {
     #[derive(Default)]
     struct Watcher {
         came: AtomicUsize,

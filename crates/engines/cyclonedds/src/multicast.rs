@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_do_not_need_multicast_are_not_bothered() {
+    fn no_warning_is_logged_where_multicast_is_not_needed() {
         let lo = [interface("lo", true, false)];
         let range =
             |discovery_range| SessionOptions { discovery_range, ..SessionOptions::default() };

@@ -70,7 +70,7 @@ fn warnings(output: &str) -> Vec<&str> {
 }
 
 #[test]
-fn it_is_said_once_and_the_host_is_still_connected() {
+fn one_warning_is_logged_and_the_host_is_still_connected() {
     in_namespaces(&[(LOOPBACK, "subnet"), (TUNNEL, "subnet")], |setup, output| {
         let interface = if setup == LOOPBACK { "lo" } else { "t0" };
         let said = warnings(output);
@@ -82,7 +82,7 @@ fn it_is_said_once_and_the_host_is_still_connected() {
 }
 
 #[test]
-fn nothing_is_said_where_it_is_meant_or_possible() {
+fn no_warning_is_logged_where_multicast_is_unwanted_or_possible() {
     let multicast = "ip link set lo up && ip link set lo multicast on";
     let cases = [(LOOPBACK, "localhost"), (LOOPBACK, "peers"), (multicast, "subnet")];
     in_namespaces(&cases, |_, output| {

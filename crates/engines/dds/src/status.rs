@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_who_came_and_left_is_still_reported() {
+    fn a_match_that_came_and_went_is_still_reported() {
         let mut status = WriterStatus::default();
         status.shared.matched.add();
         status.shared.matched.remove();

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn one_half_is_left_alone_until_the_other_is_seen_or_time_is_over() {
+    fn half_of_a_twin_is_ignored_until_the_other_half_comes_or_time_is_over() {
         let [first, second] = [twin::first_announcement("x"), twin::announcement(FIRST, "x")];
         let settle = Duration::from_secs(1);
         let began = Instant::now();

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_is_told_once_and_not_after_its_end() {
+    fn a_watch_is_notified_once_and_not_after_it_was_closed() {
         let told = Arc::new(feros_sync::AtomicU64::new(0));
         let watch = |told: &Arc<feros_sync::AtomicU64>| {
             let told = told.clone();

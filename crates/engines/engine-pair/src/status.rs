@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_both_engines_tell_is_told_once() {
+    fn events_of_both_engines_are_reported_once() {
         let mut status = SubscriptionStatus::default();
         let twins = [Gid([1; 16]), Gid([2; 16])];
         status.set_matched(twins.into_iter());

@@ -46,7 +46,7 @@ fn say(publisher: &Arc<dyn Publisher>, number: u32) {
 }
 
 #[test]
-fn what_a_bridge_passes_on_is_heard_once() {
+fn forwarded_messages_are_received_once() {
     let _watchdog = Watchdog::start();
     for order in [DOMAIN_IDS, [DOMAIN_IDS[1], DOMAIN_IDS[0]]] {
         let [near, far] = DOMAIN_IDS.map(single);

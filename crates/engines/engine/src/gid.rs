@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_are_told_by_the_gid_or_by_who_registered_it() {
+    fn sessions_are_known_by_the_prefix_of_a_gid_or_by_registration() {
         let [session, other] = [Gid([1; 16]), Gid([2; 16])];
         let [one, two] = [Gid([10; 16]), Gid([20; 16])];
         let of_prefix = Gid([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 9, 9, 9, 9]);

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_twin_takes_nothing_of_what_may_be_announced() {
+    fn a_twin_s_announcement_may_be_as_long_as_any() {
         let longest = "x".repeat(512);
         assert_eq!(check_announcement(&first_announcement(&longest)), Ok(()));
         assert_eq!(check_announcement(&announcement(Gid([1; 16]), &longest)), Ok(()));

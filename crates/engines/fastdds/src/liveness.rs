@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_never_shows_its_life_is_not_alive_after_its_lease() {
+    fn a_publisher_that_never_asserts_liveliness_is_not_alive_after_its_lease() {
         let (mut all, gid) = (Liveness::default(), Gid([1; 16]));
         all.came(gid, true);
         assert_eq!(all.counts(), (1, 0));

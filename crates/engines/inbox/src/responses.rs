@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_notified_once_it_is_closed() {
+    fn nothing_is_notified_after_the_close() {
         let (responses, calls) = responses();
         responses.close();
         responses.push(Bytes(1));

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_from_the_master_is_not_written_again() {
+    fn values_from_the_master_are_not_written_back() {
         let kept = KeptParameters::default();
         let adopt = |number| {
             kept.0.lock().followed.adopted.insert("rate".to_owned(), Value::Int(number));

@@ -116,7 +116,7 @@ fn a_node_may_refuse() {
 /// A value that the node sets does not come back. The node's callbacks run once for each value that
 /// it sets, and the last one stays, even if other nodes write meanwhile.
 #[test]
-fn nothing_comes_back() {
+fn own_changes_do_not_come_back() {
     let Some(world) = World::new() else { return };
     let mut rospy = world.rospy("rospy");
     let node = node(&world, "feros");

@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_said() {
+    fn errors_name_the_unusable_setting() {
         let with = |text: &str| {
             let config_override = Some(text.to_owned());
             Variables { config_override, ..Variables::default() }.session().unwrap_err().to_string()

@@ -84,7 +84,7 @@ fn stock_nodes_of_both_engines_talk() {
 
 /// A late subscription gets the latched messages of the other side, in both directions.
 #[test]
-fn latched_messages_cross_for_who_comes_late() {
+fn latched_messages_reach_late_subscriptions_through_the_bridge() {
     let _watchdog = Watchdog::start();
     let network = Network::new();
     let domain = Domain::reserve_without_ros2();

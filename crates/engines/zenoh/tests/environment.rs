@@ -91,7 +91,7 @@ fn overrides(endpoint: &str) -> String {
 /// There is no router. With a negative number of attempts, the session does not look for one; with
 /// a positive number, it continues after that many attempts.
 #[test]
-fn a_session_looks_for_a_router_as_often_as_it_is_told() {
+fn a_session_looks_for_a_router_as_often_as_configured() {
     let nowhere = overrides(&format!("tcp/127.0.0.1:{}", free_port()));
     let warnings = |attempts: Option<&str>| {
         let attempts = attempts.map(|attempts| (ATTEMPTS, attempts));

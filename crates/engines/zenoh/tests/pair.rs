@@ -302,7 +302,7 @@ fn calls_are_answered_once() {
 /// A bridge between the same two engines connects endpoints that are on one engine, and does not
 /// bring messages a second time to endpoints that are on both.
 #[test]
-fn a_bridge_leaves_who_is_on_both_alone() {
+fn a_bridge_brings_no_second_copy_to_endpoints_on_both_engines() {
     let _watchdog = Watchdog::start();
     let both = Both::new();
     let ends = [both.dds(), both.zenoh()].map(|session| wire_node(session, "single"));

@@ -31,7 +31,7 @@ fn warnings(end: &TestNode, name: &str, qos: QosProfile) -> Vec<String> {
 }
 
 #[test]
-fn what_zenoh_cannot_keep_is_said_of_each_endpoint() {
+fn policies_that_zenoh_cannot_keep_are_reported_for_each_endpoint() {
     said::listen();
     let network = Network::new();
     let end = wire_node(network.client(), "feros");

@@ -83,7 +83,7 @@ fn a_session_may_come_before_its_router() {
 /// A client needs a router. Without one, the client fails to open, and the error names the address
 /// and the cure.
 #[test]
-fn a_client_without_a_router_is_told_to_start_one() {
+fn the_error_of_a_client_without_a_router_says_to_start_one() {
     let mut network = Network::new();
     network.kill();
     let Err(error) = network.open("client", "") else { panic!("a client needs a router") };

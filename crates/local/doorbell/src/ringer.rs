@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn other_processes_are_told_the_executor_or_else_the_last_wait_set() {
+    fn other_processes_ring_the_executor_or_else_the_last_wait_set() {
         let [executor, first, second] = [(); 3].map(|()| Arc::new(ReadySet::private()));
         let ringer = Ringer::new();
         let place = Arc::new(Mutex::new(None));
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_is_told_how_often_it_rang() {
+    fn a_listener_learns_the_number_of_rings() {
         let ringer = Ringer::new();
         let heard = Arc::new(Mutex::new(Vec::new()));
         let listen = |ringer: &Ringer| {

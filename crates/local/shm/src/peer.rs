@@ -409,7 +409,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_this_process_lacks_is_told_of_its_own_side() {
+    fn a_resource_that_this_process_lacks_is_an_obstacle_of_its_own_side() {
         let error = PeerError::System { pid: 1, step: "mmap", errno: Errno::NOMEM };
         let why = Obstacle::NoMemory;
         let reason = error.reason(Side::Subscription);

@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_comes_after_an_unfinished_work_is_told() {
+    fn the_next_owner_of_the_lock_learns_of_unfinished_work() {
         let folder = std::env::temp_dir().join(format!("feros-lock-{}", std::process::id()));
         fs::create_dir(&folder).unwrap();
         let take = || SpaceLock::take(&folder, Duration::ZERO).unwrap().unwrap();

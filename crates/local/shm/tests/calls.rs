@@ -85,7 +85,7 @@ fn requests_and_responses_come_in_order_with_their_numbers_and_bytes() {
 }
 
 #[test]
-fn what_is_full_or_too_large_is_told_and_nothing_of_it_is_sent() {
+fn a_full_channel_or_a_too_large_request_is_an_error_and_sends_nothing() {
     let (_memory, server, client) = pair();
     for number in 0..MAX_WAITING as i64 {
         client.send(number, 0, 1, write(b"x")).unwrap();
@@ -177,7 +177,7 @@ fn a_channel_comes_back_whose_server_was_killed_while_it_claimed() {
 }
 
 #[test]
-fn a_client_that_left_is_told_of() {
+fn a_client_that_left_is_reported() {
     let (memory, server, client) = pair();
     drop((memory, client));
     assert_eq!(server.send(1, 0, 1, |_| true), Err(SendToChannelError::Gone));

@@ -164,7 +164,7 @@ fn a_full_queue_drops_the_oldest_and_the_loss_is_counted() {
 }
 
 #[test]
-fn a_subscription_that_holds_all_its_views_is_told_so() {
+fn a_subscription_that_holds_all_its_views_gets_an_error() {
     let space = Space::new("views");
     let settings = HostPublisherSettings { max_views: 2, ..HostPublisherSettings::new(1) };
     let publisher = HostPublisher::create(space.node(), settings).unwrap();
@@ -213,7 +213,7 @@ fn a_sample_outlives_its_link_and_its_publisher_unchanged() {
 }
 
 #[test]
-fn what_is_exhausted_is_said() {
+fn errors_name_the_exhausted_resource() {
     let space = Space::new("exhausted");
     let settings = HostPublisherSettings {
         max_loans: 2,

@@ -231,7 +231,7 @@ fn a_package_of_rclcpp_is_told_from_an_unknown_one() {
 }
 
 #[test]
-fn a_callback_that_panics_fails_its_component_alone() {
+fn a_callback_that_panics_fails_only_its_component() {
     for binary in ALL {
         let container = with_witness(binary, &[]);
         let id = container.load(&named("faulty", "faulty::OnDemand", "victim"));
@@ -263,7 +263,7 @@ fn a_component_that_panics_while_it_is_dropped_is_unloaded() {
 }
 
 #[test]
-fn a_process_that_dies_takes_its_component_alone() {
+fn a_process_that_dies_ends_only_its_component() {
     let mut container = with_witness(PROCESS, &[]);
     // Each component has a name of its own: a killed process does not leave discovery, so its
     // services stay in the graph for a while.

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_sent_is_counted_and_told_once_per_period() {
+    fn unsent_messages_are_counted_and_reported_once_per_period() {
         let activation = Arc::<Activation>::default();
         let gate = Gate::new(&activation, "/chatter", &"talker".into());
         let warned = || gate.warned.load(Ordering::Relaxed);

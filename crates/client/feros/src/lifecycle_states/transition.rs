@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_anybody_may_ask_for_is_shown_short() {
+    fn a_requested_transition_is_shown_in_short() {
         assert_eq!(TransitionKey::from("a\nb").to_string(), r#""a\nb""#);
         let long = "ä".repeat(1_000_000);
         assert_eq!(TransitionKey::from(&*long).to_string().chars().count(), MAX_SHOWN + 5);

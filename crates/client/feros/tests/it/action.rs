@@ -236,7 +236,7 @@ fn a_goal_may_be_rejected_or_deferred() {
 
 /// The publisher keeps one message for late subscriptions.
 #[test]
-fn who_comes_late_is_told_the_statuses() {
+fn late_subscriptions_get_the_statuses() {
     let pair = Pair::new();
     let (first, second) = (pair.goal(2), pair.goal(4));
     first.server.succeed(result(&[])).unwrap();

@@ -299,7 +299,7 @@ fn nothing_is_lost_where_more_calls_are_out_than_queues_hold() {
 
 /// A client that awaits no responses does not fill its servers' queues with them.
 #[test]
-fn a_server_can_answer_who_waits_for_nothing() {
+fn a_server_can_respond_to_clients_that_do_not_wait() {
     let calls = dropped_futures(3000);
     for (transports, transport) in TABLE {
         let pair = pair();
@@ -323,7 +323,7 @@ fn a_server_can_answer_who_waits_for_nothing() {
 }
 
 #[test]
-fn a_server_that_takes_nothing_is_told_of_and_not_waited_for_for_ever() {
+fn a_server_that_takes_no_requests_is_reported_after_a_limited_wait() {
     for (transports, transport) in &TABLE[..2] {
         let pair = pair();
         let (_service, _) = counting_server(&pair.server, *transports); // it is not spun

@@ -313,7 +313,7 @@ fn isolated_nodes_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn a_panic_on_a_worker_thread_ends_its_node_alone() {
+fn a_panic_on_a_worker_thread_ends_only_its_node() {
     let context = context();
     let (bad, good) = (context.create_node("bad").unwrap(), context.create_node("good").unwrap());
     let (told, texts) = sync_channel(1);

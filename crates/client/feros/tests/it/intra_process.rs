@@ -197,7 +197,7 @@ fn a_malformed_message_is_refused_and_counted() {
 }
 
 #[test]
-fn what_is_pushed_out_is_told() {
+fn replaced_messages_are_reported_as_lost() {
     let node = context().create_node("node").unwrap();
     let publisher = node.create_publisher::<Int32>("number", 10).unwrap();
     let (sender, receiver) = channel();

@@ -352,7 +352,7 @@ fn others_ask_and_change_the_state_by_services() {
 }
 
 #[test]
-fn every_change_is_told_in_its_order() {
+fn changes_are_reported_in_order() {
     let context = context();
     let (callbacks, _) = Noting::new();
     let node = managed(&context, callbacks.act("activate", |_| Ok(CallbackReturn::Error)));

@@ -57,7 +57,7 @@ fn fields_declare_parameters_and_show_their_values() {
 }
 
 #[test]
-fn what_cannot_be_declared_is_said() {
+fn declarations_that_fail_return_their_errors() {
     let node = context().create_node("node").unwrap();
     let _focus = node.declare_parameter("lens.focus", 1.0).unwrap();
     let refused = Camera::declare(&node).map(drop).unwrap_err();

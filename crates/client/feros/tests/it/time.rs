@@ -92,7 +92,7 @@ fn sleeping_ends_with_its_time_or_the_context() {
 }
 
 #[test]
-fn simulated_sleepers_wake_when_their_time_is_told_or_its_source_changes() {
+fn simulated_sleepers_wake_when_their_time_comes_or_its_source_changes() {
     let (simulator, node) = Simulator::start("/simulated/sleepers/clock");
     simulator.set_and_wait(10, &node);
     let sleep = |until: i64| {
@@ -134,7 +134,7 @@ fn a_rate_paces_a_loop() {
 }
 
 #[test]
-fn jumps_are_told_before_and_after() {
+fn jumps_are_reported_before_and_after() {
     let (simulator, node) = Simulator::start("/jumps/clock");
     simulator.set_and_wait(10, &node);
     /// The name of the callback, the jump, and the clock's time during the call.

@@ -233,7 +233,7 @@ fn an_asynchronous_publisher_delivers() {
 }
 
 #[test]
-fn who_keeps_all_in_this_process_is_bounded_on_the_network_transport_too() {
+fn a_keep_all_subscription_of_this_process_is_bounded_on_the_network_too() {
     let (here, there) = (context(), context());
     let (talker, listener) =
         (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());

@@ -100,7 +100,7 @@ fn both_sides_of_an_action_describe_its_types() {
 }
 
 #[test]
-fn a_generic_endpoint_has_its_type_described_by_who_knows_it() {
+fn the_type_of_a_generic_endpoint_is_described_if_another_node_knows_it() {
     let context = context();
     let (teller, asker) =
         (context.create_node("teller").unwrap(), context.create_node("asker").unwrap());

@@ -53,7 +53,7 @@ fn type_hash_and_policies_are_those_of_the_publisher() {
 /// A late subscription gets each latched message of several publishers once, as on `/tf_static`. It
 /// gets no messages of publishers that have left.
 #[test]
-fn latched_messages_are_there_for_who_comes_late() {
+fn latched_messages_reach_late_subscriptions() {
     let _watchdog = Watchdog::start();
     let world = World::new();
     let [near, far] = [0, 1].map(|side| world.robot(side, "robot"));
@@ -136,7 +136,7 @@ fn a_burst_arrives_whole_and_in_order() {
 
 /// The last messages of a publisher arrive, even though the publisher leaves.
 #[test]
-fn what_a_publisher_says_before_it_leaves_arrives() {
+fn messages_of_a_leaving_publisher_arrive() {
     let _watchdog = Watchdog::start();
     let world = World::new();
     let [near, far] = [0, 1].map(|side| world.robot(side, "robot"));
@@ -238,7 +238,7 @@ fn a_topic_goes_both_ways_without_an_echo() {
 
 /// One process publishes on both sides itself, and another process publishes on only one side.
 #[test]
-fn who_is_on_both_sides_is_left_alone() {
+fn a_process_on_both_sides_is_not_bridged() {
     let _watchdog = Watchdog::start();
     let world = World::new();
     let [near, far] = [0, 1].map(|side| world.robot(side, "robot"));
@@ -298,7 +298,7 @@ fn three_sides_are_joined_each_with_each() {
 
 /// The numbers of forwarded messages let subscriptions that are on both sides recognize duplicates.
 #[test]
-fn what_is_passed_on_says_whose_it_is_and_keeps_its_numbers() {
+fn forwarded_messages_keep_their_publisher_and_numbers() {
     let _watchdog = Watchdog::start();
     let world = World::new();
     let [near, far] = [0, 1].map(|side| world.robot(side, "robot"));
@@ -325,7 +325,7 @@ fn what_is_passed_on_says_whose_it_is_and_keeps_its_numbers() {
 /// An endpoint on two engines is first found on only one of them. The bridge leaves it alone,
 /// because its messages reach the other side directly as soon as the endpoint is found there.
 #[test]
-fn who_is_about_to_come_on_the_other_side_too_is_left_alone() {
+fn a_twin_is_not_bridged_before_its_other_half_comes() {
     let _watchdog = Watchdog::start();
     let world = World::new();
     let [near, far] = [0, 1].map(|side| world.robot(side, "robot"));
@@ -355,7 +355,7 @@ fn who_is_about_to_come_on_the_other_side_too_is_left_alone() {
 /// A publisher has twins on two of the three sides of a bridge, like a node on two engines. The
 /// third side receives each message once.
 #[test]
-fn what_is_on_two_sides_comes_to_the_third_from_one() {
+fn messages_of_a_publisher_on_two_sides_reach_the_third_once() {
     let _watchdog = Watchdog::start();
     let world = World::of(3);
     let [one, two, three] = [0, 1, 2].map(|side| world.robot(side, "robot"));

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wakes_by_itself_is_struck_off() {
+    fn a_thread_that_wakes_by_itself_leaves_the_sleepers() {
         let leader = with(AWAKE, LEADER_SHARED);
         assert_eq!(without_leader(leader), AWAKE);
         assert_eq!(without_leader(with(AWAKE, FOLLOWER)), with(AWAKE, FOLLOWER));

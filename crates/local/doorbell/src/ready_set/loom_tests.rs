@@ -346,7 +346,7 @@ fn data_put_while_an_entity_joins_a_wait_set_is_found() {
 
 /// Threads ring at the same time: the listener gets each ring once, in one thread at a time.
 #[test]
-fn a_listener_is_told_of_each_ring_once() {
+fn a_listener_learns_of_each_ring_once() {
     explore(3, || {
         let ringer = Ringer::new();
         let heard = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);

@@ -136,7 +136,7 @@ fn a_scribbled_bell_does_not_swallow_a_ring_of_this_process() {
 /// The executor sleeps on a word of its own process, except while other processes may ring one of
 /// its entities.
 #[test]
-fn the_place_to_sleep_follows_who_may_ring() {
+fn the_place_to_sleep_depends_on_who_may_ring() {
     let memory = Arc::new(Doorbell::new());
     let ready_set = ReadySet::shared_at(memory.clone());
     thread::scope(|scope| {
@@ -197,7 +197,7 @@ fn the_ring_of_another_slot_wakes_another_thread() {
 }
 
 #[test]
-fn who_wakes_by_itself_is_not_counted_on() {
+fn a_thread_that_wakes_by_itself_is_not_woken_again() {
     let ready_set = ReadySet::private();
     let woken = || [&ready_set.followers, &ready_set.leader].map(|it| it.load(Ordering::Relaxed));
     let no_time = Some(Duration::from_nanos(1));
@@ -215,7 +215,7 @@ fn who_wakes_by_itself_is_not_counted_on() {
 
 /// A flag is set between a thread's last check and its sleep.
 #[test]
-fn who_goes_to_sleep_over_a_flag_is_woken_at_once() {
+fn a_thread_that_falls_asleep_with_a_flag_set_is_woken_at_once() {
     for ready_set in [ReadySet::private(), with_shared_doorbell().1] {
         ready_set.ring(slot(1));
         ready_set.leader_wait().wait(None); // would hang

@@ -68,7 +68,7 @@ fn a_message_is_seen_or_its_taker_is_rung() {
 }
 
 #[test]
-fn room_is_seen_or_who_awaits_it_is_rung() {
+fn room_is_seen_or_the_waiting_side_is_rung() {
     loom::model(|| {
         let [client, server] = sides();
         server.set_place(PLACE);

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_wait_for_room_and_are_told_when_none_comes() {
+    fn clients_wait_for_room_and_get_an_error_when_none_comes() {
         let queue = Arc::new(RequestQueue::new(Ringer::new()));
         let inbox = Arc::new(ResponseInbox::new(Ringer::new(), Arc::new(|| ())));
         for number in 0..MOST_REQUESTS as i64 {

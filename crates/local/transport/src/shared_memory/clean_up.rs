@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for_a_thousand_times_is_done_a_few_times() {
+    fn a_thousand_requests_lead_to_a_few_runs() {
         const WATCHDOG: Duration = Duration::from_secs(60);
         let (done, seen) = sync_channel(1000);
         let gathered = Gathered::new(move || done.send(()).unwrap());

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_ends_it_does_not_wait_until_all_is_done() {
+    fn ending_the_upkeep_does_not_wait_for_its_work() {
         let (began, seen) = sync_channel(1);
         let upkeep = Upkeep::new();
         let endpoint = Arc::new(Endless { upkeep: upkeep.clone(), began });
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_done_once_and_what_is_due_again() {
+    fn a_request_leads_to_one_run_and_a_due_time_to_another() {
         let (runs, seen) = sync_channel(3);
         let endpoint: Arc<dyn KeepUp> =
             Arc::new(Endpoint { runs, again_in: Some(Duration::from_millis(1)) });

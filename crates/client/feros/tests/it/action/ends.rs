@@ -196,7 +196,7 @@ fn a_goal_outlives_its_client() {
 }
 
 #[test]
-fn a_callback_that_keeps_the_server_from_running_is_told() {
+fn a_callback_that_blocks_the_server_is_reported() {
     let context = context();
     let node = context.create_node("both").unwrap();
     let _server = node

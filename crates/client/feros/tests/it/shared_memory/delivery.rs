@@ -211,7 +211,7 @@ fn back_pressure_reaches_through_shared_memory() {
 }
 
 #[test]
-fn what_is_pushed_out_of_shared_memory_is_told() {
+fn messages_replaced_in_shared_memory_are_reported_as_lost() {
     let (_here, _there, talker, listener) = nodes();
     let publisher = talker.create_publisher::<Int32>("number", 10).unwrap();
     let (sender, receiver) = channel();
@@ -340,7 +340,7 @@ fn late_joiners_get_history_by_the_engine_and_the_rest_through_shared_memory_onc
 }
 
 #[test]
-fn what_a_publisher_sent_before_it_left_is_delivered() {
+fn messages_sent_before_the_publisher_left_are_delivered() {
     let (_here, _there, talker, listener) = nodes();
     let (sender, receiver) = channel();
     let subscription = listener

@@ -94,7 +94,7 @@ fn a_message_sent_while_the_subscription_moves_in_is_found_when_it_rings_itself(
 }
 
 #[test]
-fn whoever_waits_for_room_is_woken_when_a_message_is_taken() {
+fn a_publisher_that_waits_for_room_wakes_when_a_message_is_taken() {
     loom::model(|| {
         let (entry, generation) = open_entry();
         entry.attachment(0).attach(PUBLISHER, 1);
@@ -121,7 +121,7 @@ fn wait_for_two(entry: &Entry, found: Found) {
 
 /// A late first wake-up must not replace the second one.
 #[test]
-fn whoever_waits_again_is_woken_again() {
+fn a_second_wait_gets_a_second_wake_up() {
     explore(|| {
         let (entry, generation) = open_entry();
         entry.attachment(0).attach(PUBLISHER, 1);
@@ -181,7 +181,7 @@ fn two_threads_that_count_wake_for_both_messages() {
 
 /// A publisher that waits for room is woken even if the slot goes to another publisher immediately.
 #[test]
-fn whoever_waits_for_room_is_woken_when_the_attachment_ends() {
+fn a_publisher_that_waits_for_room_wakes_when_the_attachment_ends() {
     explore(|| {
         let (entry, generation) = open_entry();
         entry.attachment(0).attach(PUBLISHER, 1);

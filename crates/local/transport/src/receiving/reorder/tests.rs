@@ -253,7 +253,7 @@ fn losses_that_publishers_claim_never_overflow() {
 }
 
 #[test]
-fn what_a_publisher_sent_while_it_was_away_is_lost() {
+fn messages_sent_while_the_publisher_was_away_are_lost() {
     let mut bench = Bench::new();
     bench.by_link(A, &[5]);
     bench.all();

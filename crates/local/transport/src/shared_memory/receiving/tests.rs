@@ -78,7 +78,7 @@ impl EngineSubscription for Engine {
 }
 
 #[test]
-fn a_try_that_changes_nothing_rings_nobody() {
+fn an_attempt_that_changes_nothing_does_not_ring() {
     let ringer = Ringer::new();
     let rings = Arc::new(AtomicUsize::new(0));
     let heard = rings.clone();
