@@ -9,6 +9,7 @@
 //! | `waiting`, `awaiting` | conditions, and futures without an executor |
 //! | `watchdog` | ends tests that would hang |
 //! | `background`, `process` | threads and processes that end with the test |
+//! | `program` | programs that run to their end |
 //! | `built` | programs of other packages |
 //! | `domain` | a DDS domain for each test |
 //! | `log_lines` | the log of a thread or of the process |
@@ -26,6 +27,7 @@ mod built;
 mod domain;
 mod log_lines;
 mod process;
+mod program;
 mod skipped;
 mod waiting;
 mod watchdog;
@@ -36,6 +38,7 @@ pub use built::built;
 pub use domain::{ReservedDomain, own_domain};
 pub use log_lines::{listen_to_log, log_lines};
 pub use process::{TestProcess, obey};
+pub use program::{Ended, Program, processes_with};
 pub use skipped::skip;
 pub use waiting::{eventually, until};
 pub use watchdog::{WATCHDOG, Watchdog};

@@ -1,11 +1,12 @@
 //! Runs `feros` with a watchdog, and finds the processes that it starts.
 
-use std::io::Read;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use feros_interop::Domain;
+pub(crate) use feros_test_support::Ended;
+use feros_test_support::{Program, processes_with};
 
 /// A watchdog against hanging; no call is expected to take this long.
 const LONGEST: Duration = Duration::from_secs(180);
@@ -23,17 +24,9 @@ pub(crate) struct Feros {
 
 /// A running call of `feros`; it is killed when this is dropped.
 pub(crate) struct Running {
-    child: Child,
+    program: Program,
     mark: String,
     _domain: Domain,
-}
-
-/// The result of a call.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) code: Option<i32>,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
 }
 
 fn mark_of(name: &str) -> String {
@@ -46,18 +39,13 @@ impl Feros {
         let mark = mark_of(name);
         let domain = Domain::reserve_without_ros2();
         let mut command = Command::new(env!("CARGO_BIN_EXE_feros"));
-        command
-            .args(line.split_whitespace())
-            .env(MARK, &mark)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.args(line.split_whitespace()).env(MARK, &mark);
         domain.confine(&mut command);
         Self { command, mark, domain }
     }
 
-    pub(crate) fn start(mut self) -> Running {
-        Running { child: self.command.spawn().unwrap(), mark: self.mark, _domain: self.domain }
+    pub(crate) fn start(self) -> Running {
+        Running { program: Program::start(self.command), mark: self.mark, _domain: self.domain }
     }
 
     /// Runs the call to its end.
@@ -69,53 +57,26 @@ impl Feros {
 impl Running {
     /// The processes that the call started and that still exist.
     pub(crate) fn children(&self) -> Vec<u32> {
-        let mut found = processes(&self.mark);
-        found.retain(|id| *id != self.child.id());
+        let mut found = processes_with(MARK, &self.mark);
+        found.retain(|id| *id != self.program.id());
         found
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        signal(self.child.id(), name);
+        signal(self.program.id(), name);
     }
 
     /// Waits for the call to end; none of its processes may be left.
     pub(crate) fn finish(self) -> Ended {
         let mark = self.mark.clone();
         let ended = self.finish_without_look_at_children();
-        assert_eq!(processes(&mark), [0_u32; 0], "left behind by {ended:?}");
+        assert_eq!(processes_with(MARK, &mark), [0_u32; 0], "left behind by {ended:?}");
         ended
     }
 
-    pub(crate) fn finish_without_look_at_children(mut self) -> Ended {
-        let stdout = collect(self.child.stdout.take().unwrap());
-        let stderr = collect(self.child.stderr.take().unwrap());
-        let mut code = None;
-        wait_until("the end of feros", || match self.child.try_wait().unwrap() {
-            Some(status) => {
-                code = status.code();
-                true
-            }
-            None => false,
-        });
-        Ended { code, stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap() }
+    pub(crate) fn finish_without_look_at_children(self) -> Ended {
+        self.program.finish(LONGEST)
     }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Fails only if the process has ended, which is the goal.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn collect(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
-    let read = move || {
-        let mut text = String::new();
-        pipe.read_to_string(&mut text).unwrap();
-        text
-    };
-    thread::Builder::new().name("output".into()).spawn(read).unwrap()
 }
 
 /// Sends a signal to a process that this test started.
@@ -127,19 +88,7 @@ pub(crate) fn signal(process: u32, name: &str) {
 
 /// The processes of the test with this name.
 pub(crate) fn processes_of(name: &str) -> Vec<u32> {
-    processes(&mark_of(name))
-}
-
-fn processes(mark: &str) -> Vec<u32> {
-    let entry = format!("{MARK}={mark}").into_bytes();
-    let ids = std::fs::read_dir("/proc").unwrap().flatten();
-    let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    // The environment of a process that has ended, or belongs to another user, cannot be read.
-    ids.filter(|id| {
-        let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable == entry)
-    })
-    .collect()
+    processes_with(MARK, &mark_of(name))
 }
 
 pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {

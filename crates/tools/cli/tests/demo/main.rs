@@ -9,9 +9,9 @@ use command::{Feros, wait_until};
 fn demo_exchanges_messages_and_ends() {
     let ended = Feros::run("demo", "demo --count 3 --rate-hz 20 --without-ros2");
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.stdout.contains("feros_talker -> feros_listener  3 of 3"), "{}", ended.stdout);
-    assert_eq!(ended.stdout.matches("heard  Hello").count(), 3, "{}", ended.stdout);
-    assert!(!ended.stderr.contains("error"), "{}", ended.stderr);
+    assert!(ended.out.contains("feros_talker -> feros_listener  3 of 3"), "{}", ended.out);
+    assert_eq!(ended.out.matches("heard  Hello").count(), 3, "{}", ended.out);
+    assert!(!ended.err.contains("error"), "{}", ended.err);
 }
 
 /// With stock ROS 2 if it is installed; otherwise the demo says how to install it.
@@ -19,13 +19,13 @@ fn demo_exchanges_messages_and_ends() {
 fn demo_joins_stock_ros2_when_it_is_there() {
     let ended = Feros::run("demo-ros2", "demo --count 3 --rate-hz 20");
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    if ended.stdout.contains("Stock ROS 2 is installed") {
+    if ended.out.contains("Stock ROS 2 is installed") {
         for pair in ["feros_talker -> ros2_node ", "ros2_node -> feros_listener"] {
-            let line = ended.stdout.lines().find(|line| line.contains(pair)).unwrap_or_default();
-            assert!(line.contains("3 of 3"), "{}", ended.stdout);
+            let line = ended.out.lines().find(|line| line.contains(pair)).unwrap_or_default();
+            assert!(line.contains("3 of 3"), "{}", ended.out);
         }
     } else {
-        assert!(ended.stdout.contains("scripts/setup.sh"), "{}", ended.stdout);
+        assert!(ended.out.contains("scripts/setup.sh"), "{}", ended.out);
     }
 }
 
@@ -35,7 +35,7 @@ fn a_wrong_python_is_named() {
     feros.command.env("FEROS_ROS2_PYTHON", "/nonexistent/python");
     let ended = feros.start().finish();
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.stdout.contains("FEROS_ROS2_PYTHON is /nonexistent/python"), "{}", ended.stdout);
+    assert!(ended.out.contains("FEROS_ROS2_PYTHON is /nonexistent/python"), "{}", ended.out);
 }
 
 /// A demo that runs until it is interrupted, with its two processes.

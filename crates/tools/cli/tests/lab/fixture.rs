@@ -2,12 +2,13 @@
 //! it.
 
 use std::fs;
-use std::io::Read;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread::JoinHandle;
+use std::process::Command;
 use std::time::{Duration, Instant};
+
+pub(crate) use feros_test_support::Ended;
+use feros_test_support::{Program, processes_with};
 
 /// A watchdog against hanging; no call is expected to take this long.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -52,31 +53,6 @@ placements = ["local", "composed"]
 /// A folder for all files that a call reads and writes, including the lock of the machine.
 pub(crate) struct Fixture {
     folder: tempfile::TempDir,
-}
-
-/// The result of a call.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) code: Option<i32>,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-impl Ended {
-    /// The standard output of a call that must have succeeded.
-    #[track_caller]
-    pub(crate) fn success(&self) -> &str {
-        assert_eq!(self.code, Some(0), "{self:?}");
-        &self.out
-    }
-
-    /// The last line of a call that must have ended with this code, and with an empty standard
-    /// output.
-    #[track_caller]
-    pub(crate) fn failure(&self, code: i32) -> &str {
-        assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{self:?}");
-        self.err.lines().last().unwrap_or_default()
-    }
 }
 
 impl Fixture {
@@ -136,9 +112,6 @@ impl Fixture {
             .env("FEROS_LAB_CACHE", self.folder.path().join("cache"))
             .env("TMPDIR", self.folder.path().join("tmp"))
             .env(MARK, self.mark())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
             .process_group(0);
         command
     }
@@ -156,15 +129,7 @@ impl Fixture {
 
     /// The processes that this fixture started and that still exist.
     pub(crate) fn processes(&self) -> Vec<u32> {
-        let entry = format!("{MARK}={}", self.mark()).into_bytes();
-        let ids = fs::read_dir("/proc").unwrap().flatten();
-        let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        // The environment of a process that has ended, or belongs to another user, cannot be read.
-        ids.filter(|id| {
-            let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|variable| variable == entry)
-        })
-        .collect()
+        processes_with(MARK, &self.mark())
     }
 
     fn mark(&self) -> String {
@@ -194,61 +159,27 @@ fn mock() -> PathBuf {
 }
 
 /// A running call; it is killed when this is dropped.
-pub(crate) struct Running {
-    child: Child,
-    out: Option<JoinHandle<String>>,
-    err: Option<JoinHandle<String>>,
-}
+pub(crate) struct Running(Program);
 
 impl Running {
-    pub(crate) fn of(mut command: Command) -> Self {
-        let mut child = command.spawn().unwrap();
-        let (out, err) = (child.stdout.take().map(collect), child.stderr.take().map(collect));
-        Self { child, out, err }
+    pub(crate) fn of(command: Command) -> Self {
+        Self(Program::start(command))
     }
 
     pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+        self.0.id()
     }
 
     /// Sends a signal to the call and all processes of its group, as a terminal does.
     pub(crate) fn signal(&self, name: &str) {
         let sent =
-            Command::new("sh").args(["-c", &format!("kill -{name} -{}", self.child.id())]).status();
+            Command::new("sh").args(["-c", &format!("kill -{name} -{}", self.id())]).status();
         assert!(sent.unwrap().success(), "kill -{name}");
     }
 
-    pub(crate) fn finish(mut self) -> Ended {
-        let mut code = None;
-        wait_until("the end of feros", || match self.child.try_wait().unwrap() {
-            Some(status) => {
-                code = status.code();
-                true
-            }
-            None => false,
-        });
-        let text = |handle: Option<JoinHandle<String>>| {
-            handle.map(|all| all.join().unwrap()).unwrap_or_default()
-        };
-        Ended { code, out: text(self.out.take()), err: text(self.err.take()) }
+    pub(crate) fn finish(self) -> Ended {
+        self.0.finish(LONGEST)
     }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Fails only if the process has ended, which is the goal.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn collect(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
-    let read = move || {
-        let mut text = String::new();
-        pipe.read_to_string(&mut text).unwrap();
-        text
-    };
-    std::thread::Builder::new().name("output".into()).spawn(read).unwrap()
 }
 
 pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
