@@ -3,23 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { messageSchema } from "./mock/definitions.mjs";
-import { HEIGHT, imageOf, seenAt, WIDTH } from "./mock/images.mjs";
+import { ENCODINGS, HEIGHT, imageOf, seenAt, WIDTH } from "./mock/images.mjs";
 import { pose, transformOf } from "./mock/places.mjs";
 import { load } from "./source.mjs";
-
-const ENCODINGS = [
-  "rgb8",
-  "bgr8",
-  "rgba8",
-  "bgra8",
-  "mono8",
-  "mono16",
-  "16UC1",
-  "32FC1",
-  "yuv422",
-  "yuv422_yuy2",
-  "bayer_rggb8",
-];
 
 test("every pixel of every encoding is the one that was sent", async () => {
   const { toPixels } = await load("messages/image_pixels.ts");

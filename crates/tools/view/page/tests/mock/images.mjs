@@ -2,6 +2,22 @@
 
 import { deflateSync } from "node:zlib";
 
+/** The encodings of images besides `rgb8`, the encoding of the camera. */
+export const OTHER_ENCODINGS = [
+  "bgr8",
+  "rgba8",
+  "bgra8",
+  "mono8",
+  "mono16",
+  "16UC1",
+  "32FC1",
+  "yuv422",
+  "yuv422_yuy2",
+  "bayer_rggb8",
+];
+
+export const ENCODINGS = ["rgb8", ...OTHER_ENCODINGS];
+
 export const WIDTH = 64;
 export const HEIGHT = 48;
 

@@ -1,22 +1,9 @@
 // A system for the mock server: a robot that drives in a circle, with camera, lidar, map, logs,
 // parameters, a lifecycle node, a container, a player and a recorder.
 
-import { imageOf, pngOf } from "./images.mjs";
+import { imageOf, OTHER_ENCODINGS, pngOf } from "./images.mjs";
 import { cloudOf, gridOf, markersOf, pathOf, pose, scanOf, transformOf, turn } from "./places.mjs";
 import { servicesOf } from "./robot_services.mjs";
-
-const ENCODINGS = [
-  "bgr8",
-  "rgba8",
-  "bgra8",
-  "mono8",
-  "mono16",
-  "16UC1",
-  "32FC1",
-  "yuv422",
-  "yuv422_yuy2",
-  "bayer_rggb8",
-];
 
 const TOPICS = {
   "/odom": "nav_msgs/msg/Odometry",
@@ -37,7 +24,7 @@ const TOPICS = {
   "/chatter": "std_msgs/msg/String",
   "/rosout": "rcl_interfaces/msg/Log",
   "/filter/transition_event": "lifecycle_msgs/msg/TransitionEvent",
-  ...Object.fromEntries(ENCODINGS.map((each) => [`/images/${each}`, "sensor_msgs/msg/Image"])),
+  ...Object.fromEntries(OTHER_ENCODINGS.map((each) => [`/images/${each}`, "sensor_msgs/msg/Image"])),
 };
 
 const NODES = [
@@ -313,7 +300,7 @@ export class Robot {
     const at = (frame_id) => ({ stamp: stampOf(now), frame_id });
     const shift = Math.round(seconds * 10);
     server.publish("/camera/image_raw", { header: at("camera_link"), ...imageOf("rgb8", shift) });
-    for (const each of ENCODINGS) {
+    for (const each of OTHER_ENCODINGS) {
       server.publish(`/images/${each}`, { header: at("camera_link"), ...imageOf(each) });
     }
     server.publish("/camera/compressed", {
