@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
+use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use anstyle::Style;
@@ -109,6 +110,31 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
         CliError::failed(format!("the result cannot be written as JSON: {error}"))
     })?;
     print(&format!("{}\n", feros_wording::harmless_json(&text)))
+}
+
+/// Writes texts: as a JSON array, or each as one line.
+pub(crate) fn print_texts<L: AsRef<str>>(
+    json: bool,
+    texts: impl IntoIterator<Item = L> + Serialize,
+) -> Result<ExitCode, CliError> {
+    if json {
+        print_json(&texts)?;
+    } else {
+        print_lines(texts)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the names that were found, or without JSON only their number.
+pub(crate) fn print_found(
+    json: bool,
+    only_count: bool,
+    names: Vec<String>,
+) -> Result<ExitCode, CliError> {
+    if only_count && !json {
+        return print_texts(json, [names.len().to_string()]);
+    }
+    print_texts(json, names)
 }
 
 /// Writes columns under a heading, for a terminal.

@@ -31,12 +31,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let actions = Connection::open()?.discover(&args.discovery)?.actions();
     let found = actions.into_iter().filter(|(_, types)| types.contains(&wanted));
     let names: Vec<String> = found.map(|(name, _)| name).collect();
-    if args.json {
-        output::print_json(&names)?;
-    } else if args.count_actions {
-        output::print_lines([names.len().to_string()])?;
-    } else {
-        output::print_lines(names)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    output::print_found(args.json, args.count_actions, names)
 }

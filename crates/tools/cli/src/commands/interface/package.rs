@@ -30,10 +30,5 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     };
     let interfaces = types.set().interfaces().filter(|interface| is_meant(interface));
     let names: Vec<String> = interfaces.map(|interface| interface.name().to_string()).collect();
-    if args.json {
-        output::print_json(&names)?
-    } else {
-        output::print_lines(names)?
-    }
-    Ok(ExitCode::SUCCESS)
+    output::print_texts(args.json, names)
 }

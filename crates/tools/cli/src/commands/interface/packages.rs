@@ -26,10 +26,5 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         interfaces.map(|interface| interface.name().package.as_str()).collect();
     packages.sort_unstable();
     packages.dedup();
-    if args.json {
-        output::print_json(&packages)?
-    } else {
-        output::print_lines(packages)?
-    }
-    Ok(ExitCode::SUCCESS)
+    output::print_texts(args.json, packages)
 }

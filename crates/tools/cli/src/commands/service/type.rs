@@ -26,10 +26,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let graph = connection.discover(&args.discovery)?;
     let services = graph.services();
     let types = services.get(&name).ok_or_else(|| no_such_service(&graph, &name))?;
-    if args.json {
-        output::print_json(types)?
-    } else {
-        output::print_lines(types)?
-    }
-    Ok(ExitCode::SUCCESS)
+    output::print_texts(args.json, types)
 }

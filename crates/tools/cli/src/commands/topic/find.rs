@@ -40,12 +40,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         })
         .map(|(name, _)| name)
         .collect();
-    if args.json {
-        output::print_json(&names)?;
-    } else if args.count_topics {
-        output::print_lines([names.len().to_string()])?;
-    } else {
-        output::print_lines(names)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    output::print_found(args.json, args.count_topics, names)
 }
