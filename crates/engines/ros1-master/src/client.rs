@@ -25,7 +25,7 @@ pub(crate) struct Ros1Client {
     matches: Arc<Matches>,
     caller: Arc<Caller>,
     /// The number of the last request. The lock is held while a request is sent, so that requests
-    /// leave in order.
+    /// are sent in order.
     last_number: Mutex<i64>,
     qos: QosProfile,
 }
@@ -88,7 +88,7 @@ impl Client for Ros1Client {
         self.member.gid
     }
 
-    /// Nothing to do: the connection ends with the server's process.
+    /// Does nothing, since the connection ends with the server's process.
     fn forget_ended(&self, _server: Gid) {}
 
     fn responders(&self) -> Vec<Gid> {

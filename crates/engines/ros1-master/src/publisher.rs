@@ -103,8 +103,8 @@ impl Publisher for Ros1Publisher {
         self.member.announce(announcement)
     }
 
-    /// TCPROS has no acknowledgements, so a message counts as received once it was passed to the
-    /// operating system.
+    /// TCPROS has no acknowledgements, so a message counts as acknowledged once it has been passed
+    /// to the operating system.
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
         let deadline = Instant::now() + timeout;
         let left = || deadline.saturating_duration_since(Instant::now());
@@ -121,7 +121,7 @@ impl Publisher for Ros1Publisher {
         is_sent && self.writer.is_handed_to(subscription, left)
     }
 
-    /// Nothing to do: the connection ends with the subscription's process, so nothing waits for the
+    /// Does nothing: the connection ends with the subscription's process, so no call waits for the
     /// subscription.
     fn forget_ended(&self, _subscription: Gid) {}
 
@@ -144,7 +144,7 @@ impl Drop for Ros1Publisher {
         drop(self.sender.take());
         self.writer.matches.close();
         self.member.leave();
-        // Waits so that the last messages reach the connected subscribers.
+        // Waits, so that the last messages reach the connected subscribers.
         self.writer.is_handed_over(LINGER);
         self.place.topics.unpublish(self.writer.close(), self.member.gid);
     }

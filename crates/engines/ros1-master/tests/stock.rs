@@ -1,4 +1,4 @@
-//! Nodes of this engine together with rospy nodes, under Debian's rosmaster.
+//! Nodes of this engine communicate with rospy nodes, under Debian's rosmaster.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -13,8 +13,8 @@ use serde_json::json;
 const STRING: &str = "std_msgs/msg/String";
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
 
-/// Topics with all kinds of fields work in both directions, and this engine increments the number
-/// in a header.
+/// Topics with all kinds of fields work in both directions, and this engine increments the sequence
+/// number in a header.
 #[test]
 fn messages_go_both_ways() {
     let Some(world) = World::new() else { return };
@@ -43,7 +43,7 @@ fn messages_go_both_ways() {
     assert_eq!((&message["stamp"], &message["frame_id"]), (&json!([7, 8]), &json!("map")));
 }
 
-/// A megabyte arrives whole in both directions.
+/// A message of one megabyte arrives complete in both directions.
 #[test]
 fn large_messages_arrive_whole() {
     const BYTES: &str = "std_msgs/msg/UInt8MultiArray";
@@ -71,8 +71,8 @@ fn large_messages_arrive_whole() {
     assert_eq!(rospy.heard("/out")["message"]["data"]["len"], 1 << 20);
 }
 
-/// Transient-local messages are latched for ROS 1, as many as their history holds, and latched
-/// messages of ROS 1 are transient-local here.
+/// For ROS 1 nodes, transient-local messages are latched, as many as the history holds. Latched
+/// messages of ROS 1 nodes are transient-local for nodes of this engine.
 #[test]
 fn latched_messages_reach_those_that_come_late() {
     let Some(world) = World::new() else { return };
@@ -89,7 +89,7 @@ fn latched_messages_reach_those_that_come_late() {
         "do": "advertise", "topic": "/plan", "type": "std_msgs/String", "latch": true
     }));
     rospy.run(json!({"do": "publish", "topic": "/plan", "fields": {"data": "kept"}}));
-    // The second subscription of the node shares the connection and also gets the message.
+    // The second subscription of the node shares the connection, and gets the message as well.
     for _ in 0..2 {
         let late = node.subscription("/plan", STRING, QosProfile::default());
         assert_eq!(read_text(&late.next().payload), "kept");
@@ -136,7 +136,7 @@ fn services_go_both_ways() {
         });
         assert_eq!(called.join().unwrap(), json!({"success": true, "message": "on"}));
     });
-    // A server that ends leaves no caller waiting.
+    // If a server ends, its callers do not keep waiting.
     std::thread::scope(|scope| {
         let called = scope.spawn(|| {
             rospy.run(json!({
@@ -153,7 +153,8 @@ fn services_go_both_ways() {
     });
 }
 
-/// Another definition of the same name is refused on both sides, and other nodes are not disturbed.
+/// If two nodes have different definitions of the same type, both refuse the connection. Other
+/// nodes are not affected.
 #[test]
 fn other_definitions_are_refused() {
     const MD5: &str = "992ce8a1687cec8c8bd883ec73ca41d1";
@@ -174,8 +175,8 @@ fn other_definitions_are_refused() {
     for part in ["std_msgs/String with md5sum 0123456789abcdef0123456789abcdef", MD5, CURE] {
         assert!(told.contains(part), "{part} in {told}");
     }
-    // The same holds for a publisher with another type: the subscription accepts none of its
-    // messages.
+    // A publisher with another type is refused, too: the subscription accepts none of the
+    // publisher's messages.
     other.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/Int32"}));
     rospy.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/String"}));
     let heard = node.subscription("/numbers", STRING, QosProfile::default());
@@ -205,7 +206,8 @@ fn other_definitions_are_refused() {
     }
 }
 
-/// A restarted master gets all registrations, and messages on old connections continue meanwhile.
+/// A restarted master gets all registrations. In the meantime, messages on existing connections
+/// continue.
 #[test]
 fn a_new_master_hears_of_all() {
     let Some(mut world) = World::new() else { return };
@@ -246,7 +248,7 @@ fn a_new_master_hears_of_all() {
     });
 }
 
-/// Nodes can exist before their master starts.
+/// Nodes may start before their master.
 #[test]
 fn nodes_wait_for_their_master() {
     let Some(mut world) = World::without_master() else { return };
@@ -259,7 +261,7 @@ fn nodes_wait_for_their_master() {
     assert_eq!(rospy.heard("/early")["message"]["data"], "patient");
 }
 
-/// A killed node stops being a match, and a new node with its name becomes one.
+/// A killed node stops matching, and a new node with the same name matches again.
 #[test]
 fn killed_peers_leave_and_come_again() {
     let Some(world) = World::new() else { return };
@@ -281,7 +283,7 @@ fn killed_peers_leave_and_come_again() {
         publisher.publish(&text("still"));
         assert_eq!(rospy.heard("/out")["message"]["data"], "still");
         client.wait_for_server(true);
-        // The connection to the previous server broke, so the call needs a new one.
+        // The connection to the previous server is broken, so the call needs a new connection.
         assert_eq!(client.call(&[0, 1, 0, 0, 1])[4], 1);
         drop(rospy);
         publisher.wait_for_matches(0);
@@ -356,7 +358,7 @@ fn what_is_impossible_is_refused() {
     );
 }
 
-/// A node starts with the parameters that the master stores under its name.
+/// A node starts with the parameters that the master stores below the node's name.
 #[test]
 fn parameters_of_the_master_are_those_of_nodes() {
     let Some(world) = World::new() else { return };

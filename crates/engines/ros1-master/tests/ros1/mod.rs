@@ -27,7 +27,7 @@ const PYTHON: &str = "/usr/bin/python3";
 /// The rospy node that follows commands.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/cli/tests/ros1/node.py");
 
-/// A master, and the environment of its nodes.
+/// A master, and the environment of the nodes under it.
 pub struct World {
     domain: Domain,
     port: u16,
@@ -36,15 +36,15 @@ pub struct World {
 }
 
 impl World {
-    /// Starts a master. If the environment says to skip the interoperability tests, reports this
-    /// and returns `None`.
+    /// Starts a master. If the environment says that the interoperability tests are to be skipped,
+    /// reports that and returns `None`.
     pub fn new() -> Option<Self> {
         let mut world = Self::without_master()?;
         world.start_master();
         Some(world)
     }
 
-    /// Starts two masters that know nothing of each other.
+    /// Starts two masters that are independent of each other.
     pub fn two() -> Option<(Self, Self)> {
         Some((Self::new()?, Self::new()?))
     }
@@ -54,8 +54,8 @@ impl World {
             return None;
         }
         let domain = Domain::reserve_without_ros2();
-        // The port is below the ephemeral ports, so no other program takes it when the master is
-        // restarted.
+        // The port is below the ephemeral ports, so no other program takes it while the master
+        // restarts.
         let port = 20_000 + domain.id();
         Some(Self { domain, port, master: None, home: tempfile::tempdir().unwrap() })
     }
@@ -103,7 +103,8 @@ impl World {
         self.started(command, name)
     }
 
-    /// Starts a node of another program, which follows commands and prints lines like `node.py`.
+    /// Starts a node of another program. Like `node.py`, the program follows commands and prints
+    /// lines.
     pub fn node_of(&self, program: &Path, name: &str) -> Rospy {
         self.started(Command::new(program), name)
     }
@@ -142,7 +143,7 @@ impl Drop for World {
     }
 }
 
-/// A rospy node. Dropping it kills it with SIGKILL.
+/// A rospy node. Dropping this value kills the node with SIGKILL.
 pub struct Rospy {
     child: Child,
     stdin: ChildStdin,
@@ -170,7 +171,7 @@ impl Rospy {
         }
     }
 
-    /// Makes the node perform an operation of `node.py`.
+    /// Makes the node perform an operation that `node.py` knows.
     pub fn run(&mut self, operation: Value) -> Value {
         writeln!(self.stdin, "{operation}").unwrap();
         self.answer("done")
@@ -357,7 +358,7 @@ impl Subscribed {
 }
 
 impl Served {
-    /// Responds to the next request with the result of `answer`.
+    /// Waits for a request, and responds with the result of `answer`.
     pub fn answer(&self, answer: impl FnOnce(&[u8]) -> Vec<u8>) {
         let (id, request) =
             self.requests.wait_for("a request", || self.service.take_request().unwrap());

@@ -8,7 +8,7 @@ use feros_test_support::eventually;
 use tracing::field::{Field, Visit};
 use tracing::span;
 
-/// The log of all tests in this process. Each test searches for its own names.
+/// The log lines of all tests in this process. Each test searches for lines with its own names.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct Listening;
@@ -52,12 +52,12 @@ pub fn listen() {
     let _ = tracing::subscriber::set_global_default(Listening); // only the first call succeeds
 }
 
-/// Returns the lines so far that contain this text.
+/// Returns the log lines so far that contain this text.
 pub fn all_said(part: &str) -> Vec<String> {
     SAID.lock().unwrap().iter().filter(|said| said.contains(part)).cloned().collect()
 }
 
-/// Waits for a line that contains this text.
+/// Waits for a log line that contains this text.
 pub fn said(part: &str) -> String {
     eventually(|| all_said(part).into_iter().next().ok_or(format!("no line contains {part}")))
 }
