@@ -17,8 +17,8 @@ const DEADLINE: &str = "missed deadlines are not reported";
 const LIVELINESS: &str = "a publisher counts as alive as long as it is connected";
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Returns the warnings that the publisher, the subscription, the service and the client with this
-/// name and these policies cause.
+/// Returns the warnings that a publisher, a subscription, a service and a client with this name and
+/// these policies cause.
 fn warnings(end: &End, name: &str, qos: QosProfile) -> Vec<String> {
     let _topic = (end.publisher(name, STRING, qos), end.subscription(name, STRING, qos));
     let _service = (end.service_with(name, SET_BOOL, qos), end.client_with(name, SET_BOOL, qos));
@@ -48,7 +48,7 @@ fn what_zenoh_cannot_keep_is_said_of_each_endpoint() {
     }
 }
 
-/// Policies that Zenoh enforces and policies that were not requested cause no warning.
+/// Policies that Zenoh enforces cause no warning, and neither do policies that are not requested.
 #[test]
 fn of_what_zenoh_keeps_nothing_is_said() {
     said::listen();

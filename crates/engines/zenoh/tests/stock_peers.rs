@@ -58,7 +58,8 @@ fn arrays_and_a_megabyte_pass_in_both_directions() {
     assert!(text_in(&sample.payload) == format!("repeated: {megabyte}"), "all of it");
 }
 
-/// The peer computes the tokens that it would declare itself, and finds equal tokens of Feros.
+/// The peer computes the tokens that it would declare for the same endpoints, and finds the equal
+/// tokens of Feros.
 #[test]
 fn the_peer_sees_nodes_topics_types_and_policies() {
     let network = Network::new();
@@ -75,7 +76,7 @@ fn the_peer_sees_nodes_topics_types_and_policies() {
     wait_until_seen("1 0");
     let _subscription = end.subscription("/wire/joints_out", JOINT_STATE, qos);
     wait_until_seen("1 1");
-    // Other policies result in another token.
+    // An endpoint with other policies has another token.
     let _other = end.publisher("/wire/joints_in", JOINT_STATE, QosProfile::default());
     drop(publisher);
     wait_until_seen("0 1");

@@ -1,4 +1,4 @@
-//! The endpoints of a test, which can wait for their events.
+//! The endpoints of a test, which can wait for events.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use feros_engine::{
     Session, Subscription, SubscriptionEvent, SubscriptionOptions, TypeHash,
 };
 
-/// A type with its hash (`interfaces/type_hashes.tsv`).
+/// The name of a type with its hash (`interfaces/type_hashes.tsv`).
 pub(crate) type Type = (&'static str, &'static str);
 
 pub(crate) const STRING: Type = (
@@ -31,7 +31,7 @@ pub(crate) struct End {
     _guard: GraphChangeGuard,
 }
 
-/// An endpoint and its notifications.
+/// An endpoint, and counters of its notifications.
 pub(crate) struct Watched<T: ?Sized> {
     pub(crate) end: Arc<T>,
     pub(crate) data: Arc<NotificationCounter>,
@@ -193,7 +193,7 @@ impl Watched<dyn Subscription> {
         self.lost()
     }
 
-    /// The number of messages lost since the last call.
+    /// Returns the number of messages that have been lost since the last call.
     pub(crate) fn lost(&self) -> u64 {
         let mut lost = 0;
         while let Some(event) = self.end.take_event().unwrap() {
@@ -238,25 +238,25 @@ impl Watched<dyn Client> {
     }
 }
 
-/// `std_msgs/msg/String`, serialized.
+/// Serializes a `std_msgs/msg/String`.
 pub(crate) fn text_message(text: &str) -> Vec<u8> {
     let length = u32::try_from(text.len() + 1).unwrap().to_le_bytes();
     [&[0, 1, 0, 0], &length[..], text.as_bytes(), &[0]].concat()
 }
 
-/// `std_srvs/srv/SetBool_Response`, serialized.
+/// Serializes a `std_srvs/srv/SetBool_Response`.
 pub(crate) fn response(success: bool, text: &str) -> Vec<u8> {
     let message = text_message(text);
     [&message[..4], &[u8::from(success), 0, 0, 0], &message[4..]].concat()
 }
 
-/// Returns the string after the first four bytes.
+/// Returns the string that follows the first four bytes.
 pub(crate) fn text_in(bytes: &[u8]) -> &str {
     let length = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
     std::str::from_utf8(&bytes[8..8 + length - 1]).unwrap()
 }
 
-/// Runs a function on a thread that ends when the function returns or with the process.
+/// Runs a function on a thread that ends when the function returns, or with the process.
 pub(crate) fn on_thread(name: &str, run: impl FnOnce() + Send + 'static) {
     drop(std::thread::Builder::new().name(name.into()).spawn(run).unwrap());
 }
