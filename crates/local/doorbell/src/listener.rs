@@ -1,11 +1,11 @@
-//! A callback that is told how many times an entity has been rung.
+//! A callback that gets the number of times that an entity has been rung.
 
 use feros_sync::{AtomicUsize, Ordering};
 
 /// Calls a function with the number of new rings, one call at a time.
 pub(crate) struct Listener {
     callback: Box<dyn Fn(usize) + Send + Sync>,
-    /// The rings that the callback has not yet been told about, including those of a running call.
+    /// The rings that have not been passed to the callback, including those of a running call.
     untold: AtomicUsize,
 }
 
@@ -14,10 +14,11 @@ impl Listener {
         Self { callback: Box::new(callback), untold: AtomicUsize::new(0) }
     }
 
-    /// Passes this many rings to the callback, or leaves them to the thread that is calling it now.
+    /// Passes this number of rings to the callback, or leaves that to the thread that is calling
+    /// the callback now.
     pub(crate) fn tell(&self, rings: usize) {
         // The thread that finds the count at zero calls the callback, and repeats this until no
-        // other thread has added to the count meanwhile.
+        // other thread has added to the count in the meantime.
         if self.untold.fetch_add(rings, Ordering::AcqRel) > 0 {
             return;
         }
