@@ -1,4 +1,4 @@
-//! The log of one thread, for tests that count log lines.
+//! Collects what one thread logs, for tests that count log lines.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
