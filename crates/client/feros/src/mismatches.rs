@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use feros_sync::Mutex;
 
-/// The time between two checks of whether a name has become known.
+/// The time between two checks for the name of the other node.
 pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// The limit on the number of these checks.
 const MOST_LOOKS: u32 = 20;
-/// The limit on the different mismatches that a node remembers. Further mismatches are not logged,
-/// because without being remembered they would be logged again and again.
+/// The limit on the different mismatches that a node remembers. Mismatches beyond this limit are
+/// not logged, because the node would not remember them and would log them repeatedly.
 const MAX_TOLD: usize = 256;
 
 /// A mismatch in the current snapshot of the graph.
@@ -37,7 +37,8 @@ impl ToldMismatches {
         self.0.lock().contains(text)
     }
 
-    /// Returns whether the mismatch is to be logged now; if so, it counts as logged from now on.
+    /// Returns whether the mismatch is to be logged now. If so, the mismatch counts as logged from
+    /// now on.
     fn tell(&self, text: &String) -> bool {
         let mut told = self.0.lock();
         let is_new = told.len() < MAX_TOLD && !told.contains(text);
@@ -48,7 +49,7 @@ impl ToldMismatches {
     }
 }
 
-/// The selection for one endpoint.
+/// Selects the mismatches of one endpoint that are to be logged.
 #[derive(Default)]
 pub(crate) struct Mismatches {
     told: Arc<ToldMismatches>,
@@ -56,7 +57,7 @@ pub(crate) struct Mismatches {
 }
 
 impl Mismatches {
-    /// Starts the selection for an endpoint of the node whose logged mismatches are `told`.
+    /// Makes the value for an endpoint of the node that has already logged the mismatches `told`.
     pub(crate) fn new(told: Arc<ToldMismatches>) -> Self {
         Self { told, looks: 0 }
     }
@@ -99,7 +100,7 @@ mod tests {
         let named = || vec![found("known", true), found("camera", true)];
         assert_eq!(mismatches.sort(named(), true), (vec!["camera".into()], false));
         assert_eq!(mismatches.sort(named(), true), (vec![], false), "each is logged once");
-        // The node to which an endpoint belongs may also become known late.
+        // The node to which an endpoint belongs may also become known later than the endpoint.
         let nobodys = FoundMismatch { is_mine: false, ..found("mine?", false) };
         assert_eq!(mismatches.sort(vec![nobodys], true), (vec![], true));
         assert_eq!(mismatches.sort(vec![found("mine", true)], true), (vec!["mine".into()], false));

@@ -1,8 +1,8 @@
 //! After a warm-up, publishing and taking messages within a host allocates nothing, if a message of
-//! the same size was sent before.
+//! the same size has been sent before.
 //!
-//! The message itself is the user's, and its allocation does not count: messages that are passed by
-//! value are made beforehand here.
+//! The user allocates the message itself, so that allocation does not count: the tests make
+//! messages that are passed by value in advance.
 #![allow(unsafe_code, reason = "a counting allocator is an unsafe trait")]
 #![allow(clippy::unwrap_used)]
 
@@ -60,8 +60,8 @@ const WARM_UP: usize = 200;
 const ROUNDS: usize = 200;
 const SIZES: [usize; 2] = [256, 1 << 20];
 
-/// Makes the tests run one at a time, because a subscription that is made or dropped makes all
-/// publishers of the process check their matches again.
+/// Makes the tests run one at a time, because all publishers of the process check their matches
+/// again when a subscription is made or dropped.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn context() -> Context {
@@ -85,7 +85,7 @@ fn image(size: usize) -> Image {
 }
 
 /// Publishes messages, and spins until each message has been taken. Returns the numbers of
-/// allocations by publishing and by taking, without those of the warm-up.
+/// allocations by publishing and by taking, not including the warm-up.
 fn allocations(
     executor: &Executor,
     taken: &dyn Fn() -> u64,

@@ -45,7 +45,7 @@ pub struct LifecycleNode(Arc<Inner>);
 #[derive(Clone)]
 pub struct WeakLifecycleNode(Weak<Inner>);
 
-/// Runs the callback that belongs to the first state; the second state is the one before the
+/// Runs the callback that belongs to the first state. The second state is the state before the
 /// transition.
 pub(super) type RunCallback =
     Box<dyn FnMut(&LifecycleNode, State, State) -> Result<CallbackReturn, Error> + Send>;
@@ -338,8 +338,8 @@ impl Progress {
     }
 }
 
-/// Marks one thread as the one that publishes. The mark ends even if a subscription panics during
-/// the publication, so that other threads can publish later.
+/// Marks one thread as the one that publishes. Dropping this value removes the mark, even if a
+/// subscription panics during the publication, so that other threads can publish later.
 struct Telling<'a> {
     inner: &'a Inner,
     is_done: bool,
