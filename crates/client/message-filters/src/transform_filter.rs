@@ -12,8 +12,8 @@ use feros_tf2::{Buffer, BufferWatcher, LookupError, Readiness};
 use crate::input::Input;
 use crate::outlet::Outlet;
 
-/// The limit on events that wait while the closures are busy on another thread, for each message of
-/// the capacity.
+/// The number of events, per message of the capacity, that may wait while the closures are busy on
+/// another thread.
 const EVENTS_PER_MESSAGE: usize = 2;
 
 /// Holds back messages until their frame can be transformed into all target frames at the time of
@@ -58,7 +58,7 @@ pub enum DropReason {
     /// The header of the message names no frame.
     #[error("the message has an empty frame_id: its publisher has to set header.frame_id")]
     NoFrame,
-    /// The message had waited longest when the queue was full and another message came.
+    /// Another message came when the queue was full, and this message had waited longest.
     #[error(
         "the queue of {capacity} messages is full, and this one still waits for a transform: \
          {waits_for}"
@@ -72,7 +72,8 @@ pub enum DropReason {
     /// The stamp of the message is older than the buffer's transforms.
     #[error("the message is older than all data in the transform cache: {0}")]
     TooOld(LookupError),
-    /// The buffer was cleared, as when time jumps back, or [`TransformFilter::clear`] was called.
+    /// The buffer was cleared, for example because time jumped back, or [`TransformFilter::clear`]
+    /// was called.
     #[error("the messages that waited were cleared, as when time jumps back")]
     Cleared,
 }
@@ -201,8 +202,8 @@ impl<M: HasHeader + Send + Sync + 'static> Core<M> {
             if message.frame_id().is_empty() {
                 return events.push(Event::Drop(message, DropReason::NoFrame));
             }
-            // This happens under the lock, so that a thread which adds a transform now checks this
-            // message afterwards.
+            // This happens under the lock, so that a thread that adds a transform now will check
+            // this message afterwards.
             match self.readiness(&message) {
                 Readiness::Ready => return events.push(Event::Pass(message)),
                 Readiness::Never => {

@@ -17,10 +17,10 @@ use feros_sync::{Condvar, Mutex};
 
 use crate::placement::{Done, Running, StartRequest, Started};
 
-/// The argument that tells a child process that it is not a container.
+/// The argument that marks a child process, which is not a container.
 pub(crate) const CHILD_FLAG: &str = "--component-child";
 
-/// The time that a child may take to end after its socket was closed, before it gets SIGTERM.
+/// The time that a child may take to end after its socket has been closed, before it gets SIGTERM.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time that a child may take to end after SIGTERM, before it gets SIGKILL.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
@@ -63,7 +63,8 @@ pub(super) fn start(
             done.expect("the thread is spawned once, and only its failure takes this before");
         supervise(child, socket, start_request, request, done);
     });
-    // Without a thread, the closure is dropped together with the socket, and the child ends.
+    // If the thread cannot be started, the closure is dropped together with the socket, and the
+    // child ends.
     if let Err(error) = spawned
         && let Some(done) = done.lock().take()
     {
@@ -123,7 +124,7 @@ fn supervise(
         Err(error) => failure = Some(format!("the frames of its process cannot be read: {error}")),
     }
     let was_refused = done.is_some() && failure.is_some();
-    drop(socket); // tells the child to end, if it still runs
+    drop(socket); // makes the child end, if it is still running
     let end = describe(child.wait());
     let on_end = {
         let mut state = shared.state.lock();
@@ -162,7 +163,8 @@ fn describe(status: io::Result<ExitStatus>) -> String {
 }
 
 struct ProcessRunning {
-    /// Refers to the process even after its end, so that a signal never reaches another process.
+    /// Refers to the process even after the process has ended, so that a signal never reaches
+    /// another process.
     pidfd: OwnedFd,
     socket: UnixStream,
     shared: Arc<Shared>,
@@ -185,7 +187,7 @@ impl ProcessRunning {
             }
             drop(state);
             tracing::warn!("the process of a component does not end: it gets {signal:?}");
-            // The process may have ended meanwhile, which is fine.
+            // An error means that the process has ended in the meantime, which is fine.
             let _ = pidfd_send_signal(&self.pidfd, signal);
         }
     }
