@@ -11,7 +11,7 @@ const MOST: u32 = 64;
 const PERIOD: Duration = Duration::from_secs(60);
 
 /// Limits the warnings that other nodes cause to 64 per minute. The last of these warnings
-/// announces that further ones are omitted.
+/// announces that further warnings are omitted.
 ///
 /// ```
 /// let lines = feros_ros1::Lines::default();
@@ -33,7 +33,7 @@ struct State {
 const AND_MORE: &str = ". Peers of ROS 1 have caused 64 lines within a minute: further ones are omitted until it is over";
 
 impl Lines {
-    /// Logs a warning unless too many lines were logged within the last minute.
+    /// Logs a warning, unless too many lines have been logged within the last minute.
     pub fn warn(&self, text: impl fmt::Display) {
         match self.next() {
             Some(end) => tracing::warn!("{text}{end}"),
@@ -41,7 +41,8 @@ impl Lines {
         }
     }
 
-    /// Counts one line and returns the suffix to append to it; `None` if the limit is reached.
+    /// Counts one line. Returns the suffix to append to it, or `None` if the limit has been
+    /// reached.
     pub fn next(&self) -> Option<&'static str> {
         self.next_at(Instant::now())
     }
