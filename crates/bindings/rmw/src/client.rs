@@ -22,7 +22,7 @@ use crate::info::{self, nanos};
 use crate::listener::Listener;
 use crate::{names, node, programs, qos};
 
-/// The end object: what `data` of a client points at.
+/// The end object, at which `data` of a client points.
 pub(crate) struct ClientEnd {
     context: Arc<Context>,
     program: ServiceProgram,
@@ -133,7 +133,7 @@ fn create(
             force_mapping: None,
             transports: node.context.transports,
             ringer: &ringer,
-            on_response: Arc::new(|| ()), // the ringer already reports responses
+            on_response: Arc::new(|| ()), // the ringer already announces responses
             on_match: Arc::new(move || graph.trigger()),
         },
     )
@@ -160,7 +160,7 @@ fn create(
 /// Destroys a client.
 ///
 /// # Safety
-/// Node and client are null or valid; nobody uses the client any longer.
+/// Node and client are null or valid; the client is not used afterwards.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_client(
     node: *mut rmw_node_t,

@@ -26,7 +26,7 @@ use crate::identity::identifier;
 use crate::lent_message::can_be_lent;
 use crate::{info, names, node, programs, qos};
 
-/// The end object: what `data` of a publisher points at.
+/// The end object, at which `data` of a publisher points.
 pub(crate) struct PublisherEnd {
     pub(crate) context: Arc<Context>,
     pub(crate) program: Arc<MessageProgram>,
@@ -37,8 +37,8 @@ pub(crate) struct PublisherEnd {
     topic: CString,
 }
 
-/// An outgoing message of the host program. It is encoded once, into the memory from which it is
-/// sent; subscriptions of this process share the encoded bytes.
+/// An outgoing message of the host program. The message is encoded once, into the memory from which
+/// it is sent. Subscriptions of this process share the encoded bytes.
 struct Message<'a> {
     program: &'a MessageProgram,
     message: *const c_void,
@@ -181,7 +181,7 @@ fn create(
 /// Destroys a publisher.
 ///
 /// # Safety
-/// Node and publisher are null or valid; nobody uses the publisher any longer.
+/// Node and publisher are null or valid; the publisher is not used afterwards.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_publisher(
     node: *mut rmw_node_t,

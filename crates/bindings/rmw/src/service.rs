@@ -27,8 +27,9 @@ use crate::node::EndsWithNode;
 use crate::unanswered::Unanswered;
 use crate::{names, node, programs, qos};
 
-/// The end object: what `data` of a server points at. A host program may forget to destroy a server
-/// (rclpy never destroys its server for type descriptions); the node then ends the server's parts.
+/// The end object, at which `data` of a server points. A host program may forget to destroy a
+/// server (rclpy never destroys its server for type descriptions); the node then ends the server's
+/// parts.
 pub(crate) struct ServiceEnd {
     server: Arc<ServerHolder>,
     /// The entity, for wait sets.
@@ -199,7 +200,7 @@ fn create(
 /// Destroys a server.
 ///
 /// # Safety
-/// Node and server are null or valid; nobody uses the server any longer.
+/// Node and server are null or valid; the server is not used afterwards.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_service(
     node: *mut rmw_node_t,
@@ -278,7 +279,7 @@ impl Server {
     }
 }
 
-/// Sends the response to a request. Succeeds even if the client is gone.
+/// Sends the response to a request. Succeeds even if the client no longer exists.
 ///
 /// # Safety
 /// Each pointer is null or points at a valid value of its type; the response has the service's
