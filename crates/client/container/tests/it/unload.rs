@@ -42,7 +42,7 @@ fn soak(binary: &str) {
     let started = std::time::Instant::now();
     let mut after = Usage::of(container.pid());
     while !settled(after) && started.elapsed() < WATCHDOG {
-        std::thread::sleep(std::time::Duration::from_millis(50)); // threads that answered are about to end
+        std::thread::sleep(std::time::Duration::from_millis(50)); // the threads are about to end
         after = Usage::of(container.pid());
     }
     eprintln!("{} rounds in {binary}: {before:?} -> {after:?}", rounds());
