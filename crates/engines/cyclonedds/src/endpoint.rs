@@ -28,7 +28,7 @@ use crate::reception;
 use crate::sample::{SampleRef, Taken};
 use crate::topic::{Topic, failed};
 
-/// How long a write waits for room in a reader of this process; the intra-process transport waits
+/// How long a write waits for room in a reader of this process. The intra-process transport waits
 /// for the same time.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 /// The interval between checks for room.
@@ -39,15 +39,15 @@ pub(crate) struct ListenerState<S> {
     status: Mutex<S>,
     /// The number of endpoints that match now.
     matched: AtomicUsize,
-    /// Incremented with each change of the matches, so that values derived from older matches are
-    /// recognized as outdated.
+    /// This is incremented with each change of the matches, so that values that were derived from
+    /// older matches are recognized as outdated.
     match_generation: AtomicU64,
     on_data: Option<Notify>,
     on_sample: Option<OnSample<Taken>>,
     on_event: Option<Notify>,
-    /// Called on each change of the matches, in addition to `on_event`.
+    /// This function is called on each change of the matches, in addition to `on_event`.
     on_match: Option<Notify>,
-    /// The endpoint for trace points; set only for subscriptions.
+    /// The endpoint for trace points. It is set only for subscriptions.
     traced: OnceLock<feros_trace::Endpoint>,
 }
 
@@ -88,25 +88,25 @@ fn wake(notify: Option<&Notify>) {
 /// Returns the `ListenerState` that the listener was created with.
 ///
 /// # Safety
-/// `arg` must come from `Arc::as_ptr` of a `ListenerState<S>` that lives during the call. This
-/// holds because the endpoint owns the state and drops its entity first, which waits for running
-/// listeners.
+/// `arg` must be a pointer from `Arc::as_ptr` of a `ListenerState<S>` that exists during the call.
+/// This is true because the endpoint owns the state and drops its entity first, which waits for
+/// running listeners.
 unsafe fn listener_state<'a, S>(arg: *mut c_void) -> &'a ListenerState<S> {
-    // SAFETY: by the caller's contract.
+    // SAFETY: the caller guarantees this.
     unsafe { &*arg.cast::<ListenerState<S>>() }
 }
 
 /// A writer of the engine.
 pub(crate) struct Writer {
-    // The entity is declared first so that it is dropped first. Dropping it waits for its
-    // listeners, which use `listener_state`.
+    // The entity is the first field, so it is dropped first. Dropping it waits for its listeners,
+    // which use `listener_state`.
     entity: Entity,
     listener_state: Arc<ListenerState<WriterStatus>>,
     topic: Arc<Topic>,
     gid: Gid,
     names: EndpointNames,
     matches: MatchCache,
-    /// The number of the next sample. This lock is held while a sample is written; the engine, too,
+    /// The number of the next sample. This lock is held while a sample is written. The engine also
     /// writes under a lock.
     next_sequence_number: Mutex<i64>,
     /// The number of messages that were published without the engine.
@@ -124,8 +124,8 @@ impl Writer {
         let topic = participant.topic_of_writer(&names)?;
         let listener_state = ListenerState::<WriterStatus>::new(notifications);
         let listener = writer_listener(&listener_state);
-        // SAFETY: the participant, the topic, the QoS and the listener are alive; the listener's
-        // argument outlives the entity.
+        // SAFETY: the participant, the topic, the QoS and the listener are alive, and the argument
+        // of the listener exists longer than the entity.
         let writer = unsafe {
             sys::dds_create_writer(
                 participant.publisher.handle(),
@@ -218,10 +218,10 @@ macro_rules! endpoint_members {
             self.entity.set_user_data(&data.encode()).map_err(|code| code.to_string())
         }
 
-        /// Returns true for an endpoint of the same process, too, since it needs no announcement
-        /// over the network.
+        /// Also returns true for an endpoint of the same process, because such an endpoint needs no
+        /// announcement over the network.
         fn is_announced_to(&self, other: Gid, patience: Duration) -> bool {
-            // SAFETY: the entity is alive; the engine only compares the GUID.
+            // SAFETY: the entity is alive, and the engine only compares the GUID.
             let code = unsafe {
                 sys::feros_wait_until_announced(
                     self.entity.handle(),
@@ -233,7 +233,7 @@ macro_rules! endpoint_members {
         }
 
         fn forget_participant_of(&self, other: Gid) {
-            // SAFETY: the entity is alive; the engine only compares the GUID.
+            // SAFETY: the entity is alive, and the engine only compares the GUID.
             let code = unsafe {
                 sys::feros_forget_participant_of(self.entity.handle(), &raw const other.0)
             };
@@ -275,8 +275,8 @@ impl library::Writer for Writer {
                 largest_bytes,
             });
         }
-        // SAFETY: the sertype lives as long as the topic; the result is null or a reference that we
-        // own.
+        // SAFETY: the sertype exists while the topic exists. The result is null or a reference that
+        // we own.
         let sample = unsafe {
             SampleRef::from_owned(sys::feros_sample_new(self.topic.sertype, size_bytes + offset))
         };
@@ -302,7 +302,7 @@ impl library::Writer for Writer {
         if let Some((guid, sequence_number)) = related.or_else(|| (skipped > 0).then(own)) {
             sample.set_related(&sys::feros_identity { guid, sequence_number });
         }
-        // SAFETY: the writer is alive; the call consumes the reference.
+        // SAFETY: the writer is alive. The call consumes the reference.
         let code = unsafe {
             let gid = &raw const self.gid.0;
             sys::feros_write(self.entity.handle(), sample.into_raw(), gid, number, stamp.0)
@@ -350,7 +350,7 @@ impl library::Writer for Writer {
     }
 
     fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool {
-        // SAFETY: the writer is alive; the engine only compares the GUID.
+        // SAFETY: the writer is alive, and the engine only compares the GUID.
         let code = unsafe {
             sys::feros_wait_for_acks_of(self.entity.handle(), &raw const reader.0, nanos(timeout))
         };
@@ -370,7 +370,7 @@ impl library::Writer for Writer {
 
 /// A reader of the engine.
 pub(crate) struct Reader {
-    // The entity is declared first so that it is dropped first, as in `Writer`.
+    // The entity is the first field, so it is dropped first, as in `Writer`.
     entity: Entity,
     listener_state: Arc<ListenerState<ReaderStatus>>,
     topic: Topic,
@@ -390,8 +390,8 @@ impl Reader {
         let topic = participant.create_topic(&names)?;
         let listener_state = ListenerState::<ReaderStatus>::new(notifications);
         let listener = reader_listener(&listener_state);
-        // SAFETY: the participant, the topic, the QoS and the listener are alive; the listener's
-        // argument outlives the entity.
+        // SAFETY: the participant, the topic, the QoS and the listener are alive, and the argument
+        // of the listener exists longer than the entity.
         let reader = unsafe {
             sys::dds_create_reader(
                 participant.subscriber.handle(),
@@ -443,7 +443,7 @@ impl library::Reader for Reader {
     }
 
     fn refused_samples(&self) -> u64 {
-        // SAFETY: the sertype lives as long as the topic.
+        // SAFETY: the sertype exists while the topic exists.
         unsafe { sys::feros_refused_samples(self.topic.sertype) }
     }
 }
@@ -451,7 +451,7 @@ impl library::Reader for Reader {
 /// Takes the oldest sample of a reader. The reader must be alive.
 pub(crate) fn take(reader: sys::dds_entity_t) -> Result<Option<Taken>, Code> {
     let (mut sample, mut publication) = (std::ptr::null_mut(), 0);
-    // SAFETY: the out parameters are valid; if the result is 1, this function owns the returned
+    // SAFETY: the out parameters are valid. If the result is 1, this function owns the returned
     // reference.
     let sample = unsafe {
         check(sys::feros_take(reader, &raw mut sample, &raw mut publication))?;

@@ -1,4 +1,5 @@
-//! A keep-all subscription also limits publishers of its own process, and loses no messages.
+//! Tests that a keep-all subscription also limits publishers of its own process, and loses no
+//! messages.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -34,8 +35,8 @@ fn publish(publisher: &dyn Publisher, number: u64, size: usize, on_timeout: impl
     }
 }
 
-/// Publishes more messages than a subscription keeps (it keeps `most` messages of this size) before
-/// the subscription takes any message.
+/// Publishes more messages than a subscription keeps, before the subscription takes any message.
+/// The subscription keeps `most` messages of this size.
 fn check(near: &Arc<dyn Session>, far: &Arc<dyn Session>, size: usize, most: u64) {
     let node = |session: &Arc<dyn Session>| {
         session.create_node(&NodeName::new("/", "keep_all").unwrap()).unwrap()

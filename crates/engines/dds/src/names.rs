@@ -19,7 +19,7 @@ pub struct EndpointNames {
 }
 
 impl EndpointNames {
-    /// The names of a topic's endpoint; if `as_it_is` is true, the topic has no ROS prefix.
+    /// The names of a topic's endpoint. If `as_it_is` is true, the topic has no ROS prefix.
     pub(crate) fn of_topic(
         topic: &str,
         type_name: &str,
@@ -29,7 +29,7 @@ impl EndpointNames {
         Ok(Self { ros: topic.to_owned(), topic: names::topic(topic, as_it_is), type_name })
     }
 
-    /// Names of the topic on which participants announce their nodes.
+    /// The names of the topic on which participants announce their nodes.
     pub fn of_discovery() -> Self {
         Self {
             ros: DISCOVERY_TOPIC.into(),
@@ -65,7 +65,8 @@ pub(crate) fn pair_id(participant: Gid) -> PairId {
     id
 }
 
-/// Whether a gid belongs to a reader, judged by its RTPS entity kind (DDSI-RTPS 2.5, 9.3.1.2).
+/// Whether a gid belongs to a reader. This is decided by its RTPS entity kind (DDSI-RTPS 2.5,
+/// 9.3.1.2).
 pub(crate) fn is_reader(gid: &[u8; 16]) -> bool {
     matches!(gid[15] & 0x3f, 0x04 | 0x07)
 }

@@ -37,7 +37,7 @@ impl<T: Copy + PartialEq + std::ops::Sub<Output = T>> Total<T> {
 }
 
 impl Total<u64> {
-    /// Adds to the total. The number comes from the network, so the addition saturates.
+    /// Adds to the total. The number is from the network, so the addition saturates.
     pub fn add(&mut self, more: u64) {
         self.total = self.total.saturating_add(more);
     }
@@ -96,7 +96,8 @@ impl Matched {
     }
 }
 
-/// The number of matched publishers that are alive, and the number of those that are not.
+/// The number of matched publishers that are alive, and the number of matched publishers that are
+/// not alive.
 #[derive(Debug, Default)]
 pub struct LivelinessChanged {
     now: (u32, u32),

@@ -24,18 +24,18 @@ use crate::participant::Participant;
 use crate::qos;
 use crate::sample::{Buffer, Taken, late_stamp};
 
-/// The size limits of a sample, in bytes: DDS carries at most 2 GiB.
+/// The size limits of a sample, in bytes. DDS can send at most 2 GiB.
 const SMALLEST_BYTES: usize = 4;
 const LARGEST_BYTES: usize = i32::MAX as usize;
 /// How long a write waits for room if no sample may be dropped. The engine on Cyclone DDS waits for
 /// the same time.
 const ROOM_WAIT: Duration = Duration::from_secs(1);
-/// How long a write waits if Fast DDS may drop the oldest sample; the value is the default of Fast
+/// How long a write waits if Fast DDS may drop the oldest sample. The value is the default of Fast
 /// DDS.
 const LOCK_WAIT: Duration = Duration::from_millis(100);
 
-/// How long a writer stays after its last sample, so that readers that lack the sample can still
-/// get it. In the engine on Cyclone DDS, a writer stays for the same time.
+/// How long a writer remains after its last sample, so that readers that have not got the sample
+/// can still get it. In the engine on Cyclone DDS, a writer remains for the same time.
 const LINGER: Duration = Duration::from_secs(1);
 
 fn max_wait(qos: &QosProfile) -> Duration {
@@ -43,8 +43,8 @@ fn max_wait(qos: &QosProfile) -> Duration {
     if keeps_all { ROOM_WAIT } else { LOCK_WAIT }
 }
 
-/// The entries that this engine adds to the USER_DATA of an endpoint; empty if the endpoint has no
-/// USER_DATA.
+/// The entries that this engine adds to the USER_DATA of an endpoint. They are empty if the
+/// endpoint has no USER_DATA.
 fn extras(creation: &Creation<'_, Taken>) -> String {
     match creation.data {
         Some(_) => qos::extras(creation.qos, creation.ignores_local),
@@ -172,14 +172,14 @@ pub(crate) struct Writer {
     names: EndpointNames,
     extras: String,
     max_wait: Duration,
-    /// Held while a sample is written.
+    /// This is locked while a sample is written.
     last: Mutex<LastWrite>,
     /// The number of messages that were published without the engine.
     skipped: AtomicU64,
     participant: Arc<Participant>,
 }
 
-// SAFETY: Fast DDS may be called from any thread, except for writing, which happens under a lock.
+// SAFETY: Fast DDS may be called on any thread, except for writing, which happens under a lock.
 unsafe impl Send for Writer {}
 // SAFETY: see above.
 unsafe impl Sync for Writer {}
@@ -195,16 +195,17 @@ impl Writer {
                 creation.notifications.clone(),
                 false,
             );
-            // SAFETY: the participant and the options are alive; the state outlives the writer.
+            // SAFETY: the participant and the options are alive, and the state exists longer than
+            // the writer.
             let raw = make(creation, participant, &state, |options, code| unsafe {
                 (participant.shim.writer_new)(participant.as_ptr(), options, code)
             })?;
             let mut gid = Gid::default();
-            // SAFETY: the writer is alive; the out parameter is valid.
+            // SAFETY: the writer is alive, and the out parameter is valid.
             unsafe { (participant.shim.writer_guid)(raw.as_ptr(), &raw mut gid.0) };
             if creation.qos.liveliness == Liveliness::ManualByTopic {
                 // Fast DDS starts the lease when a writer first asserts its liveliness, so the
-                // writer does that as soon as it is created. SAFETY: the writer is alive.
+                // writer does this as soon as it is created. SAFETY: the writer is alive.
                 unsafe { (participant.shim.assert_liveliness)(raw.as_ptr()) };
             }
             Ok(Self {
@@ -222,8 +223,8 @@ impl Writer {
         participant.place(new).map_err(failed(&creation.names, "creating the writer"))
     }
 
-    /// Waits until all reliable readers have acknowledged all written samples. A timeout of zero
-    /// checks once.
+    /// Waits until all reliable readers have acknowledged all written samples. With a timeout of
+    /// zero, checks once.
     ///
     /// # Errors
     /// Returns the return code of Fast DDS.
@@ -272,7 +273,7 @@ impl library::Writer for Writer {
         Ok(buffer)
     }
 
-    /// Writes a sample. A stamp that Fast DDS does not accept is sent in a related identity, too.
+    /// Writes a sample. A stamp that Fast DDS does not accept is also sent in a related identity.
     fn write(
         &self,
         buffer: Buffer,
@@ -287,8 +288,8 @@ impl library::Writer for Writer {
         let (guid, related_number) = related.unwrap_or_default();
         let guid = if related.is_some() { &raw const guid } else { std::ptr::null() };
         let mut number = 0;
-        // SAFETY: the writer, the buffer and the identity live during the call; the lock keeps
-        // other threads out.
+        // SAFETY: the writer, the buffer and the identity exist during the call, and the lock
+        // prevents writes by other threads.
         let code = unsafe {
             (self.participant.shim.write)(
                 self.raw.as_ptr(),
@@ -328,7 +329,7 @@ impl library::Writer for Writer {
         })
     }
 
-    /// This waits for all readers, since Fast DDS does not report acknowledgements of a single
+    /// This waits for all readers, because Fast DDS does not report acknowledgements of a single
     /// reader.
     fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool {
         !self.listener_state.is_matched(reader) || self.wait_for_acknowledgments(timeout).is_ok()
@@ -349,14 +350,14 @@ impl library::Writer for Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Deleting a writer discards the samples that have not arrived, so the writer waits first.
+        // Deleting a writer discards the samples that have not arrived. So the writer waits first.
         let since = self.last.lock().at.map(|at| at.elapsed());
         if let Some(left) = since.and_then(|since| LINGER.checked_sub(since))
             && self.listener_state.matched_count.load(Ordering::Acquire) > 0
         {
             let _ = self.wait_for_acknowledgments(left); // a reader that does not respond misses these samples
         }
-        // SAFETY: nothing else uses the writer; no callbacks run after the call.
+        // SAFETY: nothing else uses the writer, and no callbacks run after the call.
         unsafe { (self.participant.shim.writer_delete)(self.raw.as_ptr()) }
     }
 }
@@ -368,13 +369,13 @@ pub(crate) struct Reader {
     gid: Gid,
     names: EndpointNames,
     extras: String,
-    /// Whether the reader ignores samples from its own session. Fast DDS delivers them
-    /// nevertheless.
+    /// Whether the reader ignores samples from its own session. Fast DDS still delivers such
+    /// samples.
     ignores_local: bool,
     participant: Arc<Participant>,
 }
 
-// SAFETY: Fast DDS may be called from any thread.
+// SAFETY: Fast DDS may be called on any thread.
 unsafe impl Send for Reader {}
 // SAFETY: see above.
 unsafe impl Sync for Reader {}
@@ -390,14 +391,15 @@ impl Reader {
                 creation.notifications.clone(),
                 creation.ignores_local,
             );
-            // SAFETY: the participant and the options are alive; the state outlives the reader.
+            // SAFETY: the participant and the options are alive, and the state exists longer than
+            // the reader.
             let raw = make(creation, participant, &state, |options, code| unsafe {
                 (participant.shim.reader_new)(participant.as_ptr(), options, code)
             })?;
             let mut gid = Gid::default();
-            // SAFETY: the reader is alive; the out parameter is valid.
+            // SAFETY: the reader is alive, and the out parameter is valid.
             unsafe { (participant.shim.reader_guid)(raw.as_ptr(), &raw mut gid.0) };
-            // Samples that arrived before this store are passed on by the next call.
+            // The next call passes on the samples that arrived before this store.
             state.reader.store(raw.as_ptr(), Ordering::Release);
             state.hand_over();
             Ok(Self {
@@ -451,7 +453,7 @@ impl library::Reader for Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        // SAFETY: nothing else uses the reader; no callbacks run after the call.
+        // SAFETY: nothing else uses the reader, and no callbacks run after the call.
         unsafe { (self.participant.shim.reader_delete)(self.raw.as_ptr()) }
     }
 }

@@ -22,19 +22,19 @@ pub(crate) struct ListenerState<S> {
     /// The endpoints that match now.
     matched: Mutex<Vec<Gid>>,
     pub(crate) matched_count: AtomicUsize,
-    /// Incremented with each change of the matches.
+    /// This is incremented with each change of the matches.
     match_generation: AtomicU64,
     notifications: Notifications<Taken>,
     /// Whether the endpoint is a reader that ignores samples from its own session.
     ignores_local: bool,
     participant: Arc<Participant>,
-    /// The reader, once it has been created. From then on, a listener with `on_sample` takes
+    /// The reader, after it has been created. From then on, a listener with `on_sample` takes
     /// samples.
     pub(crate) reader: AtomicPtr<sys::reader>,
     pub(crate) refused: AtomicU64,
     /// The publishers that match a reader, with their liveliness.
     liveliness: Mutex<Liveness>,
-    /// Whether the endpoint is a reader and one of its publishers has a lifespan.
+    /// Whether the endpoint is a reader and at least one of its publishers has a lifespan.
     some_expire: AtomicBool,
     this: Weak<Self>,
 }
@@ -227,7 +227,7 @@ impl<S: Status> ListenerState<S> {
         self.matched.lock().contains(&gid)
     }
 
-    /// Returns the endpoints that match now, as [`Match`]es for users.
+    /// Returns the endpoints that match now, each as a [`Match`] for users.
     pub(crate) fn matches(&self) -> Vec<Match> {
         let graph = &self.participant.discovered.graph;
         let known = self.matched_gids().into_iter().filter_map(|gid| graph.endpoint(gid));
@@ -246,7 +246,7 @@ impl<S: Status> ListenerState<S> {
     pub(crate) fn take(&self, reader: *mut sys::reader) -> Result<Option<Taken>, i32> {
         loop {
             let mut sample = std::mem::MaybeUninit::uninit();
-            // SAFETY: the reader is alive; if the result is 1, the shim has filled the sample.
+            // SAFETY: the reader is alive. If the result is 1, the shim has filled the sample.
             let taken = unsafe {
                 match (self.participant.shim.take)(reader, sample.as_mut_ptr()) {
                     1 => Taken::from_shim(sample.assume_init_ref()),
@@ -294,8 +294,8 @@ pub(crate) unsafe extern "C" fn on_status<S: Status>(
     context: *mut c_void,
     status: *const sys::status,
 ) {
-    // SAFETY: the context is the endpoint's `ListenerState`, which lives until the endpoint's drop
-    // has waited for callbacks; the status lives during the call.
+    // SAFETY: the context is the endpoint's `ListenerState`, which exists until the endpoint's drop
+    // has waited for callbacks. The status exists during the call.
     let (state, status) = unsafe { (&*context.cast::<ListenerState<S>>(), &*status) };
     match status.kind {
         sys::DATA => {

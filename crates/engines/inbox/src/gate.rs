@@ -1,4 +1,4 @@
-//! A notification that can be closed; a closed notification never runs again.
+//! A notification that can be closed. After it has been closed, it never runs again.
 
 use feros_engine::Notify;
 use feros_sync::Mutex;
@@ -22,7 +22,7 @@ impl Gate {
         }
     }
 
-    /// Closes the gate, and waits until a running call has returned. Later calls do nothing.
+    /// Closes the gate, and waits until a running call has returned. Later calls have no effect.
     pub fn close(&self) {
         let notify = self.0.lock().take();
         drop(notify);

@@ -97,7 +97,7 @@ impl<R> Matches<R> {
         self.state.lock().peers.len()
     }
 
-    /// Returns the matches, as the engine interface represents them.
+    /// Returns the matches in the form that the engine interface uses.
     pub fn list(&self) -> Vec<Match> {
         let as_match = |(gid, peer): (&Gid, &Peer<R>)| Match {
             gid: *gid,
@@ -112,7 +112,7 @@ impl<R> Matches<R> {
         self.look(|peers| peers.keys().copied().collect())
     }
 
-    /// The lifespan of a match's messages; `None` if it is unlimited.
+    /// The lifespan of a match's messages, or `None` if it is unlimited.
     pub fn lifespan_of(&self, gid: Gid) -> Option<Duration> {
         self.look(|peers| peers.get(&gid).and_then(|peer| peer.qos.lifespan.finite()))
     }
